@@ -1,4 +1,4 @@
-"""Horizontal bars with intervals: a metric by algorithm."""
+"""Horizontal bars with intervals: a metric by algorithm. Common arguments: see `charting.marks`."""
 
 from __future__ import annotations
 
@@ -35,28 +35,9 @@ def bars(
 ) -> Spec:
     """Draw a metric by algorithm as horizontal bars from zero, each with its interval and its number.
 
-    One series fills its bars; a second (the same metric at the participants' profile length, say) is drawn
-    below the first in outline, so greyscale tells them apart.
-
-    Parameters
-    ----------
-    series : mapping of str to mapping of str to (value, low, high)
-        One or two series by name, each with the same algorithms; drawn in the order of the first.
-    x_title : str
-        The metric and its unit.
-    side : {"perceived", "objective", "neutral"}
-        Which meaning the metric has.
-    decimals : int
-        Digits of the printed numbers.
-    description : str, optional
-        What a screen reader says; made from the values by default.
-
-    Raises
-    ------
-    DataError
-        Nothing to draw, numbers that are not finite or outside their interval, series with other algorithms.
-    ParameterError
-        Not one or two series.
+    One series fills its bars; a second (the same metric at the participants' profile length, say) is drawn below the
+    first in outline, so greyscale tells them apart. `series` maps the name of each to estimates of the same algorithms.
+    Raises DataError for series with other algorithms, and ParameterError unless there are one or two.
 
     Examples
     --------

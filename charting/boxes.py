@@ -1,4 +1,4 @@
-"""The box plot of a measure by condition."""
+"""The box plot of a measure by condition. Common arguments: see `charting.marks`."""
 
 from __future__ import annotations
 
@@ -36,30 +36,12 @@ def box_plot(
 ) -> Spec:
     """Draw a measure by condition as in Cremonesi et al. (2011), Figures 2 to 5, with the points beside.
 
-    The box goes from the first to the third quartile, its line is the median, its dot the mean, the whiskers
-    end at the last value within 1.5 interquartile ranges, open circles are values beyond. To the right of
-    each box stands every participant as a point; points of (nearly) one height lie side by side, so their
-    number can be seen and nothing is moved at random. In large conditions each point represents several
-    participants, and the subtitle says for how many.
-
-    Parameters
-    ----------
-    values : mapping of str to sequence of float
-        Values of each condition, in the order of drawing; finite, within `domain`. An empty condition keeps
-        its place and says that it has no values.
-    y_title : str
-        The measure and its unit.
-    letters : mapping of str to str, optional
-        Compact letters by condition, printed above the boxes.
-    description : str, optional
-        What a screen reader says; made from the means by default.
-
-    Raises
-    ------
-    DataError
-        No values at all, one that is not finite or outside the domain, letters of an unknown condition.
-    ParameterError
-        A domain without extent.
+    The box goes from the first to the third quartile, its line is the median, its dot the mean, the whiskers end at the
+    last value within 1.5 interquartile ranges, open circles are values beyond. To the right of each box stands every
+    participant as a point; points of (nearly) one height lie side by side, so their number can be seen and nothing is
+    moved at random. In large conditions each point represents several participants, and the subtitle says for how many.
+    An empty condition keeps its place and says that it has no values. Raises DataError for no values at all or a value
+    outside the domain, and ParameterError for a domain without extent.
 
     Examples
     --------

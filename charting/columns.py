@@ -13,19 +13,8 @@ _GAP_BEFORE_UNORDERED = 0.35
 
 
 def columns(nodes: Mapping[str, Estimate], pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
-    """Give each ordered condition a column of its own; the unordered share columns to their right.
-
-    Parameters
-    ----------
-    nodes : mapping of str to Estimate
-        Location of each condition.
-    pairs : sequence of (str, str)
-        Covering pairs, the dominating condition first.
-
-    Returns
-    -------
-    dict of str to float
-        Column of each condition, from 0; the same for the same input.
+    """Give each ordered condition a column of its own, from 0; the unordered share columns to their right. `pairs` are
+    covering pairs, the dominating condition first. The same input gives the same columns.
 
     Examples
     --------
@@ -45,21 +34,8 @@ def columns(nodes: Mapping[str, Estimate], pairs: Sequence[tuple[str, str]]) -> 
 
 
 def named_over(nodes: Mapping[str, Estimate], positions: Mapping[str, float], *, higher_is_better: bool) -> set[str]:
-    """Return the conditions whose name stands over the bar; where names would meet, one goes under.
-
-    Parameters
-    ----------
-    nodes : mapping of str to Estimate
-        Location of each condition.
-    positions : mapping of str to float
-        Their columns.
-    higher_is_better : bool
-        Which end of an interval is drawn on top.
-
-    Returns
-    -------
-    set of str
-        The others have their name under the bar.
+    """The conditions whose name stands over the bar; where names would meet in their columns (`positions`), one goes
+    under. `higher_is_better` says which end of an interval is drawn on top.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The CONSORT diagram: how many came how far, and who left where."""
+"""The CONSORT diagram: how many came how far, and who left where. Common arguments: see `charting.marks`."""
 
 from __future__ import annotations
 
@@ -38,24 +38,10 @@ def consort(
     description: str | None = None,
     width: Width = None,
 ) -> Spec:
-    """Draw the flow of participants, a box a step, with boxes to the right for those who left.
-
-    Parameters
-    ----------
-    stages : sequence of Stage
-        From the first step to the last; counts >= 0. Reasons with a count of 0 are not drawn.
-    width : int
-        Pixels; see `charting.frame.Width`.
-
-    Raises
-    ------
-    DataError
-        No stage, or a count below 0.
-
-    References
-    ----------
-    Schulz, Altman & Moher (2010), "CONSORT 2010 Statement", figure 1. Deviation: the conditions stand in a table
-    beside the diagram, since seven boxes in a row fit on no phone.
+    """Draw the flow of participants, a box a step, with boxes to the right for those who left; reasons with a count of
+    0 are not drawn. Raises DataError for a count below 0. Source: Schulz, Altman & Moher (2010), "CONSORT 2010
+    Statement", figure 1. Deviation: the conditions stand in a table beside the diagram, since seven boxes in a row fit
+    on no phone.
 
     Examples
     --------

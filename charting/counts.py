@@ -1,4 +1,4 @@
-"""Charts of counts: participants by condition against target, ratings by value."""
+"""Charts of counts: participants by condition against target, ratings by value (common arguments: `charting.marks`)."""
 
 from __future__ import annotations
 
@@ -46,21 +46,9 @@ def progress(
     width: Width = None,
     height: int | None = None,
 ) -> Spec:
-    """Draw participants by condition, a bar from completed to abandoned, against the target.
-
-    The tick over each bar is the target; only the black part counts toward it.
-
-    Parameters
-    ----------
-    counts : mapping of str to Counts
-        Participants of each condition, in the order of drawing; >= 0.
-    targets : mapping of str to int
-        Participants wished for in each condition, >= 1.
-
-    Raises
-    ------
-    DataError
-        No condition, a count below 0, a condition without a target.
+    """Draw participants by condition, a bar from completed to abandoned, against the target: the tick over each bar,
+    toward which only the black part counts. Raises DataError for a count below 0 or a condition without a target of at
+    least 1.
 
     Examples
     --------
@@ -102,22 +90,8 @@ def histogram(
     width: Width = None,
     height: int = 220,
 ) -> Spec:
-    """Draw how often each value occurs, a bar a value.
-
-    Parameters
-    ----------
-    counts : mapping of float to int
-        Occurrences of each value, drawn in ascending order of value; values that could occur and do not come
-        with 0.
-    x_title : str
-        The values and their unit.
-    y_title : str
-        What is counted.
-
-    Raises
-    ------
-    DataError
-        No value, a value that is not finite, a count below 0.
+    """Draw how often each value occurs, a bar a value, in ascending order; values that could occur and do not come with
+    0. `x_title` names the values, `y_title` what is counted. Raises DataError for a count below 0.
 
     Examples
     --------

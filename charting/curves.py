@@ -1,4 +1,4 @@
-"""Curves: a metric against the length of the recommendation list."""
+"""Curves: a metric against the length of the recommendation list. Common arguments: see `charting.marks`."""
 
 from __future__ import annotations
 
@@ -40,38 +40,11 @@ def curves(
 ) -> Spec:
     """Draw a metric against the length n of the recommendation list, a line an algorithm.
 
-    Each line is named where it ends and has its own dashes and end symbol, so neither a legend nor colour is
-    needed. On a page the line under the pointer stands out.
-
-    Parameters
-    ----------
-    by_n : mapping of str to sequence of float
-        Values of each algorithm, one for each of `n_values`; finite.
-    y_title : str
-        The metric and its unit.
-    n_values : sequence of int, optional
-        Lengths of the list, ascending; 1, 2, 3, … by default.
-    x_title : str
-        What these are, where they are not lengths of a list.
-    at_n : int, optional
-        The length that tables report: a hairline marks it.
-    emphasised : collection of str
-        Algorithms whose lines are heavy.
-    side : {"perceived", "objective", "neutral"}
-        Which meaning the metric has.
-    is_from_zero : bool
-        Whether the vertical axis begins at 0; not for what has no meaning there.
-    decimals : int
-        Digits of the values in tooltips and description.
-    description : str, optional
-        What a screen reader says; made from the last values by default.
-
-    Raises
-    ------
-    DataError
-        Nothing to draw, a value that is not finite, lines of unequal length, an unknown name.
-    ParameterError
-        `n_values` not ascending, or `at_n` not within them.
+    Each line is named where it ends and has its own dashes and end symbol, so neither a legend nor colour is needed. On
+    a page the line under the pointer stands out. `n_values` are the ascending lengths of the list, 1, 2, 3, … by
+    default, with one value each; `x_title` names them where they are something else. A hairline marks `at_n`, the
+    length that tables report. `is_from_zero` is not for a metric without a meaning at 0. Raises DataError for lines of
+    unequal length, and ParameterError when `n_values` are not ascending or `at_n` is not within them.
 
     Examples
     --------

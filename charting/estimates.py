@@ -1,4 +1,7 @@
-"""Numbers with their intervals, and the checks that every chart makes before it draws."""
+"""Numbers with their intervals, and the checks that every chart makes before it draws.
+
+The word `what` names the quantity in the error.
+"""
 
 from __future__ import annotations
 
@@ -18,24 +21,7 @@ class Estimate(NamedTuple):
 
 
 def checked_number(value: float, *, what: str) -> float:
-    """Return a number as a float if it is finite.
-
-    Parameters
-    ----------
-    value : float
-        Any real number.
-    what : str
-        Names it in the error.
-
-    Returns
-    -------
-    float
-        The same number.
-
-    Raises
-    ------
-    DataError
-        The number is NaN or infinite.
+    """A number as a float. Raises DataError when it is NaN or infinite.
 
     Examples
     --------
@@ -49,24 +35,7 @@ def checked_number(value: float, *, what: str) -> float:
 
 
 def checked_estimates(estimates: Mapping[str, Sequence[float]], *, what: str) -> dict[str, Estimate]:
-    """Return estimates by name if there are any and all are finite and in order.
-
-    Parameters
-    ----------
-    estimates : mapping of str to (value, low, high)
-        In the order in which they are drawn.
-    what : str
-        Names the quantity in the error.
-
-    Returns
-    -------
-    dict of str to Estimate
-        In the same order.
-
-    Raises
-    ------
-    DataError
-        Nothing to draw, a number that is not finite, or a value outside its interval.
+    """Estimates by name. Raises DataError when there are none, or a number is not finite or outside its interval.
 
     Examples
     --------
@@ -89,46 +58,15 @@ def checked_estimates(estimates: Mapping[str, Sequence[float]], *, what: str) ->
 
 
 def same_names(left: Iterable[str], right: Iterable[str], *, what: str) -> None:
-    """Refuse two sets of names that differ.
-
-    Parameters
-    ----------
-    left, right : iterable of str
-        Names of algorithms or conditions.
-    what : str
-        Says in the error what the second should match.
-
-    Raises
-    ------
-    DataError
-        Some name is in one of them only.
-    """
+    """Raise DataError when a name is on one side only."""
     lonely = sorted(set(left) ^ set(right))
     if lonely:
         raise DataError(f"{what} need the same names on both sides; on one side only: {', '.join(lonely)}.")
 
 
 def known_names(pairs: Iterable[Sequence[str]], names: Iterable[str], *, what: str) -> list[tuple[str, str]]:
-    """Return pairs of names if all of them are known.
-
-    Parameters
-    ----------
-    pairs : iterable of (str, str)
-        For example the edges of an order.
-    names : iterable of str
-        The names that exist.
-    what : str
-        Names the pairs in the error.
-
-    Returns
-    -------
-    list of (str, str)
-        The pairs, in the order given.
-
-    Raises
-    ------
-    DataError
-        A pair names something that is not there, or one thing twice.
+    """Pairs of names, such as edges of an order. Raises DataError when a pair names something unknown, or one thing
+    twice.
     """
     known = set(names)
     checked = []
@@ -143,20 +81,7 @@ def known_names(pairs: Iterable[Sequence[str]], names: Iterable[str], *, what: s
 
 
 def checked_shares(values: Iterable[float], *, what: str) -> None:
-    """Refuse values that cannot be shares, which are printed without a leading zero.
-
-    Parameters
-    ----------
-    values : iterable of float
-        Finite.
-    what : str
-        Names the quantity in the error.
-
-    Raises
-    ------
-    DataError
-        A value lies outside [-1, 1].
-    """
+    """Raise DataError when a value lies outside [-1, 1] and so is no share, which is printed without a leading zero."""
     for value in values:
         if abs(value) > 1 + 1e-9:
             raise DataError(f"The {what} has the value {value:g}, which is no proportion; pass is_share=False.")

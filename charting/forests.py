@@ -1,4 +1,4 @@
-"""The forest plot: pairwise differences with their simultaneous intervals."""
+"""The forest plot: pairwise differences with their simultaneous intervals. Common arguments: see `charting.marks`."""
 
 from __future__ import annotations
 
@@ -43,30 +43,10 @@ def forest(
     width: Width = None,
     height: int | None = None,
 ) -> Spec:
-    """Forest plot of pairwise differences, one row per pair, with a line at zero.
+    """Forest plot of pairwise differences, one row per pair in the order given, with a line at zero.
 
     Significant differences have a filled symbol, a heavy interval and bold text; the others are hollow and light.
-    Rows keep the order of the argument.
-
-    Parameters
-    ----------
-    differences : sequence of Difference
-        At least one; the interval holds the value.
-    x_title : str
-        The difference, its unit, and the meaning of a value above 0.
-    decimals : int
-        Digits of the printed numbers.
-    interval_name : str
-        What the interval is called in tooltips.
-    description : str, optional
-        What a screen reader says; made from the pairs by default.
-    width, height : int
-        Pixels; the height follows the number of pairs by default.
-
-    Raises
-    ------
-    DataError
-        Nothing to draw, or numbers that are not finite or outside their interval.
+    `x_title` also says what a value above 0 means; `interval_name` is what tooltips call the interval.
 
     Examples
     --------

@@ -40,36 +40,14 @@ _AUTOMATIC_NAME = re.compile(r"^view_[0-9a-f_]+$")
 
 
 def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
-    """Return rows as data of a chart, in the order given.
-
-    Parameters
-    ----------
-    values : iterable of mapping
-        JSON values only.
-
-    Returns
-    -------
-    altair.InlineData
-        The data.
-    """
+    """Rows of JSON values as data of a chart, in the order given."""
     import altair as alt
 
     return alt.InlineData(values=[dict(row) for row in values])
 
 
 def layered(layers: Iterable[alt.Chart]) -> alt.LayerChart:
-    """Return charts drawn over each other, the first at the bottom.
-
-    Parameters
-    ----------
-    layers : iterable of altair.Chart
-        At least one.
-
-    Returns
-    -------
-    altair.LayerChart
-        The chart.
-    """
+    """Charts drawn over each other, the first at the bottom; at least one."""
     import altair as alt
 
     return alt.LayerChart(layer=list(layers))
@@ -86,37 +64,12 @@ def finished(
     height: int,
     reading: Reading = "across",
 ) -> Spec:
-    """Return a layered chart as a plain specification in the house's look.
+    """A layered chart as a plain specification in the house's look, JSON values only; it does not depend on earlier
+    charts.
 
-    Parameters
-    ----------
-    chart : altair.LayerChart
-        The marks.
-    title : str
-        The finding, one sentence; wrapped to the width.
-    subtitle : str
-        What is drawn, in which unit; wears the colour of `side`.
-    description : str
-        What a screen reader says instead of the picture.
-    side : {"perceived", "objective", "neutral"}
-        Which meaning the chart has.
-    width : int or None
-        See `Width`.
-    height : int
-        Height of the plot in pixels, without title and axes.
-    reading : {"across", "down", "drawn"}
-        See `Reading`.
-
-    Returns
-    -------
-    dict
-        Vega-Lite, JSON values only. The same arguments give the same specification, whatever was drawn
-        before.
-
-    Raises
-    ------
-    ParameterError
-        No title, or a width below 240 pixels.
+    The title is the finding in one sentence, wrapped to the width. The subtitle says what is drawn, in which unit, and
+    wears the colour of `side`. A screen reader says `description` instead of the picture. `height` is that of the plot
+    in pixels, without title and axes. Raises ParameterError for no title or a width below 240 pixels.
     """
     import altair as alt
 
@@ -147,24 +100,8 @@ def finished(
 
 
 def sized(spec: Spec, width: int) -> Spec:
-    """Return a specification with a width of its own.
-
-    Parameters
-    ----------
-    spec : dict
-        Made by `finished`. Not changed.
-    width : int
-        Pixels, >= 240.
-
-    Returns
-    -------
-    dict
-        A copy that follows no element any more; one that had a width already keeps it.
-
-    Raises
-    ------
-    ParameterError
-        The width is too small.
+    """A copy of a specification of `finished` with a width of its own; one that had a width already keeps it. Raises
+    ParameterError for a width below 240 pixels.
     """
     _check(width)
     if spec.get("width") != "container":
@@ -173,19 +110,7 @@ def sized(spec: Spec, width: int) -> Spec:
 
 
 def label_expression(labels: Sequence[str], narrow_labels: Sequence[str] | None = None) -> str:
-    """Return the expression that labels the axis values 0, 1, 2, … with names.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        One for each position; a line break begins a second line.
-    narrow_labels : sequence of str, optional
-        What stands there on a narrow screen instead.
-
-    Returns
-    -------
-    str
-        A Vega expression of ``datum.value``.
+    """The Vega expression that labels the axis values 0, 1, 2, … with names; a line break begins a second line.
 
     Examples
     --------
@@ -199,37 +124,12 @@ def label_expression(labels: Sequence[str], narrow_labels: Sequence[str] | None 
 
 
 def when_narrow(narrow: str, wide: str) -> str:
-    """Return the expression that takes one of two values by the width of the chart.
-
-    Parameters
-    ----------
-    narrow, wide : str
-        Vega expressions.
-
-    Returns
-    -------
-    str
-        A Vega expression.
-    """
+    """The Vega expression that takes one of two expressions by the width of the chart."""
     return f"{_WHOLE_WIDTH} < {NARROW} ? {narrow} : {wide}"
 
 
 def number(value: float, decimals: int, *, is_share: bool = False) -> str:
-    """Return a number as text, with a true minus sign.
-
-    Parameters
-    ----------
-    value : float
-        Finite.
-    decimals : int
-        Digits after the point.
-    is_share : bool
-        True for what cannot exceed 1, which goes without a leading zero.
-
-    Returns
-    -------
-    str
-        The text.
+    """A finite number as text, with a true minus sign; a share, which cannot exceed 1, has no leading zero.
 
     Examples
     --------
@@ -245,19 +145,8 @@ def number(value: float, decimals: int, *, is_share: bool = False) -> str:
 
 
 def whole_ticks(low: int, high: int, *, about: int = 5) -> list[int]:
-    """Return round whole numbers for an axis of counts.
-
-    Parameters
-    ----------
-    low, high : int
-        Ends of the axis, in order.
-    about : int
-        How many are wished for; at most two more come.
-
-    Returns
-    -------
-    list of int
-        Ascending, within the ends; multiples of 1, 2 or 5 times a power of ten.
+    """Round whole numbers for an axis of counts from `low` to `high`: multiples of 1, 2 or 5 times a power of ten, at
+    most two more than `about`.
 
     Examples
     --------
@@ -289,12 +178,8 @@ def _check(width: int) -> None:
 
 
 def stamped(spec: Spec, words: str) -> Spec:
-    """A chart whose title, and what a screen reader says, begin with words that no copy of it may lack.
-
-    Parameters
-    ----------
-    spec : dict
-        Made by a function of `charting.marks`, of no width of its own.
+    """A chart whose title, and what a screen reader says, begin with words that no copy of it may lack. `spec` comes
+    from a function of `charting.marks` and has no width of its own.
     """
     metadata = spec["usermeta"]
     title, description = f"{words}. {metadata['title']}", f"{words}. {metadata['description']}"

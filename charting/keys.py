@@ -23,21 +23,10 @@ class Entry(NamedTuple):
 
 
 def key(entries: Sequence[Entry], *, left: float, above: float = 22) -> list[alt.Chart]:
-    """Return the layers that draw a key.
+    """The layers that draw a key, two an entry, without scales.
 
-    Parameters
-    ----------
-    entries : sequence of Entry
-        In reading order.
-    left : float
-        Pixels from the left edge of the plot at which the key begins; negative to stand over axis labels.
-    above : float
-        Pixels from the top edge of the plot to the middle of the line.
-
-    Returns
-    -------
-    list of altair.Chart
-        Two layers an entry, without scales.
+    The key begins `left` pixels from the left edge of the plot (negative to stand over axis labels); the middle of its
+    line is `above` pixels over the top edge.
     """
     import altair as alt
 
@@ -63,17 +52,7 @@ def key(entries: Sequence[Entry], *, left: float, above: float = 22) -> list[alt
 
 
 def width_of_names(names: Sequence[str]) -> float:
-    """Return about how many pixels the longest of some names takes as an axis label.
-
-    Parameters
-    ----------
-    names : sequence of str
-        At least one.
-
-    Returns
-    -------
-    float
-        Pixels, with the distance to the axis.
+    """About how many pixels the longest of some names takes as an axis label, with the distance to the axis.
 
     Examples
     --------

@@ -9,22 +9,10 @@ CHARACTER_WIDTH = 6.6
 
 
 def spread(positions: Sequence[float], gap: float) -> list[float]:
-    """Move positions on a line as little as needed for a gap between every two.
+    """Move positions on a line as little as needed for a gap, at least 0 and in their unit, between every two.
 
-    Positions that crowd are taken together and laid out evenly around their mean, which is the least-squares
-    answer (pool adjacent violators); their order stays, ties keep the order given.
-
-    Parameters
-    ----------
-    positions : sequence of float
-        Wished positions, any order, any unit.
-    gap : float
-        Least distance, same unit, >= 0.
-
-    Returns
-    -------
-    list of float
-        New positions in the order of `positions`.
+    Positions that crowd are taken together and laid out evenly around their mean, which is the least-squares answer
+    (pool adjacent violators); their order stays, ties keep the order given.
 
     Examples
     --------
@@ -51,19 +39,8 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
 
 
 def lanes(intervals: Sequence[tuple[float, float]], gap: float) -> list[int]:
-    """Give each interval the first lane in which it meets no other.
-
-    Parameters
-    ----------
-    intervals : sequence of (low, high)
-        Any order; earlier ones choose first.
-    gap : float
-        Least distance between two intervals of a lane.
-
-    Returns
-    -------
-    list of int
-        Lane of each interval, from 0.
+    """Give each interval (low, high) the first lane, from 0, in which it lies `gap` or more from all others; earlier
+    intervals choose first.
 
     Examples
     --------
@@ -89,21 +66,9 @@ def lanes(intervals: Sequence[tuple[float, float]], gap: float) -> list[int]:
 def corners(
     points: Sequence[tuple[float, float]], labels: Sequence[Sequence[str]], *, width: float, height: float
 ) -> list[str]:
-    """Choose for each point of a plane the side on which its label meets least.
-
-    Parameters
-    ----------
-    points : sequence of (x, y)
-        In [0, 1], y upwards.
-    labels : sequence of sequence of str
-        The lines of each label.
-    width, height : float
-        Pixels that the unit square takes on the narrowest screen.
-
-    Returns
-    -------
-    list of str
-        One of ``"upper right"``, ``"lower right"``, ``"upper left"``, ``"lower left"`` each.
+    """Choose for each point of a plane the side on which its label meets least: "upper right", "lower right", "upper
+    left" or "lower left". Points lie in [0, 1], y upwards; labels are lists of lines; `width` and `height` are the
+    pixels that the unit square takes on the narrowest screen.
 
     Examples
     --------

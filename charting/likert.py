@@ -37,29 +37,11 @@ def likert_bars(
 ) -> Spec:
     """Draw the share of each answer as stacked bars, the lowest step at the left, with each share printed.
 
-    Steps differ in darkness, have rims, stand in their order and carry their percentage, so they are told
-    apart without colour. The mean stands at the right.
-
-    Parameters
-    ----------
-    counts : mapping of str to mapping of int to int
-        How often each step was chosen in each condition, in the order of drawing. A condition without any
-        answer keeps its place and says so.
-    steps : sequence of int
-        All steps of the scale, ascending; 2 to 11.
-    x_title : str
-        The measure and its unit.
-    ends : (str, str)
-        What the lowest and the highest step are called, for the key.
-    description : str, optional
-        What a screen reader says; made from the shares by default.
-
-    Raises
-    ------
-    DataError
-        No answer at all, a count below 0, a step that the scale does not have.
-    ParameterError
-        Steps not ascending, or not 2 to 11 of them.
+    Steps differ in darkness, have rims, stand in their order and carry their percentage, so they are told apart without
+    colour. The mean stands at the right. `steps` are all steps of the scale; `ends` is what the lowest and the highest
+    are called in the key. A condition without any answer keeps its place and says so. Raises DataError for no answer at
+    all, a count below 0 or a step that the scale does not have, and ParameterError unless the steps are ascending and 2
+    to 11.
 
     Examples
     --------
@@ -108,17 +90,8 @@ def _percent(share: float) -> str:
 
 
 def shades(steps: int) -> list[float]:
-    """Return how opaque each step's piece is, the last one fully.
-
-    Parameters
-    ----------
-    steps : int
-        Number of steps, >= 2.
-
-    Returns
-    -------
-    list of float
-        Ascending; all but the last at most 0.5, so that words in ink are legible on them.
+    """How opaque each of two or more steps' pieces is, ascending, the last one fully, the others at most 0.5, so that
+    words in ink are legible on them.
 
     Examples
     --------

@@ -13,19 +13,8 @@ if TYPE_CHECKING:
 
 
 def line_axis(labels: Sequence[str], **changes: Any) -> alt.Axis:
-    """Return the axis that names the lines 0, 1, 2, … of a chart, the first on top.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        One for each line; a line break begins a second line.
-    changes
-        Other properties of the axis.
-
-    Returns
-    -------
-    altair.Axis
-        No label is left out, however narrow the chart.
+    """The axis that names the lines 0, 1, 2, … of a chart, the first on top; no label is left out, however narrow the
+    chart. A line break in a label begins a second line.
     """
     import altair as alt
 
@@ -40,18 +29,7 @@ def line_axis(labels: Sequence[str], **changes: Any) -> alt.Axis:
 
 
 def line_scale(count: int) -> alt.Scale:
-    """Return the scale on which line k takes the room from k - 0.5 to k + 0.5, downwards.
-
-    Parameters
-    ----------
-    count : int
-        Number of lines.
-
-    Returns
-    -------
-    altair.Scale
-        The scale.
-    """
+    """The scale on which line k takes the room from k - 0.5 to k + 0.5, downwards."""
     import altair as alt
 
     return alt.Scale(domain=[count - 0.5, -0.5], nice=False, zero=False)

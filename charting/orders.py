@@ -1,4 +1,4 @@
-"""The Hasse diagram of a partial order, on the true scale of the measure."""
+"""The Hasse diagram of a partial order, on the true scale of the measure. Common arguments: see `charting.marks`."""
 
 from __future__ import annotations
 
@@ -37,32 +37,12 @@ def hasse(
 ) -> Spec:
     """Hasse diagram of a partial order, each condition at the height of its mean.
 
-    Up is better. A line joins two conditions if the upper dominates the lower and no condition lies between them (a
-    covering pair). A condition without significant differences has no line, a column of its own and a dashed outline.
-    The bar behind each symbol is the confidence interval of its mean.
-
-    Parameters
-    ----------
-    estimates : mapping of str to (mean, low, high)
-        Location of each condition with its 95% CI: means, or mean ranks for an order by mean ranks.
-    edges : collection of (str, str)
-        Covering pairs, the dominating condition first.
-    title : str
-        The finding; the caption elsewhere names test, alpha and n.
-    y_title : str
-        The measure and its unit.
-    higher_is_better : bool
-        False reverses the scale (fallout), so that up is better.
-    decimals : int
-        Digits of the means in tooltips and description.
-    description : str, optional
-        What a screen reader says; made from means and pairs by default.
-
-    Raises
-    ------
-    DataError
-        Nothing to draw, numbers that are not finite or outside their interval, an edge with an unknown name,
-        or one whose first condition does not lie on the better side.
+    Up is better; with `higher_is_better` False (fallout) the scale is reversed. A line joins two conditions if the
+    upper dominates the lower and no condition lies between them (a covering pair): `edges` hold these pairs, the
+    dominating condition first. A condition without significant differences has no line, a column of its own and a
+    dashed outline. The bar behind each symbol is the 95% CI of its mean, or mean rank for an order by mean ranks. The
+    caption elsewhere names test, alpha and n. Raises DataError for an edge whose first condition does not lie on the
+    better side.
 
     Examples
     --------

@@ -36,25 +36,9 @@ def plane(
 ) -> Spec:
     """Draw lines of two shares against each other, each with dashes of its own and its name at the right.
 
-    Parameters
-    ----------
-    lines : mapping of str to (x, y)
-        Two sequences of one length for each algorithm, shares; points are joined in their order.
-    x_title, y_title : str
-        What the two shares are.
-    point_labels : sequence of str
-        What each point of a line is (a list length), for tooltips; the points are marked then.
-    emphasised : collection of str
-        Algorithms whose lines are heavy.
-    side : {"perceived", "objective", "neutral"}
-        Which meaning the shares have.
-    description : str, optional
-        What a screen reader says; made from the last points by default.
-
-    Raises
-    ------
-    DataError
-        Nothing to draw, a value that is no share, sequences of unequal length, an unknown name.
+    `lines` holds two sequences of one length for each algorithm; points are joined in their order. `point_labels` say
+    in tooltips what each point of a line is (a list length); with them the points are marked. Raises DataError for a
+    value that is no share, or sequences of unequal length.
 
     Examples
     --------

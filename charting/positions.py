@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def positions(
     x_scale: alt.Scale, x_axis: alt.Axis | None, y_scale: alt.Scale, y_axis: alt.Axis | None
 ) -> tuple[Callable[[str], alt.X], Callable[[str], alt.Y]]:
-    """Return the functions that place a field of numbers across and up; an axis of None is not drawn."""
+    """The functions that place a field of numbers across and up; an axis of None is not drawn."""
     import altair as alt
 
     def across(field: str) -> alt.X:

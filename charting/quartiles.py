@@ -13,45 +13,23 @@ from core.errors import DataError
 
 @dataclasses.dataclass(frozen=True)
 class Box:
-    """The numbers of one box, in the unit of the values.
-
-    ``lower`` and ``upper`` are the last values within 1.5 interquartile ranges of the box; ``outliers`` lie
-    beyond them, ascending.
-    """
+    """The numbers of one box, in the unit of the values."""
 
     mean: float
     median: float
     first_quartile: float
     third_quartile: float
-    lower: float
+    lower: float  # last values within 1.5 interquartile ranges of the box, as `upper`
     upper: float
-    outliers: tuple[float, ...]
+    outliers: tuple[float, ...]  # values beyond them, ascending
 
 
 def box_of(values: Sequence[float]) -> Box:
-    """Return the numbers of one box.
+    """The numbers of one box; a single value, or equal values, give one without height.
 
-    Quartiles interpolate between order statistics at ``(n - 1) p`` (type 7 of Hyndman and Fan, the default of
-    R and numpy).
-
-    Parameters
-    ----------
-    values : sequence of float
-        At least one, finite.
-
-    Returns
-    -------
-    Box
-        A single value, or equal values, give a box without height.
-
-    Raises
-    ------
-    DataError
-        No value, or one that is not finite.
-
-    References
-    ----------
-    Tukey (1977), Exploratory Data Analysis; Hyndman & Fan (1996), The American Statistician 50(4):361-365.
+    Quartiles interpolate between order statistics at ``(n - 1) p`` (type 7 of Hyndman and Fan, the default of R and
+    numpy). Raises DataError for no value, or one that is not finite. Sources: Tukey (1977), Exploratory Data Analysis;
+    Hyndman & Fan (1996), The American Statistician 50(4):361-365.
 
     Examples
     --------

@@ -46,34 +46,12 @@ def raincloud(
 ) -> Spec:
     """Draw how a measure spreads in each condition: a cloud above, the box below it, and the points as rain.
 
-    All clouds have one area, so conditions of unequal size compare. The kernel is Gaussian with Silverman's
-    width, but never narrower than 0.6 of the smallest step between two values: on fifths a narrower one
-    would draw a comb. What would fall beyond an end of the scale is folded back, so no cloud claims
-    impossible values. A condition without variance has no cloud.
-
-    Parameters
-    ----------
-    values : mapping of str to sequence of float
-        Values of each condition, in the order of drawing; finite, within `domain`. An empty condition keeps
-        its place and says that it has no values.
-    x_title : str
-        The measure and its unit.
-    letters : mapping of str to str, optional
-        Compact letters by condition, printed to the right.
-    description : str, optional
-        What a screen reader says; made from the means by default.
-
-    Raises
-    ------
-    DataError
-        No values at all, one that is not finite or outside the domain, letters of an unknown condition.
-    ParameterError
-        A domain without extent.
-
-    References
-    ----------
-    Allen et al. (2021), "Raincloud plots", Wellcome Open Research 4:63; Silverman (1986), Density Estimation,
-    eq. 3.31.
+    All clouds have one area, so conditions of unequal size compare. The kernel is Gaussian with Silverman's width, but
+    never narrower than 0.6 of the smallest step between two values: on fifths a narrower one would draw a comb. What
+    would fall beyond an end of the scale is folded back, so no cloud claims impossible values. A condition without
+    variance has no cloud; an empty one keeps its place and says that it has no values. Raises DataError for no values
+    at all or a value outside the domain, and ParameterError for a domain without extent. Sources: Allen et al. (2021),
+    "Raincloud plots", Wellcome Open Research 4:63; Silverman (1986), Density Estimation, eq. 3.31.
 
     Examples
     --------
@@ -101,21 +79,9 @@ Mdn = 2.00.'
 
 
 def density(values: Sequence[float], domain: tuple[float, float], *, least_width: float = 0.0) -> list[float] | None:
-    """Return the height of a smooth outline at even steps over the domain.
-
-    Parameters
-    ----------
-    values : sequence of float
-        At least one, within the domain.
-    domain : (float, float)
-        Ends of the scale.
-    least_width : float
-        Least standard deviation of the kernel, in the unit of the values.
-
-    Returns
-    -------
-    list of float or None
-        97 heights, with area 1 over the domain; None where all values are alike.
+    """The heights of a smooth outline at 97 even steps over the domain, with area 1; None where all values are alike.
+    `values`, at least one, lie in the domain; `least_width` is the least standard deviation of the kernel in their
+    unit.
 
     Examples
     --------

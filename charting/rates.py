@@ -1,4 +1,4 @@
-"""Rates: hits against false alarms, a line an algorithm (ROC and its kin)."""
+"""Rates: hits against false alarms, a line an algorithm (ROC and its kin). Common arguments: see `charting.marks`."""
 
 from __future__ import annotations
 
@@ -38,24 +38,8 @@ def rates(
 ) -> Spec:
     """Draw one rate against another, both from 0 to 1, with the diagonal of chance.
 
-    Each line has its own dashes and is named at the right, beside its height halfway.
-
-    Parameters
-    ----------
-    lines : mapping of str to (x, y)
-        Points of each line, x not falling, both in [0, 1].
-    x_title, y_title : str
-        The two rates.
-    emphasised, quiet : collection of str
-        Lines that are heavy; lines that others are read against, where they are drawn.
-    side : {"perceived", "objective", "neutral"}
-    description : str, optional
-        What a screen reader says; made from the hit rates at a tenth by default.
-
-    Raises
-    ------
-    DataError
-        Nothing to draw, points that are not finite or outside [0, 1], x that falls, an unknown name.
+    Each line has its own dashes and is named at the right, beside its height halfway; `quiet` lines, where they are
+    drawn, are those that others are read against. Raises DataError for points outside [0, 1] or an x that falls.
 
     Examples
     --------

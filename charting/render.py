@@ -34,24 +34,10 @@ _IDENTIFIER = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient_)\d+)')
 def svg(spec: Spec, *, title: str | None = None, description: str | None = None, width: int = FILE_WIDTH) -> str:
     """Draw a chart as an SVG file: the same specification gives the same bytes.
 
-    Parameters
-    ----------
-    title, description : str, optional
-        What a screen reader says; those of the chart by default.
-    width : int
-        Width in pixels if the chart has none of its own, >= 240.
-
-    Returns
-    -------
-    str
-        An SVG element with ``<title>`` and ``<desc>``, text kept as text, on white (or on dark paper, if the
-        specification is dark). Identifiers in it carry the chart's digest, so that several charts can stand
-        in one HTML page.
-
-    Raises
-    ------
-    ParameterError
-        `width` is too small, or the specification was not made here.
+    The SVG element has ``<title>`` and ``<desc>`` (those of the chart by default), text kept as text, on white, or on
+    dark paper if the specification is dark. Identifiers in it carry the chart's digest, so that several charts can
+    stand in one HTML page. `width` is for a chart that has none of its own. Raises ParameterError for a width below 240
+    pixels, or a specification that was not made here.
     """
     import vl_convert
 
@@ -72,38 +58,14 @@ def svg(spec: Spec, *, title: str | None = None, description: str | None = None,
 
 
 def png(spec: Spec, *, ppi: int = 300, width: int = FILE_WIDTH) -> bytes:
-    """Draw a chart as a PNG file: the same specification gives the same bytes.
-
-    Parameters
-    ----------
-    ppi : int
-        Dots per inch, 36 to 1200; a chart 720 pixels wide is 10 inches wide.
-    width : int
-        As for `svg`.
-
-    Raises
-    ------
-    ParameterError
-        `ppi` or `width` is out of range.
+    """Draw a chart as a PNG file: the same specification gives the same bytes. A chart 720 pixels wide is 10 inches
+    wide. Raises as `svg` and `svg_as_png`.
     """
     return svg_as_png(svg(spec, width=width), ppi=ppi)
 
 
 def svg_as_png(picture: str, *, ppi: int = 300) -> bytes:
-    """Turn a drawing of `svg` into a PNG file, without drawing the chart again.
-
-    Parameters
-    ----------
-    picture : str
-        Made by `svg`.
-    ppi : int
-        Dots per inch, 36 to 1200.
-
-    Raises
-    ------
-    ParameterError
-        `ppi` is out of range.
-    """
+    """Turn a drawing of `svg` into a PNG file. Raises ParameterError unless `ppi`, dots per inch, is 36 to 1200."""
     import vl_convert
 
     if not 36 <= ppi <= 1200:
@@ -113,29 +75,12 @@ def svg_as_png(picture: str, *, ppi: int = 300) -> bytes:
 
 
 def pdf(spec: Spec, *, width: int = FILE_WIDTH) -> bytes:
-    """Draw a chart as a PDF file of one page, its text selectable.
-
-    Parameters
-    ----------
-    width : int
-        As for `svg`.
-
-    Raises
-    ------
-    ParameterError
-        `width` is too small.
-    """
+    """Draw a chart as a PDF file of one page, its text selectable. Raises as `svg`."""
     return svg_as_pdf(svg(spec, width=width))
 
 
 def svg_as_pdf(picture: str) -> bytes:
-    """Turn a drawing of `svg` into a PDF file of one page, without drawing the chart again.
-
-    Parameters
-    ----------
-    picture : str
-        Made by `svg`.
-    """
+    """Turn a drawing of `svg` into a PDF file of one page, without drawing the chart again."""
     import vl_convert
 
     document: bytes = vl_convert.svg_to_pdf(picture)
@@ -144,12 +89,8 @@ def svg_as_pdf(picture: str) -> bytes:
 
 @functools.cache
 def page_runtime() -> str:
-    """Return the script that gives a page ``window.vegaEmbed``; made once a process, in about two seconds.
-
-    Returns
-    -------
-    str
-        JavaScript of about 0.9 MB without any reference to the network.
+    """The script that gives a page ``window.vegaEmbed``: about 0.9 MB of JavaScript without any reference to the
+    network; made once a process, in about two seconds.
     """
     import vl_convert
 

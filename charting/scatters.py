@@ -1,4 +1,4 @@
-"""The scatter of what was measured against what was perceived."""
+"""The scatter of what was measured against what was perceived. Common arguments: see `charting.marks`."""
 
 from __future__ import annotations
 
@@ -34,23 +34,8 @@ def scatter(
     width: Width = None,
     height: int = 360,
 ) -> Spec:
-    """Draw one dot an algorithm: objective across, perceived upwards, with both intervals.
-
-    Parameters
-    ----------
-    perceived, objective : mapping of str to (value, low, high)
-        The two quantities of each algorithm with their 95 % intervals; the same algorithms in both.
-    perceived_title, objective_title : str
-        The quantities and their units; each wears its side's colour.
-    decimals : int
-        Digits of the values in tooltips and description.
-    description : str, optional
-        What a screen reader says; made from the values by default.
-
-    Raises
-    ------
-    DataError
-        Nothing to draw, numbers that are not finite or outside their interval, names on one side only.
+    """Draw one dot an algorithm: objective across, perceived upwards, with both 95 % intervals; each title wears its
+    side's colour. Raises DataError for names on one side only.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The slope chart: two rankings side by side."""
+"""The slope chart: two rankings side by side. Common arguments: see `charting.marks`."""
 
 from __future__ import annotations
 
@@ -30,29 +30,11 @@ def slope(
     width: Width = None,
     height: int | None = None,
 ) -> Spec:
-    """Draw the ranks that people give beside the ranks that a metric gives.
+    """Draw the ranks that people give beside the ranks that a metric gives, 1 the best, ties as mean ranks.
 
-    One line an algorithm; crossed lines are disagreements. A bar behind each dot spans the ranks that 95 % of
-    resamples give. Dots have lanes, so that no two bars overlap; ties share a height.
-
-    Parameters
-    ----------
-    perceived, objective : mapping of str to (rank, low, high)
-        Rank of each algorithm, 1 the best, ties as mean ranks, with its 95 % interval; the same algorithms on
-        both sides.
-    perceived_title, objective_title : str
-        What stands over each side.
-    contradicted : collection of (str, str)
-        Pairs of algorithms that both sides tell apart significantly, in opposite directions: their lines are
-        heavy.
-    description : str, optional
-        What a screen reader says; made from the ranks by default.
-
-    Raises
-    ------
-    DataError
-        Nothing to draw, numbers that are not finite or outside their interval, names on one side only, an
-        unknown pair.
+    One line an algorithm; crossed lines are disagreements. A bar behind each dot spans the ranks that 95 % of resamples
+    give. Dots have lanes, so that no two bars overlap; ties share a height. The lines of `contradicted` are heavy:
+    pairs that both sides tell apart significantly, in opposite directions. Raises DataError for names on one side only.
 
     Examples
     --------

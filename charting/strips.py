@@ -31,21 +31,8 @@ def rank_strip(
 ) -> Spec:
     """Draw the probability of each rank as a strip of cells, darker where more probable, each with its number.
 
-    Parameters
-    ----------
-    probabilities : mapping of str to sequence of float
-        Probability of the ranks 1, 2, … of each algorithm, in the order of drawing; each sums to 1.
-    subtitle : str
-        Which ranking, and what was resampled.
-    side : {"perceived", "objective", "neutral"}
-        Which meaning the ranking has.
-    description : str, optional
-        What a screen reader says; made from the most probable ranks by default.
-
-    Raises
-    ------
-    DataError
-        Nothing to draw, rows of unequal length, a number outside [0, 1], or a row that does not sum to 1.
+    `probabilities` are those of the ranks 1, 2, … of each algorithm; `subtitle` says which ranking, and what was
+    resampled. Raises DataError for rows of unequal length, a number outside [0, 1], or a row that does not sum to 1.
 
     Examples
     --------

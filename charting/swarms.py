@@ -12,17 +12,8 @@ _PITCH = 0.055
 
 
 def values_per_point(counts: Iterable[int]) -> int:
-    """Return how many values each point represents, so that no condition has more than `MOST_POINTS` points.
-
-    Parameters
-    ----------
-    counts : iterable of int
-        Values of each condition.
-
-    Returns
-    -------
-    int
-        At least 1; the same for all conditions, so that they can be compared.
+    """How many values each point represents, so that no condition has more than `MOST_POINTS` points; the same for all
+    conditions, so that they can be compared.
 
     Examples
     --------
@@ -37,19 +28,9 @@ def swarm(
 ) -> list[tuple[float, float]]:
     """Lay points of (nearly) one value side by side, from the first edge of the room to the second.
 
-    Parameters
-    ----------
-    values : sequence of float
-        At least one, within the domain.
-    room : (float, float)
-        Where across the points may stand, in shares of a condition's slot.
-    per_point : int
-        Values per point; a value alone in its row is drawn regardless.
-
-    Returns
-    -------
-    list of (float, float)
-        Place across and value of each point, by ascending value.
+    `values`, at least one, lie in the domain; `room` is in shares of a condition's slot. Each point stands for
+    `per_point` values; a value alone in its row is drawn regardless. Returns place across and value of each point, by
+    ascending value.
 
     Examples
     --------
@@ -73,19 +54,7 @@ def swarm(
 
 
 def with_points_said(subtitle: str, counts: Sequence[int]) -> str:
-    """Return a subtitle that explains the points where they are not single participants.
-
-    Parameters
-    ----------
-    subtitle : str
-        What is drawn, in which unit.
-    counts : sequence of int
-        Values of each condition.
-
-    Returns
-    -------
-    str
-        The subtitle.
+    """A subtitle that explains the points where they are not single participants.
 
     Examples
     --------

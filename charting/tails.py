@@ -1,4 +1,4 @@
-"""The long tail: how the ratings of a catalogue spread over its items."""
+"""The long tail: how the ratings of a catalogue spread over its items. Common arguments: see `charting.marks`."""
 
 from __future__ import annotations
 
@@ -22,18 +22,8 @@ def long_tail(
 ) -> Spec:
     """Draw how the ratings of a catalogue spread over its items, the most rated first.
 
-    A hairline marks the fewest items that together hold half of the ratings. Long catalogues are drawn by
-    about 240 of their items, dense where the curve bends.
-
-    Parameters
-    ----------
-    rating_counts : sequence of int
-        Ratings of each item, any order, >= 0.
-
-    Raises
-    ------
-    DataError
-        No item, no rating, or a count below 0.
+    A hairline marks the fewest items that together hold half of the ratings. Long catalogues are drawn by about 240 of
+    their items, dense where the curve bends. Raises DataError for no rating or a count below 0.
 
     Examples
     --------

@@ -22,10 +22,8 @@ Side = Literal["perceived", "objective", "neutral"]
 
 @dataclasses.dataclass(frozen=True)
 class Palette:
-    """Colours of one mode by meaning, as ``#rrggbb``.
-
-    The values are those of the design tokens. All nine differ, so one mode can be exchanged for the other
-    colour by colour.
+    """Colours of one mode by meaning, as ``#rrggbb``: the values of the design tokens. All nine differ, so one mode can
+    be exchanged for the other colour by colour.
     """
 
     paper: str
@@ -80,12 +78,7 @@ _PLACES_WITHOUT_COLOURS = frozenset({"data", "datasets", "usermeta"})
 
 
 def colour_of(side: Side) -> str:
-    """Return the light-mode colour of a side.
-
-    Raises
-    ------
-    ParameterError
-        `side` is none of the three.
+    """The light-mode colour of a side. Raises ParameterError for an unknown side.
 
     Examples
     --------
@@ -96,12 +89,8 @@ def colour_of(side: Side) -> str:
 
 
 def wash_of(side: Side) -> str:
-    """Return the light-mode wash, the pale ground of a side's boxes and second bars.
-
-    Raises
-    ------
-    ParameterError
-        `side` is none of the three.
+    """The light-mode wash, the pale ground of a side's boxes and second bars. Raises ParameterError for an unknown
+    side.
 
     Examples
     --------
@@ -117,12 +106,7 @@ def wash_of(side: Side) -> str:
 
 
 def config() -> Spec:
-    """Return the Vega-Lite configuration that all charts share, in light colours.
-
-    Returns
-    -------
-    dict
-        A new one at each call; `with_mode` exchanges its colours.
+    """The Vega-Lite configuration that all charts share, in light colours; a new one at each call.
 
     Examples
     --------
@@ -175,18 +159,7 @@ def config() -> Spec:
 
 
 def mode_of(spec: Spec) -> Literal["light", "dark"]:
-    """Say which mode a specification is drawn in.
-
-    Returns
-    -------
-    {"light", "dark"}
-        The mode.
-
-    Raises
-    ------
-    ParameterError
-        The specification does not say.
-    """
+    """The mode a specification is drawn in. Raises ParameterError when it does not say."""
     mode = spec.get("usermeta", {}).get("mode")
     if mode not in ("light", "dark"):
         raise ParameterError(
@@ -196,26 +169,8 @@ def mode_of(spec: Spec) -> Literal["light", "dark"]:
 
 
 def with_mode(spec: Spec, *, dark: bool) -> Spec:
-    """Return a copy of a specification in the asked mode.
-
-    Colours are exchanged one for one; data, sizes and words stay.
-
-    Parameters
-    ----------
-    spec : dict
-        Made by a function of `charting.marks`, in either mode. Not changed.
-    dark : bool
-        True for light marks on dark paper.
-
-    Returns
-    -------
-    dict
-        The specification; equal to `spec` where it has the mode already.
-
-    Raises
-    ------
-    ParameterError
-        The specification does not say which mode it has.
+    """A copy of a specification of `charting.marks` in the asked mode: colours are exchanged one for one; data, sizes
+    and words stay. Raises as `mode_of`.
 
     Examples
     --------
@@ -238,18 +193,7 @@ def with_mode(spec: Spec, *, dark: bool) -> Spec:
 
 
 def both_modes(spec: Spec) -> dict[str, Spec]:
-    """Return a specification in both modes, for a page that follows ``prefers-color-scheme``.
-
-    Returns
-    -------
-    dict
-        Keys ``"light"`` and ``"dark"``.
-
-    Raises
-    ------
-    ParameterError
-        The specification does not say which mode it has.
-    """
+    """A specification in both modes, "light" and "dark", for a page that follows ``prefers-color-scheme``."""
     return {"light": with_mode(spec, dark=False), "dark": with_mode(spec, dark=True)}
 
 

@@ -17,26 +17,8 @@ if TYPE_CHECKING:
 def checked_values(
     values: Mapping[str, Sequence[float]], domain: tuple[float, float], *, what: str
 ) -> dict[str, list[float]]:
-    """Return the values of each condition if there are some, and all lie on the scale.
-
-    Parameters
-    ----------
-    values : mapping of str to sequence of float
-        Values of each condition.
-    what : str
-        Names the measure in the error.
-
-    Returns
-    -------
-    dict of str to list of float
-        In the same order.
-
-    Raises
-    ------
-    DataError
-        No values at all, or one that is not finite or outside the domain.
-    ParameterError
-        A domain without extent.
+    """The values of each condition. Raises DataError when there are none, or one is not finite or outside the domain,
+    and ParameterError for a domain without extent. `what` names the measure in the error.
     """
     low, high = domain
     if not low < high:
@@ -58,13 +40,7 @@ def _within(name: str, values: Sequence[float], domain: tuple[float, float]) -> 
 
 
 def box_tooltip() -> list[alt.Tooltip]:
-    """Return what a pointer or a key reads of a box.
-
-    Returns
-    -------
-    list of altair.Tooltip
-        Condition, size, mean, median and quartiles.
-    """
+    """What a pointer or a key reads of a box."""
     import altair as alt
 
     return [
@@ -78,17 +54,7 @@ def box_tooltip() -> list[alt.Tooltip]:
 
 
 def described_boxes(values: Mapping[str, Sequence[float]]) -> str:
-    """Return what a screen reader says of each condition: its size, mean and median.
-
-    Parameters
-    ----------
-    values : mapping of str to sequence of float
-        Values of each condition; finite.
-
-    Returns
-    -------
-    str
-        A sentence a condition.
+    """What a screen reader says of each condition: a sentence with its size, mean and median.
 
     Examples
     --------

@@ -48,10 +48,8 @@ def store(
 ) -> str:
     """Write the arrays once and return their digest; a second writer of the same digest writes nothing.
 
-    An artefact that exists already is verified, and written again if it is damaged.
-
-    `meta` is part of the digest, so it should hold no times or paths. `arrays_digest` is `digest_of_arrays` of the
-    arrays, if the caller has computed it.
+    An artefact that exists already is verified, and written again if it is damaged. `meta` is part of the digest, so it
+    should hold no times or paths. `arrays_digest` is `digest_of_arrays` of the arrays, if the caller has computed it.
     """
     for name, array in arrays.items():
         if array.dtype.hasobject:
@@ -77,13 +75,7 @@ def store_file(name: str, content: bytes) -> str:
 
 
 def open_file(name: str) -> IO[bytes]:
-    """Open a file that `store_file` has written.
-
-    Raises
-    ------
-    ArtefactError
-        It is missing.
-    """
+    """Open a file that `store_file` has written. Raises ArtefactError when it is missing."""
     try:
         return cast(IO[bytes], storages["artefacts"].open(name))
     except FileNotFoundError as missing:
@@ -184,10 +176,7 @@ def _damaged(kind: str, digest: str) -> ArtefactError:
 def load(kind: str, digest: str) -> Artefact:
     """Memory-map the artefact; a process verifies every byte against the digest when it first opens it.
 
-    Raises
-    ------
-    ArtefactError
-        A file is missing, or the bytes no longer match the digest.
+    Raises ArtefactError when a file is missing, or the bytes no longer match the digest.
     """
     return _load(str(_local_folder(storages["artefacts"], kind, digest)), kind, digest)
 
@@ -203,9 +192,8 @@ def release_memory(*arrays: np.ndarray[Any, Any]) -> None:
 
 
 def remove(kind: str, digest: str) -> None:
-    """Remove an artefact that nothing refers to; a missing artefact is not an error.
-
-    The JSON is deleted first, so that an interrupted removal leaves an unfinished write.
+    """Remove an artefact that nothing refers to; a missing artefact is not an error. The JSON is deleted first, so that
+    an interrupted removal leaves an unfinished write.
     """
     storage = storages["artefacts"]
     folder = f"{kind}/{digest}"

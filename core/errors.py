@@ -17,14 +17,8 @@ class DataError(ValueError):
 class ParallaxError(Exception):
     """A refusal that is shown to a person or a program.
 
-    Parameters
-    ----------
-    code : str
-        Stable and dotted (``run.not_queued``); programs and tests rely on it.
-    message : str
-        Full sentences: what is wrong, and what to do.
-    extra : mapping, optional
-        Facts for programs (ids, counts, the list of problems); JSON values only.
+    `code` is stable and dotted (``run.not_queued``), so that programs and tests can rely on it; `message` says in full
+    sentences what is wrong and what to do; `extra` holds facts for programs (ids, counts, problems), JSON values only.
     """
 
     def __init__(self, code: str, message: str, extra: Mapping[str, Any] | None = None) -> None:

@@ -15,9 +15,8 @@ IPV6_PREFIX = 64  # bits of an IPv6 address that one household or laboratory sha
 
 
 def network_of(address: str) -> str:
-    """Return the network that an address belongs to: an IPv4 address itself, the /64 of an IPv6 address.
-
-    Text that is not an address, such as the path of a Unix socket, is a network of its own.
+    """The network that an address belongs to: an IPv4 address itself, the /64 of an IPv6 address. Text that is not an
+    address, such as the path of a Unix socket, is a network of its own.
     """
     try:
         parsed = ip_address(address.partition("%")[0])
@@ -31,7 +30,7 @@ def network_of(address: str) -> str:
 
 
 def client_address(peer: str, forwarded: Sequence[str], n_proxies: int) -> str:
-    """Return the address of the client: the peer's own, or the one that the outermost trusted proxy saw.
+    """The address of the client: the peer's own, or the one that the outermost trusted proxy saw.
 
     Each of the installation's `n_proxies` proxies appends the address it was called from to `X-Forwarded-For`, whose
     lines are `forwarded`. Entries further to the left are the client's own claims and are ignored.

@@ -17,12 +17,8 @@ LIBRARIES = ("django", "celery", "numpy", "scipy", "pandas", "altair", "vl-conve
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and no extra whitespace, so that equal values have equal text.
-
-    Raises
-    ------
-    ValueError
-        The value holds NaN or an infinity, which JSON cannot represent.
+    """JSON with sorted keys and no extra whitespace, so that equal values have equal text. Raises ValueError for NaN or
+    an infinity, which JSON cannot represent.
 
     Examples
     --------

@@ -11,9 +11,8 @@ from django.db import connection, transaction
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Let every query of the block see the database as it was at the first one; the block must not write.
-
-    Inside a transaction, which has its own view, this does nothing.
+    """Let every query of the block see the database as it was at the first one; the block must not write. Inside a
+    transaction, which has its own view, this does nothing.
     """
     if connection.in_atomic_block:
         yield

@@ -64,9 +64,8 @@ def move(
 
 
 def move_all(rows: QuerySet[Any], *, to: str, allowed: Mapping[str, Set[str]], **changes: Any) -> int:
-    """Move those of `rows` that may become `to`, in one update without log entries; return how many moved.
-
-    For rows that are too many to log, such as the parts of a run.
+    """Move those of `rows` that may become `to`, in one update without log entries; return how many moved. For rows
+    that are too many to log, such as the parts of a run.
     """
     movable = [status for status, targets in allowed.items() if to in targets]
     return rows.filter(status__in=movable).update(status=to, **_with_time(rows.model, changes))

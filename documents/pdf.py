@@ -34,10 +34,7 @@ def figure_pdf(picture: bytes, title: str, made_at: datetime) -> bytes:
 
 
 def compiled(files: Mapping[str, bytes], made_at: datetime, inputs: dict[str, str] | None = None) -> bytes:
-    """Compile ``main.typ``: the same files and time give the same bytes.
-
-    Raises `report.not_set` where the typesetter refuses.
-    """
+    """Compile ``main.typ``: the same files and time give the same bytes. Raises `report.not_set` when Typst fails."""
     with tempfile.TemporaryDirectory(prefix="setting-") as name:
         folder = Path(name)
         for file, content in files.items():

@@ -38,7 +38,7 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
     """Return a finished run's inputs, hashes, counts and results, by algorithm and profile length.
 
     With `has_cases`, each algorithm at whole profiles has the numbers of candidates `above` and `tied` for each case.
-    Raises ParallaxError: the run has no results.
+    Raises ParallaxError when the run has no results.
     """
     n_cases = (run.n_relevant or 0) + (run.n_irrelevant or 0)
     g = run.protocol.get("g")

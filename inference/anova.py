@@ -48,13 +48,9 @@ def one_way(groups: GroupValues, least_n: int = 1) -> AnovaResult | Undefined:
 
     Conditions with fewer than `least_n` observations are excluded and named. With 1, a condition of one observation is
     included: its mean is tested against the variance of the others. Undefined with fewer than two conditions, with one
-    observation in each, when all values are equal, or when no condition has any variance. Raises ParameterError or
-    DataError: `least_n` < 1; a value that is not a finite number.
-
-    References
-    ----------
-    Fisher (1925), Statistical Methods for Research Workers. Omega squared: Hays (1963). Interval of eta
-    squared: Steiger (2004), Psychological Methods 9(2):164-182.
+    observation in each, when all values are equal, or when no condition has any variance. Raises ParameterError when
+    `least_n` is below 1. Sources: Fisher (1925), Statistical Methods for Research Workers; omega squared: Hays (1963);
+    interval of eta squared: Steiger (2004), Psychological Methods 9(2):164-182.
 
     Examples
     --------
@@ -68,13 +64,7 @@ def one_way(groups: GroupValues, least_n: int = 1) -> AnovaResult | Undefined:
 
 
 def pooled(read: Groups) -> AnovaResult:
-    """Compute the analysis of variance of groups for which `why_not_pooled` has no objection. They are at least two,
-    one of them with variance.
-
-    References
-    ----------
-    As for `one_way`.
-    """
+    """Compute the analysis of variance of groups for which `why_not_pooled` has no objection."""
     df_between, df_within = read.k - 1, read.n - read.k
     ms_between, ms_within = read.ss_between / df_between, read.ss_within / df_within
     ss_total = read.ss_between + read.ss_within
@@ -144,12 +134,8 @@ def welch(groups: GroupValues, leave_out_constant: bool = False) -> WelchResult 
 
     A condition without variance would get infinite weight. Unless `leave_out_constant` is set the test is then
     undefined; if it is, such conditions are excluded and named, and the others are compared. Conditions with fewer than
-    two observations are excluded and named. Undefined with fewer than two conditions, or with a condition without
-    variance. Raises DataError: a value that is not a finite number.
-
-    References
-    ----------
-    Welch (1951), Biometrika 38(3/4):330-336, equations 26 to 28.
+    two observations are excluded and named. Undefined with fewer than two conditions. Source: Welch (1951), Biometrika
+    38(3/4):330-336, equations 26 to 28.
 
     Examples
     --------

@@ -17,18 +17,7 @@ from inference.results import (
 
 
 def p_value(p: float, alpha: float | None = 0.05) -> str:
-    """Format a p value.
-
-    Parameters
-    ----------
-    p : float
-        In [0, 1].
-    alpha : float or None
-        More digits are printed where rounding would hide on which side of alpha p lies; None: never.
-
-    Returns
-    -------
-    str
+    """Format a p value, with more digits where rounding would hide on which side of `alpha` it lies (None: never).
 
     Examples
     --------
@@ -49,17 +38,6 @@ def p_value(p: float, alpha: float | None = 0.05) -> str:
 def number(value: float, digits: int = 2) -> str:
     """Format a quantity that can exceed 1, with its leading zero and without a negative zero.
 
-    Parameters
-    ----------
-    value : float
-        Finite.
-    digits : int
-        After the decimal point.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> number(0.746), number(-0.001)
@@ -71,17 +49,6 @@ def number(value: float, digits: int = 2) -> str:
 
 def share(value: float, digits: int = 2) -> str:
     """Format a quantity that cannot exceed 1 in size, without a leading zero.
-
-    Parameters
-    ----------
-    value : float
-        In [-1, 1].
-    digits : int
-        After the decimal point.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -101,23 +68,8 @@ def f_test(
     eta_squared: float | None = None,
     interval: Interval | None = None,
 ) -> str:
-    """Format an F test, with eta squared and its interval where given.
-
-    Parameters
-    ----------
-    f, p : float
-        The statistic, and its p in [0, 1].
-    df_between : int
-    df_within : int or float
-        A float is written with two digits.
-    eta_squared : float, optional
-        In [0, 1].
-    interval : Interval, optional
-        Its 95 % interval.
-
-    Returns
-    -------
-    str
+    """Format an F test, with eta squared and its 95 % interval where given; a float `df_within` is written with two
+    digits.
 
     Examples
     --------
@@ -135,14 +87,6 @@ def f_test(
 
 def anova(result: AnovaResult) -> str:
     """Format a one-way analysis of variance; the interval is effectsize's.
-
-    Parameters
-    ----------
-    result : AnovaResult
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -163,14 +107,6 @@ def anova(result: AnovaResult) -> str:
 def welch(result: WelchResult) -> str:
     """Format Welch's analysis of variance.
 
-    Parameters
-    ----------
-    result : WelchResult
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> welch(WelchResult(8.1234, 1.2e-06, 6, 90.2345, 210, 7, ()))
@@ -181,14 +117,6 @@ def welch(result: WelchResult) -> str:
 
 def kruskal(result: KruskalResult) -> str:
     """Format a Kruskal-Wallis test; ε² is the rank epsilon squared.
-
-    Parameters
-    ----------
-    result : KruskalResult
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -201,18 +129,6 @@ def kruskal(result: KruskalResult) -> str:
 def effect(g: float, interval: Interval | None = None, confidence: str = "95%") -> str:
     """Format Hedges' g, which can exceed 1, with its interval where there is one.
 
-    Parameters
-    ----------
-    g : float
-        In standard deviations.
-    interval : Interval, optional
-    confidence : str
-        Of the interval, as printed.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> effect(1.23, Interval(0.68, 1.78))
@@ -223,21 +139,7 @@ def effect(g: float, interval: Interval | None = None, confidence: str = "95%") 
 
 
 def correlation(r: float, df: int, p: float, interval: Interval | None = None) -> str:
-    """Format Pearson's correlation with the degrees of freedom of its t.
-
-    Parameters
-    ----------
-    r : float
-        In [-1, 1].
-    df : int
-    p : float
-        In [0, 1].
-    interval : Interval, optional
-        Its 95 % interval.
-
-    Returns
-    -------
-    str
+    """Format Pearson's correlation with the degrees of freedom of its t, and its 95 % interval where there is one.
 
     Examples
     --------
@@ -249,16 +151,7 @@ def correlation(r: float, df: int, p: float, interval: Interval | None = None) -
 
 
 def tau(result: AgreementResult) -> str:
-    """Format Kendall's tau-b.
-
-    Parameters
-    ----------
-    result : AgreementResult
-        Of `inference.agreement.kendall`.
-
-    Returns
-    -------
-    str
+    """Format the tau-b of `inference.agreement.kendall`.
 
     Examples
     --------
@@ -270,17 +163,7 @@ def tau(result: AgreementResult) -> str:
 
 
 def sign(result: SignTestResult, name: str = "A") -> str:
-    """Format a sign test from the side of the first algorithm.
-
-    Parameters
-    ----------
-    result : SignTestResult
-    name : str
-        The first algorithm.
-
-    Returns
-    -------
-    str
+    """Format a sign test from the side of the first algorithm, whose `name` it is.
 
     Examples
     --------

@@ -22,12 +22,8 @@ MOST_FOR_SHAPIRO = 5000  # the approximation of its p was fitted up to here
 
 
 def brown_forsythe(groups: GroupValues) -> SpreadResult | Undefined:
-    """Brown and Forsythe's test of equal variances: Levene's test with distances from the median. Parameters and errors
-    are those of `levene`.
-
-    References
-    ----------
-    Brown & Forsythe (1974), Journal of the American Statistical Association 69(346):364-367.
+    """Brown and Forsythe's test of equal variances: `levene` with distances from the median. Source: Brown & Forsythe
+    (1974), Journal of the American Statistical Association 69(346):364-367.
 
     Examples
     --------
@@ -39,16 +35,11 @@ def brown_forsythe(groups: GroupValues) -> SpreadResult | Undefined:
 
 
 def levene(groups: GroupValues, center: Literal["mean", "median"] = "mean") -> SpreadResult | Undefined:
-    """Levene's test of equal variances.
-
-    Distances are taken from `center`; "median" is Brown and Forsythe's variant. Empty conditions are excluded and
-    named. A condition of one observation has distance 0 from its own centre. Undefined with fewer than two conditions,
-    or when the distances have no variance within the conditions (always the case with two observations in each). Raises
-    ParameterError or DataError: an unknown centre; a value that is not a finite number.
-
-    References
-    ----------
-    Levene (1960); Brown & Forsythe (1974), Journal of the American Statistical Association 69(346):364-367.
+    """Levene's test of equal variances. Distances are taken from `center`; "median" is Brown and Forsythe's variant.
+    Empty conditions are excluded and named. A condition of one observation has distance 0 from its own centre.
+    Undefined with fewer than two conditions, or when the distances have no variance within the conditions (always the
+    case with two observations in each). Raises ParameterError for an unknown centre. Sources: Levene (1960); Brown &
+    Forsythe (1974), Journal of the American Statistical Association 69(346):364-367.
 
     Examples
     --------
@@ -89,11 +80,7 @@ def shapiro_residuals(groups: GroupValues) -> NormalityResult | Undefined:
     With answers on a scale of few points it nearly always rejects: read it beside a plot of the residuals, and do not
     let it choose the test. Conditions with fewer than two observations are excluded and named: the residual of a single
     observation is always 0. Undefined with fewer than 3 or more than 5,000 residuals, or when none differs from 0.
-    Raises DataError: a value that is not a finite number.
-
-    References
-    ----------
-    Shapiro & Wilk (1965), Biometrika 52(3/4):591-611; Royston (1995), algorithm AS R94.
+    Sources: Shapiro & Wilk (1965), Biometrika 52(3/4):591-611; Royston (1995), algorithm AS R94.
 
     Examples
     --------

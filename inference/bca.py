@@ -33,31 +33,15 @@ def bca_interval(
     confidence: float = CONFIDENCE,
     ties: Literal["half", "below"] = "half",
 ) -> BcaInterval | Undefined:
-    r"""Efron's BCa interval from resampled values and the jackknife.
+    r"""Efron's BCa interval from resampled values, shape (resamples,), and jackknifed ones, shape (n,), n >= 2.
 
     .. math:: \alpha_{1,2} = \Phi\Big(z_0 + \frac{z_0 + z_{\alpha}}{1 - a(z_0 + z_{\alpha})}\Big)
 
-    Undefined when the observations, and so the resampled values, are all equal, or when every resample lies on one side
-    of the estimate.
-
-    Parameters
-    ----------
-    resampled : float array, shape (resamples,)
-        The statistic of each resample, finite.
-    jackknifed : float array, shape (n,)
-        The statistic without each observation in turn, n >= 2.
-    ties : {"half", "below"}
-        Whether resamples equal to the estimate count half towards the bias, as is right for values on a grid, or not
-        at all, as in R's boot.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `confidence` outside (0, 1); arrays that are empty, of another shape, or not finite.
-
-    References
-    ----------
-    Efron (1987), Journal of the American Statistical Association 82(397):171-185. Ties: as scipy.stats.bootstrap.
+    `ties` says whether resamples equal to the estimate count half towards the bias, as is right for values on a grid,
+    or not at all, as in R's boot. Undefined when the observations, and so the resampled values, are all equal, or when
+    every resample lies on one side of the estimate. Raises ParameterError for a `confidence` outside (0, 1) and
+    DataError for arrays that are empty, of another shape, or not finite. Source: Efron (1987), Journal of the American
+    Statistical Association 82(397):171-185; ties as in scipy.stats.bootstrap.
 
     Examples
     --------
@@ -95,9 +79,8 @@ def bca_interval(
 
 
 def bca_of_mean(values: ArrayLike, resampled: ArrayLike, confidence: float = CONFIDENCE) -> BcaInterval | Undefined:
-    """The BCa interval of one condition's mean, from its values and the resampled means.
-
-    Parameters, result and errors as for `bca_interval`; undefined also with fewer than two values.
+    """The BCa interval of one condition's mean, from its values and the resampled means. Otherwise as `bca_interval`;
+    undefined also with fewer than two values.
 
     Examples
     --------

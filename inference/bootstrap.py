@@ -1,8 +1,9 @@
 """Uncertainty of means: the bootstrap over participants and over users.
 
-Participants are resampled within their condition, users as whole rows (a user counts for all algorithms or
-for none). Both return an array of means, shape (resamples, k): intervals are computed here, the uncertainty of
-rankings in `inference.order_bootstrap`.
+Participants are resampled within their condition, users as whole rows (a user counts for all algorithms or for none).
+Both return means of shape (resamples, k): intervals are computed here, the uncertainty of rankings in
+`inference.order_bootstrap`. Source: Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 6 (users),
+sections 8.3 (several samples) and 13.3 (percentile intervals).
 """
 
 from __future__ import annotations
@@ -22,27 +23,9 @@ CHUNK = 2_000_000  # cells gathered at a time
 
 
 def condition_means(groups: GroupValues, resamples: int, rng: np.random.Generator) -> Means | Undefined:
-    """Resample the participants of each condition and compute the means.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Consumed condition by condition, in the order of the data.
-
-    Returns
-    -------
-    float array, shape (resamples, n_conditions), or Undefined
-        Columns in the order of the data. A condition of equal values keeps its mean in every resample.
-        Undefined without conditions, or when one of them is empty.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `resamples` < 1; a value that is not a finite number.
-
-    References
-    ----------
-    Efron & Tibshirani (1993), An Introduction to the Bootstrap, section 8.3 (several samples).
+    """Resample the participants of each condition and compute the means: shape (resamples, n_conditions), in the order
+    of the data, in which `rng` is consumed too. A condition of equal values keeps its mean in every resample. Undefined
+    without conditions, or when one of them is empty. Raises ParameterError when `resamples` is below 1.
 
     Examples
     --------
@@ -67,27 +50,13 @@ def condition_means(groups: GroupValues, resamples: int, rng: np.random.Generato
 
 
 def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> Means | Undefined:
-    """Resample users and take the mean of every algorithm over the same users.
+    """Resample users, the rows of `values`, and take the mean of every algorithm over the same users: shape (resamples,
+    n_algorithms).
 
-    Parameters
-    ----------
-    values : float array, shape (n_users, n_algorithms)
-        A metric of each user under each algorithm. Users with a NaN are left out as a whole.
-
-    Returns
-    -------
-    float array, shape (resamples, n_algorithms), or Undefined
-        Sums run in one order for all columns, so algorithms with equal values have equal means in every
-        resample. Undefined when no user has all values, or without algorithms.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `resamples` < 1; an array that is not of two dimensions or that holds infinities.
-
-    References
-    ----------
-    Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 6.
+    Users with a NaN are left out as a whole. Sums run in one order for all columns, so algorithms with equal values
+    have equal means in every resample. Undefined when no user has all values, or without algorithms. Raises
+    ParameterError when `resamples` is below 1, and DataError for an array that is not of two dimensions or that holds
+    infinities.
     """
     check_resamples(resamples)
     array = np.asarray(values, dtype=np.float64)
@@ -102,23 +71,14 @@ def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> M
 
 
 def check_resamples(resamples: int) -> None:
-    """Refuse a number of resamples below 1. Raises ParameterError: fewer than 1."""
+    """Raise ParameterError when the number of resamples is below 1."""
     if resamples < 1:
         raise ParameterError(f"The bootstrap was asked for {resamples} resamples: it needs 1 or more.")
 
 
 def resampled_sums(rows: Means, resamples: int, rng: np.random.Generator) -> Means:
-    """Column sums of resampled rows, added row by row: the same bits on every machine.
-
-    Parameters
-    ----------
-    rows : float array, shape (n, n_columns)
-        Finite; at least one row.
-
-    Returns
-    -------
-    float array, shape (resamples, n_columns)
-        In the unit of the rows, each the sum of n of them drawn with replacement.
+    """Column sums of n of the n rows, drawn with replacement and added row by row: the same bits on every machine.
+    `rows` is finite and has at least one row; the sums have shape (resamples, n_columns).
     """
     n = len(rows)
     sums = np.empty((resamples, rows.shape[1]))
@@ -131,21 +91,8 @@ def resampled_sums(rows: Means, resamples: int, rng: np.random.Generator) -> Mea
 
 
 def percentile_intervals(means: ArrayLike, confidence: float = 0.95) -> tuple[Interval, ...]:
-    """Percentile intervals of resampled values, quantiles of type 7. Returns a tuple of Interval, length k.
-
-    Parameters
-    ----------
-    means : float array, shape (resamples, k)
-        Finite.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `confidence` outside (0, 1); an array that is not of two dimensions, is empty, or is not finite.
-
-    References
-    ----------
-    Efron & Tibshirani (1993), section 13.3; Hyndman & Fan (1996), definition 7.
+    """Percentile intervals of resampled values of shape (resamples, k), quantiles of type 7 (Hyndman & Fan 1996).
+    Raises ParameterError for a `confidence` outside (0, 1) and DataError as `finite_means`.
 
     Examples
     --------
@@ -160,18 +107,7 @@ def percentile_intervals(means: ArrayLike, confidence: float = 0.95) -> tuple[In
 
 
 def finite_means(means: ArrayLike) -> Means:
-    """Read resampled means. Returns a float array, same shape.
-
-    Parameters
-    ----------
-    means : array-like, shape (resamples, k)
-        At least one row.
-
-    Raises
-    ------
-    DataError
-        Another number of dimensions, no row, or a value that is not finite.
-    """
+    """Resampled means as a float array. Raises DataError unless it has two dimensions, a row and finite values only."""
     array = np.asarray(means, dtype=np.float64)
     if array.ndim != 2 or not len(array):
         raise DataError(f"Resampled means of shape {array.shape} cannot be used: give one row a resample.")

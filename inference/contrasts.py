@@ -63,32 +63,18 @@ def planned_contrast(
     sides: int = 2,
     least_n: int = 2,
 ) -> ContrastResult | Undefined:
-    r"""Test the mean of some conditions against the mean of others.
+    r"""Test the mean of some conditions against the mean of others; each condition counts alike within its set.
 
     .. math::
         t = \frac{\sum_g c_g \bar y_g}{\sqrt{MS_\mathrm{within} \sum_g c_g^2 / n_g}},
         \qquad c_g = \tfrac{1}{|H|}\ (g \in H),\ -\tfrac{1}{|L|}\ (g \in L),\ 0 \text{ else}
 
-    All conditions give the pooled variance. Undefined where a condition of the contrast has too few observations, or no
-    condition any spread. Conditions with fewer than `least_n` observations are left out.
-
-    Parameters
-    ----------
-    higher, lower : sequence of str
-        The two sets; each condition counts alike within its set.
-    sides : int
-        2, or 1 for the alternative that `higher` has the larger mean.
-
-    Raises
-    ------
-    ParameterError, DataError
-        An empty set, a condition in both or in neither the data, `sides` other than 1 and 2; a value that is no
-        finite number.
-
-    References
-    ----------
-    Maxwell, Delaney & Kelley (2018), Designing Experiments and Analyzing Data, chapter 4; without equal variances
-    Welch (1938), Biometrika 29:350-362, with Satterthwaite's degrees of freedom.
+    All conditions give the pooled variance; those with fewer than `least_n` observations are left out. With one of two
+    `sides` the alternative is that `higher` has the larger mean. Undefined where a condition of the contrast has too
+    few observations, or no condition any spread. Raises ParameterError for an empty set, a condition in both sets or
+    not in the data, `sides` other than 1 and 2, or an `alpha` outside (0, 1). Sources: Maxwell, Delaney & Kelley
+    (2018), Designing Experiments and Analyzing Data, chapter 4; without equal variances Welch (1938), Biometrika
+    29:350-362, with Satterthwaite's degrees of freedom.
 
     Examples
     --------

@@ -1,4 +1,8 @@
-"""Corrections of p values for the number of comparisons in a family."""
+"""Corrections of p values for the number of comparisons in a family.
+
+Each takes the p values of the family in any order and returns the adjusted ones in that order, each at most 1. Raises
+DataError for a p value outside [0, 1] or NaN.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +16,8 @@ Correction = Literal["holm", "bonferroni", "sidak"]
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Holm's step-down adjustment; controls the family-wise error under any dependence. Returns adjusted p values in
-    the order of the input, each at most 1.
-
-    Parameters
-    ----------
-    p_values : sequence of float, shape (n_comparisons,)
-        The family, in [0, 1], in any order.
-
-    Raises
-    ------
-    DataError
-        A p value outside [0, 1] or NaN.
-
-    References
-    ----------
-    Holm (1979), Scandinavian Journal of Statistics 6(2):65-70.
+    """Holm's step-down adjustment; controls the family-wise error under any dependence. Source: Holm (1979),
+    Scandinavian Journal of Statistics 6(2):65-70.
 
     Examples
     --------
@@ -44,21 +34,13 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def bonferroni(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Bonferroni's adjustment: each p times the number of comparisons, at most 1.
-
-    Parameters and errors as for `holm`.
-    """
+    """Bonferroni's adjustment: each p times the number of comparisons, at most 1."""
     checked = _checked(p_values)
     return tuple(min(1.0, len(checked) * p) for p in checked)
 
 
 def sidak(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Šidák's adjustment, 1 - (1 - p)^N; exact for independent comparisons.
-
-    Parameters and errors as for `holm`. Computed without cancellation for small p.
-
-    References
-    ----------
+    """Šidák's adjustment, 1 - (1 - p)^N, without cancellation for small p; exact for independent comparisons. Source:
     Šidák (1967), Journal of the American Statistical Association 62(318):626-633.
 
     Examples
@@ -78,15 +60,7 @@ _CORRECTIONS: dict[str, Callable[[Sequence[float]], tuple[float, ...]]] = {
 
 
 def adjust(p_values: Sequence[float], correction: Correction = "holm") -> tuple[float, ...]:
-    """Adjust a family of p values by the named correction.
-
-    `p_values` has one for each comparison of the family, in [0, 1]. Returns adjusted p values in the order given, in
-    [0, 1]. Raises ParameterError or DataError: an unknown correction; a p value outside [0, 1].
-
-    References
-    ----------
-    As for the function of the correction's name.
-    """
+    """Adjust a family of p values by the named correction. Raises ParameterError for an unknown correction."""
     if correction not in _CORRECTIONS:
         known = ", ".join(_CORRECTIONS)
         raise ParameterError(f"There is no correction named {correction!r}: choose one of {known}.")
@@ -94,7 +68,7 @@ def adjust(p_values: Sequence[float], correction: Correction = "holm") -> tuple[
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuse a level outside (0, 1). Raises ParameterError: `alpha` outside (0, 1)."""
+    """Raise ParameterError when the level is outside (0, 1)."""
     if not 0 < alpha < 1:
         raise ParameterError(f"The level alpha is {alpha}: it must lie between 0 and 1.")
 

@@ -40,22 +40,9 @@ class CorrelationResult(Result):
 
 
 def pearson(x: Iterable[Number], y: Iterable[Number]) -> CorrelationResult | Undefined:
-    """Pearson's correlation with Fisher's interval. Undefined with fewer than three pairs, or when all values of a
-    measurement are equal.
-
-    Parameters
-    ----------
-    x, y : values, shape (n,)
-        Two measurements in one order, finite.
-
-    Raises
-    ------
-    DataError
-        Lists of different length, or a value that is not a finite number.
-
-    References
-    ----------
-    Fisher (1921), Metron 1:3-32.
+    """Pearson's correlation of two measurements in one order, with Fisher's interval. Undefined with fewer than three
+    pairs, or when all values of a measurement are equal. Raises DataError for lists of different length or values that
+    are not finite numbers. Source: Fisher (1921), Metron 1:3-32.
 
     Examples
     --------
@@ -113,10 +100,7 @@ def _fisher(r: float, error: float) -> Interval:
 
 
 def over_all(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:
-    """Pearson's correlation of all participants, whatever their condition.
-
-    Parameters and errors as for `within_conditions`, result as for `pearson`.
-    """
+    """Pearson's correlation of all participants, whatever their condition; errors as in `within_conditions`."""
     read_x, read_y = _read_groups(x, y, 1)
     if not read_x.members:
         return Undefined("There are no participants.", PEARSON)
@@ -132,11 +116,8 @@ def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Und
 
     `x` and `y` map each condition to a measurement of its participants, both in one order. Conditions with fewer than
     two participants are left out by name. Undefined when nothing varies inside any condition, or too little is left.
-    Raises DataError: conditions or numbers of participants that do not match; a value that is not a finite number.
-
-    References
-    ----------
-    Snedecor & Cochran (1967), Statistical Methods, 6th edition, section 14.7: sums of squares and products within.
+    Raises DataError when conditions or numbers of participants do not match. Source: Snedecor & Cochran (1967),
+    Statistical Methods, 6th edition, section 14.7: sums of squares and products within.
 
     Examples
     --------
@@ -164,8 +145,7 @@ def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Und
 
 
 def within_each(x: GroupValues, y: GroupValues) -> dict[str, CorrelationResult | Undefined]:
-    """The correlation inside each condition alone. Parameters and errors are those of `within_conditions`. Returns the
-    result of `pearson` for every condition of `x`, in its order.
+    """The correlation inside each condition alone, in the order of `x`; errors as in `within_conditions`.
 
     Examples
     --------
@@ -179,10 +159,9 @@ def within_each(x: GroupValues, y: GroupValues) -> dict[str, CorrelationResult |
 
 
 def between_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:
-    """The correlation of the conditions' means, one pair of means a condition.
-
-    Parameters and errors as for `within_conditions`. Empty conditions are left out by name. Undefined with fewer than
-    three conditions, or when all have the same mean of a measurement.
+    """The correlation of the conditions' means, one pair of means a condition; errors as in `within_conditions`. Empty
+    conditions are left out by name. Undefined with fewer than three conditions, or when all have the same mean of a
+    measurement.
 
     Examples
     --------

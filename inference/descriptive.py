@@ -28,16 +28,7 @@ class Descriptions(dict[str, Description]):
 
 
 def quantile(ordered: Sequence[Fraction] | Sequence[int], share: Fraction) -> Fraction:
-    """Quantile of type 7: linear between the two nearest order statistics. The result is in the unit of the data,
-    between the two nearest.
-
-    Parameters
-    ----------
-    ordered : sequence of Fraction or int, shape (n,), n >= 1
-        Ascending.
-
-    References
-    ----------
+    """Quantile of type 7 of ascending values, at least one: linear between the two nearest order statistics. Source:
     Hyndman & Fan (1996), The American Statistician 50(4):361-365, definition 7.
 
     Examples
@@ -52,14 +43,8 @@ def quantile(ordered: Sequence[Fraction] | Sequence[int], share: Fraction) -> Fr
 
 
 def describe(groups: GroupValues) -> Descriptions:
-    """Describe every condition.
-
-    Returns a dict of condition -> `Description` in the order of the data. A condition without observations has no
-    description and is named in ``left_out``. Raises DataError: a value that is not a finite number.
-
-    Notes
-    -----
-    Quartiles, fences and outliers are found without rounding, so a point on a fence is never an outlier.
+    """Describe every condition that has observations; the others are named in ``left_out``. Quartiles, fences and
+    outliers are found without rounding, so a point on a fence is never an outlier.
 
     Examples
     --------

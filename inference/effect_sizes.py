@@ -41,13 +41,9 @@ def hedges_g_between(groups: GroupValues) -> tuple[EffectSize | Undefined, ...]:
     .. math:: g = J(\nu)\,\frac{\bar y_a - \bar y_b}{s_p}, \qquad
         J(\nu) = \frac{\Gamma(\nu/2)}{\sqrt{\nu/2}\,\Gamma((\nu-1)/2)}, \qquad \nu = n_a + n_b - 2
 
-    The result is in the order of the data. A pair is undefined if either condition has fewer than two observations or
-    neither has any variance; the reason names the conditions. Raises DataError: a value that is not a finite number.
-
-    References
-    ----------
-    Hedges (1981), Journal of Educational Statistics 6(2):107-128, equation 6e, with the exact correction.
-    Interval: Cumming & Finch (2001), Educational and Psychological Measurement 61(4):532-574.
+    A pair is undefined if either condition has fewer than two observations or neither has any variance; the reason
+    names the conditions. Sources: Hedges (1981), Journal of Educational Statistics 6(2):107-128, equation 6e, with the
+    exact correction; for the interval Cumming & Finch (2001), Educational and Psychological Measurement 61(4):532-574.
 
     Examples
     --------
@@ -87,12 +83,8 @@ def _of_pair(a: Group, b: Group) -> EffectSize | Undefined:
 
 
 def exact_correction(df: int) -> float:
-    """The factor that takes the bias out of Cohen's d, exactly (not 1 - 3 / (4 df - 1)). `df` are the degrees of
-    freedom of the standard deviation, >= 1. The result is in [0, 1); 0 for one degree of freedom.
-
-    References
-    ----------
-    Hedges (1981), Journal of Educational Statistics 6(2):107-128.
+    """The factor that takes the bias out of Cohen's d, exactly (not 1 - 3 / (4 df - 1)): in [0, 1), and 0 for one
+    degree of freedom. `df`, at least 1, belongs to the standard deviation. Source: Hedges (1981).
 
     Examples
     --------
@@ -105,12 +97,8 @@ def exact_correction(df: int) -> float:
 
 
 def noncentral_t_limits(t: float, df: int, confidence: float = CONFIDENCE) -> Interval | None:
-    """Noncentralities under which t would lie at the upper and at the lower limit of its distribution. None beyond a
-    |t| of 500. `df` is at least 1.
-
-    References
-    ----------
-    Cumming & Finch (2001), Educational and Psychological Measurement 61(4):532-574.
+    """Noncentralities under which t would lie at the upper and at the lower limit of its distribution; None beyond a
+    |t| of 500. `df` is at least 1. Source: Cumming & Finch (2001).
 
     Examples
     --------

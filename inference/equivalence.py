@@ -24,106 +24,52 @@ POWER = 0.80
 
 @dataclass(frozen=True)
 class BoundTest(Result):
-    r"""One difference against the bounds -Δ and Δ.
-
-    Attributes
-    ----------
-    difference, se, df : float
-        The estimate, its standard error, and the degrees of freedom of t.
-    interval : Interval
-        Coverage 1 - 2α; within the bounds exactly when the unadjusted equivalence test is significant.
-    p_equivalence : float
-        Of two one-sided tests, the larger p: small where \|δ\| < Δ.
-    p_minimum : float
-        Two-sided p of the minimum-effect test, at most 1: small where \|δ\| > Δ.
-    """
+    """One difference against the bounds -Δ and Δ."""
 
     difference: float
-    se: float
-    df: float
-    interval: Interval
-    p_equivalence: float
-    p_minimum: float
+    se: float  # standard error of the difference
+    df: float  # degrees of freedom of t
+    interval: Interval  # coverage 1 - 2α; within the bounds exactly when the unadjusted equivalence test is significant
+    p_equivalence: float  # of two one-sided tests, the larger p: small where |δ| < Δ
+    p_minimum: float  # two-sided p of the minimum-effect test, at most 1: small where |δ| > Δ
 
 
 @dataclass(frozen=True)
 class BoundedPair(Result):
-    """One pair of conditions against the bounds; p values are adjusted by Holm within each kind of test.
-
-    Attributes
-    ----------
-    a, b : str
-        The pair, in the order of the data; the difference is `a` minus `b`.
-    test : BoundTest or Undefined
-        Unadjusted, with Welch's error; Undefined where neither condition has variance.
-    p_equivalence, p_minimum : float or None
-        Adjusted; None for an untested pair.
-    is_equivalent, is_beyond : bool
-        Shown to differ by less, or by more, than the bound at level alpha.
-    """
+    """One pair of conditions against the bounds; p values are adjusted by Holm within each kind of test."""
 
     a: str
-    b: str
-    test: BoundTest | Undefined
-    p_equivalence: float | None = None
+    b: str  # in the order of the data; the difference is `a` minus `b`
+    test: BoundTest | Undefined  # unadjusted, with Welch's error; Undefined where neither condition has variance
+    p_equivalence: float | None = None  # adjusted, as `p_minimum`; None for an untested pair
     p_minimum: float | None = None
-    is_equivalent: bool = False
-    is_beyond: bool = False
+    is_equivalent: bool = False  # shown to differ by less than the bound at level alpha
+    is_beyond: bool = False  # shown to differ by more
 
 
 @dataclass(frozen=True)
 class EquivalenceResult(Result):
-    """All pairs against one bound.
+    """All pairs against one bound."""
 
-    Attributes
-    ----------
-    bound, alpha : float
-        Δ in units of the data; level of each family of pairs.
-    pairs : tuple of BoundedPair
-    letters : dict of str to str
-        Conditions share a letter exactly when they were shown to be equivalent; a condition without an equivalent has a
-        letter of its own.
-    left_out : tuple of str
-        Conditions with fewer than two observations.
-    """
-
-    bound: float
-    alpha: float
+    bound: float  # Δ in units of the data
+    alpha: float  # level of each family of pairs
     pairs: tuple[BoundedPair, ...]
+    # Conditions share a letter exactly when they were shown to be equivalent; a condition without an equivalent has a
+    # letter of its own.
     letters: dict[str, str]
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # conditions with fewer than two observations
 
 
 def bound_test(difference: float, se: float, df: float, bound: float, alpha: float = 0.05) -> BoundTest:
-    r"""Test one estimated difference for equivalence and for a minimum effect.
+    r"""Test one estimated difference, such as that of a planned contrast, for equivalence and for a minimum effect.
 
     .. math::
         t_{\mp} = \frac{d \pm \Delta}{se}, \qquad p_\mathrm{TOST} = \max(P(T > t_-), P(T < t_+))
 
-    Parameters
-    ----------
-    difference : float
-        Such as that of a planned contrast.
-    se, df : float
-        Standard error, positive; degrees of freedom.
-    bound : float
-        The smallest effect of interest Δ, positive, in units of the difference.
-    alpha : float
-        In (0, .5).
-
-    Returns
-    -------
-    BoundTest
-
-    Raises
-    ------
-    ParameterError
-        A bound or a standard error that is not positive and finite; `alpha` out of range.
-
-    References
-    ----------
-    Schuirmann (1987), Journal of Pharmacokinetics and Biopharmaceutics 15:657-680; Murphy & Myors (1999), Journal of
-    Applied Psychology 84:234-248, for minimum effects.
+    `bound` is the smallest effect of interest Δ in units of the difference. Raises ParameterError unless `bound` and
+    `se` are positive and finite and `alpha` lies in (0, .5). Sources: Schuirmann (1987), Journal of Pharmacokinetics
+    and Biopharmaceutics 15:657-680; for minimum effects Murphy & Myors (1999), Journal of Applied Psychology
+    84:234-248.
 
     Examples
     --------
@@ -153,28 +99,9 @@ def bound_test(difference: float, se: float, df: float, bound: float, alpha: flo
 def equivalence(groups: GroupValues, bound: float, alpha: float = 0.05) -> EquivalenceResult | Undefined:
     """Test every pair of conditions for equivalence and for a minimum effect, without assuming equal variances.
 
-    Parameters
-    ----------
-    groups : mapping of str to values
-        Condition -> observations. Conditions with fewer than two are left out by name.
-    bound : float
-        The smallest effect of interest, positive, in units of the data.
-    alpha : float
-        Level of each family of pairs, in (0, .5).
-
-    Returns
-    -------
-    EquivalenceResult or Undefined
-        Undefined with fewer than two conditions.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `bound` or `alpha` out of range; a value that is not a finite number.
-
-    References
-    ----------
-    Schuirmann (1987); Welch (1938), Biometrika 29:350-362; Holm (1979).
+    Conditions with fewer than two observations are left out by name; `alpha` is the level of each family of pairs.
+    Undefined with fewer than two conditions. Raises ParameterError unless `bound` is positive and `alpha` lies in (0,
+    .5). Sources: Schuirmann (1987); Welch (1938), Biometrika 29:350-362; Holm (1979).
 
     Examples
     --------
@@ -194,25 +121,10 @@ def equivalence(groups: GroupValues, bound: float, alpha: float = 0.05) -> Equiv
 
 
 def detectable_in_errors(critical: float, df: float, power: float = POWER) -> float:
-    """The difference, in standard errors, that a two-sided t test detects with the given power.
-
-    Parameters
-    ----------
-    critical : float
-        Critical |t| of the test, positive.
-    df : float
-        Degrees of freedom of t.
-    power : float
-        In (0, 1), above the level of the test.
-
-    Returns
-    -------
-    float
-        Noncentrality of t; the opposite tail, below 1e-5 for a power of .80 at usual levels, is ignored.
-
-    References
-    ----------
-    Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, chapter 2.
+    """The difference, in standard errors, that a two-sided t test with this critical |t| detects with the given power.
+    This is the noncentrality of t; the opposite tail, below 1e-5 for a power of .80 at usual levels, is ignored.
+    `power` lies in (0, 1), above the level of the test. Source: Cohen (1988), Statistical Power Analysis for the
+    Behavioral Sciences, chapter 2.
 
     Examples
     --------

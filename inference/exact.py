@@ -22,8 +22,8 @@ LARGEST_FLOAT = Fraction(sys.float_info.max)
 
 
 def exact(value: object, where: str = "the data") -> Fraction:
-    """Read one value as the decimal it was written as. `value` is finite, and 0 or between 1e-150 and 1e150 in size.
-    0.1 is read as one tenth. Raises DataError: the value is not a number, not finite, or out of those bounds.
+    """Read one value as the decimal it was written as: 0.1 is one tenth. Raises DataError when the value is not a
+    number, not finite, or neither 0 nor between 1e-150 and 1e150 in size.
 
     Examples
     --------
@@ -44,10 +44,8 @@ def exact(value: object, where: str = "the data") -> Fraction:
 
 
 def as_float(value: Fraction) -> float:
-    """Round to the nearest finite float.
-
-    A ratio of variances beyond 1e308 (a spread that is nothing beside the differences) becomes the largest
-    float, not infinity.
+    """Round to the nearest finite float. A ratio of variances beyond 1e308 (a spread that is nothing beside the
+    differences) becomes the largest float, not infinity.
 
     Examples
     --------

@@ -81,22 +81,10 @@ def friedman(values: Mapping[str, ArrayLike]) -> FriedmanResult | Undefined:
     .. math:: \chi^2_F = \frac{(k - 1) \sum_j (R_j - n (k + 1) / 2)^2}{\sum_{ij} r_{ij}^2 - n k (k + 1)^2 / 4},
               \quad F_F = \frac{(n - 1) \chi^2_F}{n (k - 1) - \chi^2_F}
 
-    Undefined with fewer than two algorithms or users, or where every user has ties only.
-
-    Parameters
-    ----------
-    values : mapping of str to float array, shape (n_users,)
-        Algorithm -> a metric of each user, in one order of users; users with a NaN are left out as a whole. Values
-        are rounded to 9 decimals, so that those equal on paper tie.
-
-    Raises
-    ------
-    DataError
-        Arrays of different lengths, or that hold infinities.
-
-    References
-    ----------
-    Friedman (1937), Journal of the American Statistical Association 32(200):675-701; Iman & Davenport (1980),
+    `values` maps each algorithm to a metric of each user, in one order of users; users with a NaN are left out as a
+    whole. Values are rounded to 9 decimals, so that those equal on paper tie. Undefined with fewer than two algorithms
+    or users, or where every user has ties only. Raises DataError for arrays of different lengths or with infinities.
+    Sources: Friedman (1937), Journal of the American Statistical Association 32(200):675-701; Iman & Davenport (1980),
     Communications in Statistics A 9(6):571-595; Demšar (2006), JMLR 7:1-30.
 
     Examples
@@ -142,14 +130,9 @@ def nemenyi(values: Mapping[str, ArrayLike], alpha: float = 0.05) -> NemenyiResu
     .. math:: q = \frac{|\bar R_a - \bar R_b|}{\sqrt{k (k + 1) / (6 n)}}
 
     referred to the studentized range over :math:`\sqrt 2` with infinitely many degrees of freedom. There is no
-    correction for ties, which makes it cautious where there are many.
-
-    ``locations`` are mean ranks, 1 for the smallest value; ``statistic`` is q. `values`, and when the result is
-    undefined, are as for `friedman`. Raises ParameterError or DataError: `alpha` outside (0, 1); as for `friedman`.
-
-    References
-    ----------
-    Demšar (2006), JMLR 7:1-30, section 3.2.2.
+    correction for ties, which makes it cautious where there are many. ``locations`` are mean ranks, 1 for the smallest
+    value; ``statistic`` is q. Values, errors and undefined cases as for `friedman`; raises ParameterError for an
+    `alpha` outside (0, 1). Source: Demšar (2006), JMLR 7:1-30, section 3.2.2.
 
     Examples
     --------

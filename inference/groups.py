@@ -1,8 +1,9 @@
 """Groups: the observations of every condition, read exactly.
 
-Means that are equal on paper must be equal here, and a condition whose answers are all the same must have a
-variance of exactly 0. So values are read exactly (`inference.exact`), put on one integer grid, and summed as
-integers; each number is rounded to a float once, at its end.
+Means that are equal on paper must be equal here, and a condition whose answers are all the same must have a variance of
+exactly 0. So values are read exactly (`inference.exact`), put on one integer grid, and summed as integers; each number
+is rounded to a float once, at its end. Every procedure that takes `GroupValues` raises DataError for a value that is
+not a finite number.
 """
 
 from __future__ import annotations
@@ -73,10 +74,8 @@ class Groups:
 
     @classmethod
     def read(cls, groups: GroupValues, least_n: int = 1) -> Groups:
-        """Read the observations of every condition. Conditions keep their order; their values are exact.
-
-        Conditions with fewer than `least_n` observations, at least 1, are left out. Raises ParameterError or DataError:
-        `least_n` < 1; a value that is not a finite number.
+        """Read the observations of every condition, in their order; conditions with fewer than `least_n` are left out.
+        Raises ParameterError when `least_n` is below 1.
 
         Examples
         --------
@@ -152,21 +151,11 @@ class Groups:
 
 
 class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
-    """Observations that were read once, for the many procedures of a report.
+    """Observations that were read once, for the many procedures of a report: `scale` of the integers `points` to a
+    unit.
 
-    A mapping of condition to values like any other; `Groups.read` takes it as it is.
-
-    Parameters
-    ----------
-    points : mapping of str to integers
-        Condition -> its values, as integers.
-    scale : int
-        How many of them make one unit of the data, >= 1.
-
-    Raises
-    ------
-    ParameterError
-        `scale` < 1.
+    A mapping of condition to values like any other; `Groups.read` takes it as it is. Raises ParameterError when `scale`
+    is below 1.
 
     Examples
     --------
@@ -202,7 +191,7 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
         return len(self._by_name)
 
     def points(self, name: str) -> tuple[int, ...]:
-        """The values of one condition as integers. The result is in units of 1 / scale."""
+        """The values of one condition as integers, in units of 1 / scale."""
         return self._by_name[name].points
 
     def of_at_least(self, least_n: int) -> Groups:

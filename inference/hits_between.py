@@ -30,25 +30,12 @@ def hit_tests_between(
 ) -> PairwiseResult | Undefined:
     """Two-sided tests of hits between every pair of algorithms.
 
-    ``difference`` is the hit rate over cases of `a` less that of `b`, and ``locations`` are hit rates. Undefined with
-    fewer than two algorithms, and for McNemar's test where a user owns several cases, or a hit is a fraction because
-    ties count in expectation.
-
-    Parameters
-    ----------
-    values : mapping of str to float array, shape (n_users,)
-        Algorithm -> the mean hit of each user's cases, in one order of users; NaN where a user has none.
-    n_cases : int array, shape (n_users,)
-        Cases of each user, the same for all algorithms.
-    correction : {"holm", "bonferroni", "sidak"}
-        Over the pairs that could be tested.
-    rng : numpy.random.Generator
-        Of random signs; pairs draw from it one after another.
-
-    Raises
-    ------
-    ParameterError, DataError
-        An unknown test or correction, `alpha` outside (0, 1); numbers of cases that do not fit the values.
+    `values` holds the mean hit of each user's cases, in one order of users, NaN where a user has none; `n_cases` holds
+    the number of these cases, the same for all algorithms. ``difference`` is the hit rate over cases of `a` less that
+    of `b`, and ``locations`` are hit rates. The correction covers the pairs that could be tested; pairs draw random
+    signs one after another. Undefined with fewer than two algorithms, and for McNemar's test where a user owns several
+    cases, or a hit is a fraction because ties count in expectation. Raises ParameterError for an unknown test or
+    correction or an `alpha` outside (0, 1), and DataError for numbers of cases that do not fit the values.
 
     Examples
     --------

@@ -124,13 +124,10 @@ def nested_items(answers: ItemAnswers, *, alpha: float = 0.05) -> ItemEffectsRes
     observed means over participants; `inference.satterthwaite.observed_estimates` gives the reason. Undefined with
     fewer than two conditions with answers, with answers that are all equal within conditions or without a residual,
     with one answer per person, with one person or one item in every condition, with items that one person of their
-    condition rated, or with more than about 2,000 persons and items. Raises ParameterError or DataError: `alpha`
-    outside (0, 1); sequences of unequal length, values that are not finite, or a person in two conditions.
-
-    References
-    ----------
-    Clark (1973), Journal of Verbal Learning and Verbal Behavior 12(4):335-359. Profiled restricted likelihood: Bates et
-    al. (2015), Journal of Statistical Software 67(1), section 3.
+    condition rated, or with more than about 2,000 persons and items. Raises ParameterError for an `alpha` outside (0,
+    1) and DataError for sequences of unequal length, values that are not finite, or a person in two conditions.
+    Sources: Clark (1973), Journal of Verbal Learning and Verbal Behavior 12(4):335-359; for the profiled restricted
+    likelihood Bates et al. (2015), Journal of Statistical Software 67(1), section 3.
 
     Examples
     --------
@@ -145,14 +142,11 @@ def nested_items(answers: ItemAnswers, *, alpha: float = 0.05) -> ItemEffectsRes
 
 
 def crossed_items(answers: ItemAnswers, *, alpha: float = 0.05) -> ItemEffectsResult | Undefined:
-    """Fit answers by condition, with participants and items as crossed random effects.
+    """Compare means of conditions, with participants and items as crossed random effects.
 
-    In R: ``lmer(value ~ condition + (1 | person) + (1 | item))``. Parameters, results and errors are those of
-    `nested_items`; items may be shared by participants of different conditions.
-
-    References
-    ----------
-    Baayen, Davidson & Bates (2008), Journal of Memory and Language 59(4):390-412.
+    In R: ``lmer(value ~ condition + (1 | person) + (1 | item))``. Errors and undefined cases as in `nested_items`;
+    items may be shared by participants of different conditions. Source: Baayen, Davidson & Bates (2008), Journal of
+    Memory and Language 59(4):390-412.
 
     Examples
     --------

@@ -20,7 +20,7 @@ class JackknifeEstimate(Result):
     df: int  # degrees of freedom: groups less one
 
     def interval(self, confidence: float = 0.95) -> Interval:
-        """The interval of Student's t around the value. Raises ParameterError: `confidence` outside (0, 1).
+        """The interval of Student's t around the value. Raises ParameterError for a `confidence` outside (0, 1).
 
         Examples
         --------
@@ -36,24 +36,12 @@ class JackknifeEstimate(Result):
 
 
 def group_jackknife(value: float, leave_one_out: ArrayLike) -> JackknifeEstimate:
-    r"""The jackknife over groups of about equal size.
+    r"""The jackknife over groups of about equal size, from the statistic of the sample without each group in turn.
 
     .. math:: SE^2 = \frac{G - 1}{G} \sum_g \left(\theta_{(g)} - \bar\theta_{(\cdot)}\right)^2
 
-    Parameters
-    ----------
-    leave_one_out : float array, shape (n_groups,)
-        The statistic of the sample without each group.
-
-    Raises
-    ------
-    DataError
-        Fewer than two groups, or a value that is not finite.
-
-    References
-    ----------
-    Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 11; Kott (2001), Journal of Official
-    Statistics 17:521-526, for groups.
+    Raises DataError for fewer than two groups or a value that is not finite. Sources: Efron & Tibshirani (1993), An
+    Introduction to the Bootstrap, chapter 11; for groups Kott (2001), Journal of Official Statistics 17:521-526.
 
     Examples
     --------

@@ -32,17 +32,12 @@ class LinkFit:
 
 
 def fitted(counts: NDArray[np.int64], link: str) -> LinkFit | None:
-    """Fit one effect a condition by maximum likelihood. None where the fit did not reach a maximum.
+    """Fit one effect a condition by maximum likelihood; None where the fit did not reach a maximum.
 
-    Parameters
-    ----------
-    counts : int array, shape (n_conditions, n_categories)
-        Answers in each category, the reference's row first; no row and no column of zeros.
-
-    References
-    ----------
-    McCullagh (1980), Journal of the Royal Statistical Society B 42(2):109-142. statsmodels keeps the
-    steps between thresholds as logarithms; the covariance comes back to the latent scale by the delta method.
+    `counts` of shape (n_conditions, n_categories) holds the answers in each category, the reference's row first,
+    without a row or a column of zeros. statsmodels keeps the steps between thresholds as logarithms; the covariance
+    comes back to the latent scale by the delta method. Source: McCullagh (1980), Journal of the Royal Statistical
+    Society B 42(2):109-142.
 
     Examples
     --------
@@ -79,24 +74,12 @@ def fitted(counts: NDArray[np.int64], link: str) -> LinkFit | None:
 
 
 def why_separated(names: Sequence[str], counts: NDArray[np.int64], categories: Sequence[Fraction]) -> str:
-    """Say why the likelihood has no maximum; nothing where it has one.
+    """Say in a sentence why the likelihood of such `counts` has no maximum; "" where it has one.
 
     A condition ties together the borders between its lowest and its highest answer. Where the conditions do not tie all
     borders into one piece, pushing the pieces apart raises the likelihood for ever; and so does pushing away a
-    condition whose answers all stand at one end of the scale. Returns a sentence, or "".
-
-    Parameters
-    ----------
-    names : sequence of str
-        The conditions, a row of the counts each.
-    counts : int array, shape (n_conditions, n_categories)
-        Answers in each category; no row and no column of zeros.
-    categories : sequence of numbers
-        The answers that were given, ascending.
-
-    References
-    ----------
-    Albert & Anderson (1984), Biometrika 71(1):1-10.
+    condition whose answers all stand at one end of the scale. `categories` are the answers that were given, ascending.
+    Source: Albert & Anderson (1984), Biometrika 71(1):1-10.
 
     Examples
     --------

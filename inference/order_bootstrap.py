@@ -35,10 +35,7 @@ class RankProbabilities(Result):
 def rank_probabilities(
     groups: GroupValues, resamples: int, rng: np.random.Generator, higher_is_better: bool = True
 ) -> RankProbabilities | Undefined:
-    """Probability of each rank of each condition, by resampling participants.
-
-    Parameters and errors as for `condition_means`.
-    """
+    """Probability of each rank of each condition, by resampling participants; errors as in `condition_means`."""
     means = condition_means(groups, resamples, rng)
     if isinstance(means, Undefined):
         return Undefined(means.reason, RANKS)
@@ -46,17 +43,8 @@ def rank_probabilities(
 
 
 def rank_distribution(means: ArrayLike, names: Sequence[str], higher_is_better: bool = True) -> RankProbabilities:
-    """Count the ranks of every column over the resamples. Rank 1 goes to the largest mean if `higher_is_better`.
-
-    Parameters
-    ----------
-    means : float array, shape (resamples, k)
-        Resampled means, finite.
-
-    Raises
-    ------
-    DataError
-        Names that do not match the columns; an array that is not of two dimensions, is empty, or not finite.
+    """Count the ranks of every column of `means`, shape (resamples, k), over the resamples. Rank 1 goes to the largest
+    mean if `higher_is_better`. Raises DataError when the names do not match the columns, and as `finite_means`.
 
     Examples
     --------
@@ -103,22 +91,11 @@ class TauDistribution(Result):
 
 
 def tau_distribution(x_means: ArrayLike, y_means: ArrayLike) -> TauDistribution | Undefined:
-    """Kendall's tau-b of two sets of resampled means, row by row. Undefined when tau cannot be computed in every
-    resample (always so for k < 2).
+    """Kendall's tau-b of two sets of resampled means, row by row.
 
-    Parameters
-    ----------
-    x_means, y_means : float array, shape (resamples, k)
-        Two independent bootstraps of the same k conditions in one order, finite.
-
-    Raises
-    ------
-    DataError
-        Arrays of different shape, not of two dimensions, empty, or not finite.
-
-    References
-    ----------
-    Kendall (1945), Biometrika 33(3):239-251.
+    They come from two independent bootstraps of the same k conditions in one order, shape (resamples, k). Undefined
+    when tau cannot be computed in any resample (always so for k < 2). Raises DataError for arrays of different shape,
+    and as `finite_means`. Source: Kendall (1945), Biometrika 33(3):239-251.
 
     Examples
     --------

@@ -38,86 +38,43 @@ class Threshold(Result):
 
 @dataclass(frozen=True)
 class OrdinalEffect(Result):
-    """A condition beside the reference.
-
-    Attributes
-    ----------
-    condition : str
-        The condition.
-    estimate, se, z, p : float
-        Its shift on the latent scale (log odds for the logit), positive for higher answers; Wald's test.
-    ci_low, ci_high : float
-        95 % interval of the shift.
-    odds_ratio : float or None
-        Odds of a higher answer over those of the reference; None for the probit.
-    """
+    """A condition beside the reference."""
 
     condition: str
-    estimate: float
+    estimate: float  # shift on the latent scale (log odds for the logit), positive for higher answers
     se: float
-    z: float
+    z: float  # Wald's statistic, with its `p`
     p: float
-    ci_low: float
+    ci_low: float  # 95 % interval of the shift
     ci_high: float
-    odds_ratio: float | None
+    odds_ratio: float | None  # odds of a higher answer over those of the reference; None for the probit
 
 
 @dataclass(frozen=True)
 class OrdinalResult(Result):
-    """A cumulative link model with one effect a condition.
+    """A cumulative link model with one effect a condition."""
 
-    Attributes
-    ----------
-    link : str
-        "logit" (proportional odds) or "probit".
-    reference : str
-        The condition whose shift is 0: the first with answers.
-    categories : tuple of float
-        The answers that were given, ascending.
-    empty_categories : tuple of float
-        Points of the scale without answers: their thresholds cannot be estimated.
-    counts : dict of str to tuple of int
-        Answers in each category by condition.
-    thresholds : tuple of Threshold
-        One fewer than the categories.
-    effects : tuple of OrdinalEffect
-        Every condition but the reference, in the order of the data.
-    log_likelihood, log_likelihood_null : float
-        Of the model, and of one without conditions.
-    lr, df, p : float, int, float
-        The likelihood ratio test of all conditions together.
-    proportional_lr, proportional_df, proportional_p : float or None
-        The same against a model in which every border has shifts of its own (nominal effects): a small p says that
-        one shift a condition is too few. None with two categories, where the two models are one.
-    shares : dict of str to tuple of float
-        Predicted share of each category by condition.
-    pairs : PairwiseResult
-        Differences of shifts between every two conditions, with Wald's p adjusted by Holm.
-    n : int
-        Answers.
-    left_out : tuple of str
-        Conditions without answers.
-    """
-
-    link: str
-    reference: str
-    categories: tuple[float, ...]
-    empty_categories: tuple[float, ...]
-    counts: dict[str, tuple[int, ...]]
-    thresholds: tuple[Threshold, ...]
-    effects: tuple[OrdinalEffect, ...]
+    link: str  # "logit" (proportional odds) or "probit"
+    reference: str  # the condition whose shift is 0: the first with answers
+    categories: tuple[float, ...]  # the answers that were given, ascending
+    empty_categories: tuple[float, ...]  # points of the scale without answers: their thresholds cannot be estimated
+    counts: dict[str, tuple[int, ...]]  # answers in each category by condition
+    thresholds: tuple[Threshold, ...]  # one fewer than the categories
+    effects: tuple[OrdinalEffect, ...]  # every condition but the reference, in the order of the data
     log_likelihood: float
-    log_likelihood_null: float
-    lr: float
+    log_likelihood_null: float  # that of a model without conditions
+    lr: float  # likelihood ratio test of all conditions together, with `df` and `p`
     df: int
     p: float
+    # The same against a model in which every border has shifts of its own (nominal effects): a small p says that one
+    # shift a condition is too few. None with two categories, where the two models are one.
     proportional_lr: float | None
     proportional_df: int | None
     proportional_p: float | None
-    shares: dict[str, tuple[float, ...]]
-    pairs: PairwiseResult
-    n: int
-    left_out: tuple[str, ...]
+    shares: dict[str, tuple[float, ...]]  # predicted share of each category by condition
+    pairs: PairwiseResult  # differences of shifts between every two conditions, with Wald's p adjusted by Holm
+    n: int  # answers
+    left_out: tuple[str, ...]  # conditions without answers
 
 
 def cumulative_link(
@@ -126,36 +83,16 @@ def cumulative_link(
     link: Literal["logit", "probit"] = "logit",
     alpha: float = 0.05,
 ) -> OrdinalResult | Undefined:
-    r"""Fit a cumulative link model to ordered answers.
+    r"""Fit a cumulative link model to ordered answers, of which only the order counts.
 
     .. math:: g\big(P(Y \le j \mid c)\big) = \theta_j - \beta_c
 
-    Parameters
-    ----------
-    groups : mapping of str to values
-        Condition -> answers; only their order counts.
-    scale : sequence of numbers
-        All points of the scale, to report those without answers.
-    link : {"logit", "probit"}
-        g.
-    alpha : float
-        Level of the family of all pairs, in (0, 1).
-
-    Returns
-    -------
-    OrdinalResult or Undefined
-        Undefined with fewer than two conditions, with fewer than two different answers or more than
-        `MOST_CATEGORIES`, or where the answers separate the conditions, so that a shift would be infinite.
-
-    Raises
-    ------
-    ParameterError, DataError
-        An unknown link, `alpha` outside (0, 1); an answer that is not a finite number.
-
-    References
-    ----------
-    McCullagh (1980), Journal of the Royal Statistical Society B 42(2):109-142. When no maximum exists: Albert &
-    Anderson (1984), Biometrika 71(1):1-10.
+    `scale` holds all points of the scale, to report those without answers; `link` is g; `alpha` is the level of the
+    family of all pairs. Undefined with fewer than two conditions, with fewer than two different answers or more than
+    `MOST_CATEGORIES`, or where the answers separate the conditions, so that a shift would be infinite. Raises
+    ParameterError for an unknown link or an `alpha` outside (0, 1), and DataError for answers that are not finite
+    numbers. Sources: McCullagh (1980), Journal of the Royal Statistical Society B 42(2):109-142; when no maximum
+    exists, Albert & Anderson (1984), Biometrika 71(1):1-10.
 
     Examples
     --------

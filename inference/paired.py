@@ -1,7 +1,8 @@
 """Paired tests of algorithms on the same users: the sign test.
 
 `inference.signed_rank` weighs how much better users fare, `inference.friedman` compares all algorithms at once, and
-`inference.paired_hits` tests hits where users own several cases.
+`inference.paired_hits` tests hits where users own several cases. Values are float arrays of shape (n_users,), a metric
+of each user in one order of users, higher is better; NaN where a user has no value.
 """
 
 from __future__ import annotations
@@ -30,32 +31,13 @@ def sign_test(
 
     .. math:: p_{greater} = \left(\tfrac12\right)^{n_A+n_B} \sum_{i=n_A}^{n_A+n_B} \binom{n_A+n_B}{i}
 
-    Parameters
-    ----------
-    a, b : float array, shape (n_users,)
-        A metric of each user, higher is better, in one order of users. NaN: no value; the user is left out
-        and counted.
-    alternative : {"two-sided", "greater"}
-        "two-sided": they differ (twice the smaller tail, at most 1); "greater": the first is better.
-    tie_within : float, optional
-        Values that differ by no more are a tie, in the unit of the metric; `TIE_WITHIN` times the largest absolute
-        value if omitted.
-
-    Returns
-    -------
-    SignTestResult or Undefined
-        Ties are dropped and counted. Undefined when no user fares better with either.
-
-    Raises
-    ------
-    ParameterError, DataError
-        An unknown alternative or a negative tolerance; arrays that are not of one dimension and one length,
-        or that hold infinities.
-
-    References
-    ----------
-    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 4.3. Evaluated as a binomial tail, which holds for
-    any number of users where the printed powers would underflow.
+    The alternative "greater" is that the first is better; "two-sided" takes twice the smaller tail, at most 1. Users
+    with a NaN are left out and counted. Ties are dropped and counted: values that differ by at most `tie_within`, in
+    the unit of the metric, by default `TIE_WITHIN` times the largest absolute value. Undefined when no user fares
+    better with either. Raises ParameterError for an unknown alternative or a negative tolerance, and DataError for
+    arrays that are not of one dimension and one length, or that hold infinities. Source: Gunawardana & Shani (2009),
+    JMLR 10:2935-2962, section 4.3, evaluated as a binomial tail, which holds for any number of users where the printed
+    powers would underflow.
 
     Examples
     --------
@@ -96,23 +78,8 @@ def _tail(n_better: int, n_worse: int) -> float:
 
 
 def per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
-    """One value a user as floats; refuses infinities and other shapes, keeps NaN.
-
-    Parameters
-    ----------
-    values : array-like, shape (n_users,)
-        NaN for users without a value.
-    whose : str
-        Named in the error.
-
-    Returns
-    -------
-    float array, shape (n_users,)
-
-    Raises
-    ------
-    DataError
-        Text; another number of dimensions; an infinity.
+    """One value a user as floats, NaN kept. Raises DataError, which names `whose` values they are, for text, another
+    number of dimensions, or an infinity.
 
     Examples
     --------
@@ -131,7 +98,7 @@ def per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
 
 
 def largest(*values: NDArray[np.float64]) -> float:
-    """Return the largest absolute value, NaN left out; 0 if there is none.
+    """The largest absolute value, NaN left out; 0 if there is none.
 
     Examples
     --------
@@ -148,35 +115,13 @@ def sign_tests_between(
     *,
     tie_within: float | None = None,
 ) -> SignTests | Undefined:
-    """Two-sided sign tests between every pair of algorithms, adjusted as one family.
+    """Two-sided sign tests between every pair of algorithms, adjusted as one family of those that could be tested.
 
-    Parameters
-    ----------
-    values : mapping of str to float array, shape (n_users,)
-        Algorithm -> a metric of each user, in one order of users; NaN where a user has no value.
-    correction : {"holm", "bonferroni", "sidak"}
-        Over the pairs that could be tested.
-    alpha : float
-        Level of the family, in (0, 1).
-    tie_within : float, optional
-        As for `sign_test`.
-
-    Returns
-    -------
-    SignTests or Undefined
-        ``difference`` is the share of users better served by `a` minus the share better served by `b`, of all
-        users with both values. ``locations`` are the mean values, for drawing: the test itself does not
-        compare means, and its direction may differ from theirs. Algorithms without any value are left out by
-        name. Undefined with fewer than two algorithms.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As for `sign_test`; an unknown correction; `alpha` outside (0, 1).
-
-    Notes
-    -----
-    More users may prefer A to B, B to C, and C to A: these pairs need not form an order.
+    ``difference`` is the share of users better served by `a` minus the share better served by `b`, of all users with
+    both values. ``locations`` are the mean values, for drawing: the test itself does not compare means, and its
+    direction may differ from theirs. More users may prefer A to B, B to C, and C to A: these pairs need not form an
+    order. Algorithms without any value are left out by name. Undefined with fewer than two algorithms. Raises as
+    `sign_test`, and ParameterError for an unknown correction or an `alpha` outside (0, 1).
 
     Examples
     --------

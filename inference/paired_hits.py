@@ -49,30 +49,13 @@ def sign_flip(
 
     .. math:: T = \sum_u s_u d_u, \quad d_u = \sum_{c \in u} (a_c - b_c), \quad s_u = \pm 1
 
-    Counted over all signs where the :math:`d_u` are whole numbers, over random signs otherwise.
-
-    Undefined where every user has as many hits with both, or there is no case.
-
-    Parameters
-    ----------
-    users : int array, shape (n_cases,)
-        The owner of each case, in any order.
-    a, b : float array, shape (n_cases,)
-        Hit of each case, 0 or 1, or a probability where ties count in expectation.
-    alternative : {"greater", "two-sided"}
-        "greater": the first has more hits.
-    resamples : int
-        Random signs drawn, >= 1; the observed ones count as one more.
-
-    Raises
-    ------
-    ParameterError, DataError
-        An unknown alternative, `resamples` below 1; arrays of different lengths, hits outside [0, 1].
-
-    References
-    ----------
-    Fisher (1935), The Design of Experiments, section 21; Phipson & Smyth (2010), Statistical Applications in Genetics
-    and Molecular Biology 9(1):39 for the observed signs among the random ones.
+    Counted over all signs where the :math:`d_u` are whole numbers, over `resamples` random signs otherwise, with the
+    observed ones as one more. `users` names the owner of each case, in any order; `a` and `b` are 0 or 1, or a
+    probability where ties count in expectation. The alternative "greater" is that the first has more hits. Undefined
+    where every user has as many hits with both, or there is no case. Raises ParameterError for an unknown alternative
+    or `resamples` below 1, and DataError for arrays of different lengths or hits outside [0, 1]. Sources: Fisher
+    (1935), The Design of Experiments, section 21; for the observed signs among the random ones Phipson & Smyth (2010),
+    Statistical Applications in Genetics and Molecular Biology 9(1):39.
 
     Examples
     --------
@@ -164,23 +147,9 @@ class McNemarResult(Result):
 def mcnemar(users: ArrayLike, a: ArrayLike, b: ArrayLike) -> McNemarResult | Undefined:
     """McNemar's test, for users who own one case each. Undefined where no user is hit by one algorithm only.
 
-    Parameters
-    ----------
-    users : int array, shape (n_cases,)
-        The owner of each case, none of them twice.
-    a, b : array, shape (n_cases,)
-        Hits, 0 or 1.
-
-    Raises
-    ------
-    DataError
-        A user with several cases, whose hits are not independent: use `sign_flip`; arrays of different lengths;
-        hits that are neither 0 nor 1.
-
-    References
-    ----------
-    McNemar (1947), Psychometrika 12(2):153-157; Fagerland, Lydersen & Laake (2013), BMC Medical Research Methodology
-    13:91 for the mid-p.
+    Raises DataError for a user with several cases, whose hits are not independent (use `sign_flip`), for arrays of
+    different lengths, and for hits that are neither 0 nor 1. Sources: McNemar (1947), Psychometrika 12(2):153-157; for
+    the mid-p Fagerland, Lydersen & Laake (2013), BMC Medical Research Methodology 13:91.
 
     Examples
     --------

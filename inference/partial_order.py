@@ -45,50 +45,27 @@ class TierRow(Result):
 
 @dataclass(frozen=True)
 class PartialOrder(Result):
-    """A partial order of conditions by dominance.
+    """A partial order of conditions by dominance."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The conditions, in the order of the data.
-    tiers : dict of str to Tier
-        From the direct comparisons.
-    dominates, dominated_by : dict of str to tuple of str
-        Conditions below and above each condition, by direct comparisons, in the order of the data.
-    covers : tuple of (str, str)
-        Better, worse: the edges of the Hasse diagram, without those that follow from others.
-    incomparable : tuple of (str, str)
-        Pairs ordered neither by a comparison nor by a chain of comparisons.
-    depth : dict of str to int
-        Length of the longest chain above the condition; 0 for a condition that is not dominated.
-    locations : dict of str to float
-        Positions in the diagram: the mean, or the location that the test compares.
-    is_transitive : bool
-        Whether the comparisons contain every pair they imply. Always true for Tukey and for Dunn with Holm;
-        otherwise ``covers`` and ``depth`` use the implied pairs, ``tiers`` do not.
-    cycle : tuple of str
-        Conditions that dominate each other in a cycle (possible for sign tests only); no edge joins them.
-    is_empty : bool
-        No pair is significant: no order can be claimed.
-    higher_is_better : bool
-        Whether the larger location dominates.
-    pairs : tuple of Pair
-        The comparisons behind the order; not repeated in ``as_dict()``.
-    """
-
-    names: tuple[str, ...]
-    tiers: dict[str, Tier]
+    names: tuple[str, ...]  # in the order of the data
+    tiers: dict[str, Tier]  # from the direct comparisons
+    # conditions below each condition, by direct comparisons, in the order of the data
+    # Conditions below each condition, by direct comparisons, in the order of the data.
     dominates: dict[str, tuple[str, ...]]
-    dominated_by: dict[str, tuple[str, ...]]
-    covers: tuple[tuple[str, str], ...]
-    incomparable: tuple[tuple[str, str], ...]
-    depth: dict[str, int]
-    locations: dict[str, float]
+    dominated_by: dict[str, tuple[str, ...]]  # those above it
+    # better, worse: the edges of the Hasse diagram, without those that follow from others
+    covers: tuple[tuple[str, str], ...]  # (better, worse): edges of the Hasse diagram, without those that follow
+    incomparable: tuple[tuple[str, str], ...]  # pairs ordered neither by a comparison nor by a chain of comparisons
+    depth: dict[str, int]  # length of the longest chain above the condition; 0 for one that is not dominated
+    locations: dict[str, float]  # positions in the diagram: the mean, or the location that the test compares
+    # Whether the comparisons contain every pair they imply. Always true for Tukey and for Dunn with Holm; otherwise
+    # ``covers`` and ``depth`` use the implied pairs, ``tiers`` do not.
     is_transitive: bool
-    cycle: tuple[str, ...]
-    is_empty: bool
-    higher_is_better: bool
-    pairs: tuple[Pair, ...] = field(metadata={"in_json": False})
+    cycle: tuple[str, ...]  # conditions that dominate each other in a cycle (sign tests only); no edge joins them
+    is_empty: bool  # no pair is significant: no order can be claimed
+    higher_is_better: bool  # whether the larger location dominates
+    # the comparisons behind the order; not in ``as_dict()``
+    pairs: tuple[Pair, ...] = field(metadata={"in_json": False})  # the comparisons; not in ``as_dict()``
 
     @property
     def best_first(self) -> tuple[str, ...]:
@@ -114,17 +91,7 @@ class PartialOrder(Result):
         return Tier.INTERMEDIATE if self._is_loose(name) else self.tiers[name]
 
     def p_of(self, a: str, b: str) -> float | None:
-        """Find the adjusted p of a pair, in either order; None when it was not tested.
-
-        Parameters
-        ----------
-        a, b : str
-            Two conditions.
-
-        Returns
-        -------
-        float or None
-        """
+        """The adjusted p of a pair, in either order; None when it was not tested."""
         for pair in self.pairs:
             if {pair.a, pair.b} == {a, b}:
                 return pair.p
@@ -138,30 +105,12 @@ def partial_order(
 ) -> PartialOrder:
     """Derive the partial order from the significant pairs of a post hoc test.
 
-    Parameters
-    ----------
-    locations : mapping of str to float
-        Condition -> where it is drawn, usually its mean. A condition that no pair names is unordered.
-    pairs : iterable of Pair, or PairwiseResult
-        The comparisons. The direction of a significant pair is the sign of its ``difference``, which every
-        test gives for the location that it compares (means for Tukey, mean ranks for Dunn); a difference of
-        exactly 0 implies no dominance.
-    higher_is_better : bool
-        False for an error or a fallout.
-
-    Returns
-    -------
-    PartialOrder
-
-    Raises
-    ------
-    ParameterError
-        A location is not a finite number; a pair names a condition without a location, or compares one with itself.
-
-    References
-    ----------
-    Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, Table 1, print three tiers; the fourth
-    is split off their middle one.
+    The direction of a significant pair is the sign of its ``difference``, which every test gives for the location that
+    it compares (means for Tukey, mean ranks for Dunn); a difference of exactly 0 implies no dominance. `locations` say
+    where conditions are drawn, usually their means; one that no pair names is unordered. For an error or a fallout,
+    `higher_is_better` is False. Raises ParameterError when a location is not a finite number, or a pair names a
+    condition without a location or compares one with itself. Source: Cremonesi, Garzotto, Negro, Papadopoulos & Turrin
+    (2011), INTERACT, Table 1, print three tiers; the fourth is split off their middle one.
 
     Examples
     --------
@@ -247,28 +196,9 @@ def compact_letters(
 ) -> dict[str, str]:
     """Compact letter display: two conditions share a letter exactly when they do not differ significantly.
 
-    Parameters
-    ----------
-    locations : mapping of str to float
-        Condition -> location; letters are dealt from the best condition downward.
-    pairs : iterable of Pair, or PairwiseResult
-        The comparisons; a pair that was not tested or is not named counts as not significant.
-    higher_is_better : bool
-        Whether the larger location comes first.
-
-    Returns
-    -------
-    dict of str to str
-        Condition -> its letters, ascending, in the order of `locations`. After 52 letters comes "(53)".
-
-    Raises
-    ------
-    ParameterError
-        A location is not a finite number; a pair names a condition without a location, or compares one with itself.
-
-    References
-    ----------
-    Piepho (2004), Journal of Computational and Graphical Statistics 13(2):456-466: insert and absorb.
+    Letters are dealt from the best condition downward; after 52 of them comes "(53)". A pair that was not tested or is
+    not named counts as not significant. Raises as `partial_order`. Source: Piepho (2004), Journal of Computational and
+    Graphical Statistics 13(2):456-466: insert and absorb.
 
     Examples
     --------

@@ -21,26 +21,12 @@ GAMES_HOWELL = "Games-Howell"
 def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> PairwiseResult | Undefined:
     """Tukey's honestly significant differences; Tukey-Kramer when the conditions differ in size.
 
-    Controls the family-wise error by itself: no significant analysis of variance is asked for first. Undefined in the
-    same cases as `inference.anova.one_way`. ``p`` is accurate to about 1e-13 absolute; a smaller one says no more than
-    that.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of the family of all pairs, in (0, 1); the intervals hold together with probability 1 - alpha.
-    least_n : int
-        Conditions with fewer observations are left out by name. With 1, a condition of one observation takes
-        part: it is compared by the pooled spread of the others.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `alpha` outside (0, 1) or `least_n` < 1; a value that is not a finite number.
-
-    References
-    ----------
-    Tukey (1953), The problem of multiple comparisons. Kramer (1956), Biometrics 12(3):307-310.
+    Controls the family-wise error by itself: no significant analysis of variance is asked for first. The intervals hold
+    together with probability 1 - alpha. Conditions with fewer than `least_n` observations are left out by name; with 1,
+    a condition of one observation is compared by the pooled spread of the others. ``p`` is accurate to about 1e-13
+    absolute; a smaller one says no more than that. Undefined in the same cases as `inference.anova.one_way`. Raises
+    ParameterError for an `alpha` outside (0, 1) or a `least_n` below 1. Sources: Tukey (1953), The problem of multiple
+    comparisons; Kramer (1956), Biometrics 12(3):307-310.
 
     Examples
     --------
@@ -68,18 +54,12 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
 def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Undefined:
     """Games and Howell's test: all pairs without assuming equal variances.
 
-    Conditions with fewer than two observations are left out by name. A pair of two conditions without variance cannot
-    be tested: its ``p`` is None and ``reason`` says so. With one such condition the pair is a one-sample comparison
-    with the other's n - 1 degrees of freedom. Undefined with fewer than two conditions, or when no condition has
-    variance. Raises ParameterError or DataError: `alpha` outside (0, 1); a value that is not a finite number.
-
-    Notes
-    -----
-    Degrees of freedom differ from pair to pair, so the significant pairs need not be transitive.
-
-    References
-    ----------
-    Games & Howell (1976), Journal of Educational Statistics 1(2):113-125; degrees of freedom: Welch (1938).
+    Degrees of freedom differ from pair to pair, so the significant pairs need not be transitive. Conditions with fewer
+    than two observations are left out by name. A pair of two conditions without variance cannot be tested: its ``p`` is
+    None and ``reason`` says so. With one such condition the pair is a one-sample comparison with the other's n - 1
+    degrees of freedom. Undefined with fewer than two conditions, or when no condition has variance. Raises
+    ParameterError for an `alpha` outside (0, 1). Sources: Games & Howell (1976), Journal of Educational Statistics
+    1(2):113-125; for the degrees of freedom Welch (1938).
 
     Examples
     --------

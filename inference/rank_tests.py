@@ -49,14 +49,9 @@ def _why_not_ranked(read: Groups, procedure: str) -> Undefined | None:
 
 
 def kruskal_wallis(groups: GroupValues) -> KruskalResult | Undefined:
-    """Kruskal and Wallis's analysis of variance by ranks, corrected for ties.
-
-    Empty conditions are left out by name. Undefined with fewer than two conditions, or when all values are equal.
-    Raises DataError: a value that is not a finite number.
-
-    References
-    ----------
-    Kruskal & Wallis (1952), Journal of the American Statistical Association 47(260):583-621.
+    """Kruskal and Wallis's analysis of variance by ranks, corrected for ties. Empty conditions are left out by name.
+    Undefined with fewer than two conditions, or when all values are equal. Source: Kruskal & Wallis (1952), Journal of
+    the American Statistical Association 47(260):583-621.
 
     Examples
     --------
@@ -94,11 +89,7 @@ def dunn_holm(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Unde
 
     Empty conditions are left out by name. ``difference`` is the difference of mean ranks, and its sign the direction of
     the finding; there are no simultaneous intervals. Undefined in the same cases as `kruskal_wallis`. Raises
-    ParameterError or DataError: `alpha` outside (0, 1); a value that is not a finite number.
-
-    References
-    ----------
-    Dunn (1964), Technometrics 6(3):241-252, two-sided.
+    ParameterError for an `alpha` outside (0, 1). Source: Dunn (1964), Technometrics 6(3):241-252, two-sided.
 
     Examples
     --------

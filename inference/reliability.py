@@ -34,32 +34,17 @@ class ReliabilityResult(Result):
 
 
 def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.05) -> ReliabilityResult | Undefined:
-    r"""Cronbach's alpha of a scale.
+    r"""Cronbach's alpha of a scale, from rows of participants and columns of questions.
 
     .. math:: \alpha = \frac{k}{k - 1} \left(1 - \frac{\sum_j s_j^2}{s_T^2}\right)
 
-    with k questions, variances s_j^2 of the questions and s_T^2 of the sum. The interval is
-    1 - (1 - alpha) F at the quantiles of F with n - 1 and (n - 1)(k - 1) degrees of freedom.
-
-    Undefined with fewer than two questions, fewer than two whole participants, or sums that are all equal.
-
-    Parameters
-    ----------
-    answers : sequence of sequences, shape (n_participants, k)
-        Answers in the direction of the scale (after reverse coding), finite; None for a missing answer.
-        A participant with a missing answer is excluded and counted.
-    level : float
-        One minus the confidence of the interval, in (0, 1).
-
-    Raises
-    ------
-    ParameterError, DataError
-        `level` outside (0, 1); rows of unequal length, or values that are not finite.
-
-    References
-    ----------
-    Cronbach (1951), Psychometrika 16(3):297-334. Feldt (1965), Psychometrika 30(3):357-370, with the interval of
-    Feldt, Woodruff & Salih (1987), Applied Psychological Measurement 11(1):93-103.
+    with k questions, variances s_j^2 of the questions and s_T^2 of the sum. The interval is 1 - (1 - alpha) F at the
+    quantiles of F with n - 1 and (n - 1)(k - 1) degrees of freedom; `level` is one minus its confidence. Answers are in
+    the direction of the scale (after reverse coding); a participant with a missing one (None) is excluded and counted.
+    Undefined with fewer than two questions, fewer than two whole participants, or sums that are all equal. Raises
+    ParameterError for a `level` outside (0, 1) and DataError for rows of unequal length or values that are not finite.
+    Sources: Cronbach (1951), Psychometrika 16(3):297-334; Feldt (1965), Psychometrika 30(3):357-370, with the interval
+    of Feldt, Woodruff & Salih (1987), Applied Psychological Measurement 11(1):93-103.
 
     Examples
     --------

@@ -51,18 +51,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Undefined(Result):
-    """The reason why a procedure has no result on these data.
+    """The reason why a procedure has no result on these data."""
 
-    Attributes
-    ----------
-    reason : str
-        One sentence for readers of the report.
-    procedure : str
-        The requested procedure ("Welch ANOVA").
-    """
-
-    reason: str
-    procedure: str = ""
+    reason: str  # one sentence for readers of the report
+    procedure: str = ""  # the requested procedure ("Welch ANOVA")
 
 
 @dataclass(frozen=True)
@@ -75,89 +67,48 @@ class Interval(Result):
 
 @dataclass(frozen=True)
 class Description(Result):
-    """Descriptive statistics of one condition, including those of its box plot.
+    """Descriptive statistics of one condition, including those of its box plot."""
 
-    Attributes
-    ----------
-    n : int
-        Observations, >= 1.
-    mean, median, q1, q3 : float
-        In the unit of the data; quantiles of type 7 (linear between order statistics).
-    minimum, maximum : float
-        Range of the data.
-    sd, se : float or None
-        Sample standard deviation (n - 1) and standard error of the mean; None for one observation.
-    ci_low, ci_high : float or None
-        95% t interval of the mean; None for one observation, of width 0 when all values are equal.
-    whisker_low, whisker_high : float
-        The most extreme observations within 1.5 interquartile ranges of the box.
-    outliers : tuple of float
-        The observations beyond the whiskers, ascending, repeated as often as they occur.
-    """
-
-    n: int
-    mean: float
+    n: int  # at least 1
+    mean: float  # in the unit of the data, as all but `n`
     median: float
-    q1: float
+    q1: float  # quantiles of type 7 (linear between order statistics), as `median` and `q3`
     q3: float
     minimum: float
     maximum: float
-    sd: float | None
-    se: float | None
-    ci_low: float | None
+    sd: float | None  # with n - 1; None for one observation, as `se` and the limits of the interval
+    se: float | None  # of the mean
+    ci_low: float | None  # 95% t interval of the mean; of width 0 when all values are equal
     ci_high: float | None
-    whisker_low: float
+    whisker_low: float  # the most extreme observations within 1.5 interquartile ranges of the box
     whisker_high: float
-    outliers: tuple[float, ...]
+    outliers: tuple[float, ...]  # the observations beyond the whiskers, ascending, repeated as often as they occur
 
 
 @dataclass(frozen=True)
 class AnovaResult(Result):
-    """One-way analysis of variance with pooled variance.
-
-    Attributes
-    ----------
-    f, p : float
-        F statistic and its p value.
-    df_between, df_within : int
-        Degrees of freedom.
-    ss_between, ss_within, ms_between, ms_within : float
-        Sums of squares and mean squares, in squared units of the data.
-    eta_squared : float
-        Share of the total sum of squares, in [0, 1]; equal to partial eta squared in a one-way design.
-    omega_squared, epsilon_squared : float
-        Less biased estimates; negative ones are printed as 0 with a note.
-    eta_squared_ci : Interval or None
-        Two-sided 95% interval ncp / (ncp + df_within), as in R's effectsize. None when F is too large for the
-        noncentral distribution to be evaluated.
-    eta_squared_ci_steiger : Interval or None
-        The same limits as ncp / (ncp + n), after Steiger (2004).
-    n, n_conditions : int
-        Observations and conditions in the analysis.
-    left_out : tuple of str
-        Excluded conditions: empty, or with fewer observations than required.
-    constant, single : tuple of str
-        Included conditions whose values are all equal; included conditions with one observation.
-    """
+    """One-way analysis of variance with pooled variance."""
 
     f: float
     p: float
     df_between: int
     df_within: int
-    ss_between: float
+    ss_between: float  # sums of squares and mean squares in squared units of the data
     ss_within: float
     ms_between: float
     ms_within: float
-    eta_squared: float
-    omega_squared: float
+    eta_squared: float  # share of the total sum of squares, in [0, 1]; in a one-way design also partial eta squared
+    omega_squared: float  # less biased, as is epsilon squared; negative ones are printed as 0 with a note
     epsilon_squared: float
+    # Two-sided 95% interval ncp / (ncp + df_within), as in R's effectsize. None when F is too large for the
+    # noncentral distribution to be evaluated.
     eta_squared_ci: Interval | None
-    eta_squared_ci_steiger: Interval | None
-    n: int
+    eta_squared_ci_steiger: Interval | None  # the same limits as ncp / (ncp + n), after Steiger (2004)
+    n: int  # observations in the analysis
     n_conditions: int
-    left_out: tuple[str, ...]
-    constant: tuple[str, ...]
-    single: tuple[str, ...]
+    left_out: tuple[str, ...]  # excluded conditions: empty, or with fewer observations than required
+    constant: tuple[str, ...]  # included conditions whose values are all equal
+    single: tuple[str, ...]  # included conditions with one observation
 
 
 @dataclass(frozen=True)
@@ -201,27 +152,15 @@ class NormalityResult(Result):
 
 @dataclass(frozen=True)
 class KruskalResult(Result):
-    """Kruskal-Wallis with the correction for ties.
+    """Kruskal-Wallis with the correction for ties."""
 
-    Attributes
-    ----------
-    h, df, p : float, int, float
-        The statistic, corrected for ties, its degrees of freedom and p value (chi-square).
-    tie_correction : float
-        The divisor, in (0, 1]; 1 without ties.
-    mean_ranks : dict of str to float
-        Mean rank of each condition, 1 for the smallest value.
-    rank_epsilon_squared, rank_eta_squared : float, float or None
-        H / (n - 1) and (H - k + 1) / (n - k); not the effect sizes of the analysis of variance. The second may be
-        negative, and is None when every condition has one observation.
-    """
-
-    h: float
+    h: float  # corrected for ties
     df: int
-    p: float
-    tie_correction: float
-    mean_ranks: dict[str, float]
-    rank_epsilon_squared: float
+    p: float  # of chi-square
+    tie_correction: float  # the divisor, in (0, 1]; 1 without ties
+    mean_ranks: dict[str, float]  # 1 for the smallest value
+    rank_epsilon_squared: float  # H / (n - 1); not an effect size of the analysis of variance, nor is the next
+    # (H - k + 1) / (n - k), may be negative; None with one observation in every condition
     rank_eta_squared: float | None
     n: int
     left_out: tuple[str, ...]
@@ -229,100 +168,49 @@ class KruskalResult(Result):
 
 @dataclass(frozen=True)
 class Pair(Result):
-    """One comparison of a post hoc test.
-
-    Attributes
-    ----------
-    a, b : str
-        The two conditions, in the order of the data.
-    difference : float
-        Location of `a` minus location of `b`: means, mean ranks for Dunn, share of users for the sign test.
-        Exactly 0 when the two are equal.
-    p : float or None
-        Adjusted for all comparisons of the family; None for an untested pair.
-    is_significant : bool
-        `p` < alpha; False for an untested pair.
-    ci_low, ci_high : float or None
-        Simultaneous confidence interval of the difference, for tests that have one.
-    statistic, df, se : float or None
-        Studentized range q (or z for ranks), degrees of freedom, standard error of the difference.
-    p_unadjusted : float or None
-        The unadjusted p, for tests that adjust p values.
-    reason : str or None
-        The reason why the pair was not tested.
-    """
+    """One comparison of a post hoc test."""
 
     a: str
-    b: str
+    b: str  # in the order of the data
+    # Location of `a` minus location of `b`: means, mean ranks for Dunn, share of users for the sign test. Exactly 0
+    # when the two are equal.
     difference: float
-    p: float | None
-    is_significant: bool
-    ci_low: float | None = None
+    p: float | None  # adjusted for all comparisons of the family; None for an untested pair
+    is_significant: bool  # `p` < alpha; False for an untested pair
+    ci_low: float | None = None  # simultaneous interval of the difference, for tests that have one
     ci_high: float | None = None
-    statistic: float | None = None
+    statistic: float | None = None  # studentized range q (or z for ranks)
     df: float | None = None
-    se: float | None = None
-    p_unadjusted: float | None = None
-    reason: str | None = None
+    se: float | None = None  # standard error of the difference
+    p_unadjusted: float | None = None  # for tests that adjust p values
+    reason: str | None = None  # why the pair was not tested
 
 
 @dataclass(frozen=True)
 class PairwiseResult(Result):
-    """All pairs of a post hoc test.
+    """All pairs of a post hoc test."""
 
-    Attributes
-    ----------
-    test : str
-        Its name, with the correction ("Tukey HSD", "Games-Howell", "Dunn-Holm").
-    alpha : float
-        Level of the family.
-    pairs : tuple of Pair
-        Every pair of conditions that took part, in the order of the data.
-    location_name : str
-        The location that the test compares: "mean" or "mean rank".
-    locations : dict of str to float
-        That location of each condition.
-    n : dict of str to int
-        Observations of each condition.
-    left_out, constant, single : tuple of str
-        Excluded conditions; included conditions whose values are all equal; included conditions with one observation.
-    """
-
-    test: str
-    alpha: float
-    pairs: tuple[Pair, ...]
-    location_name: str
-    locations: dict[str, float]
-    n: dict[str, int]
-    left_out: tuple[str, ...] = ()
-    constant: tuple[str, ...] = ()
-    single: tuple[str, ...] = ()
+    test: str  # its name, with the correction ("Tukey HSD", "Games-Howell", "Dunn-Holm")
+    alpha: float  # level of the family
+    pairs: tuple[Pair, ...]  # every pair of conditions that took part, in the order of the data
+    location_name: str  # the location that the test compares: "mean" or "mean rank"
+    locations: dict[str, float]  # that location of each condition
+    n: dict[str, int]  # observations of each condition
+    left_out: tuple[str, ...] = ()  # excluded conditions
+    constant: tuple[str, ...] = ()  # included conditions whose values are all equal
+    single: tuple[str, ...] = ()  # included conditions with one observation
 
 
 @dataclass(frozen=True)
 class SignTestResult(Result):
-    """Sign test of two algorithms on the same users.
+    """Sign test of two algorithms on the same users."""
 
-    Attributes
-    ----------
-    n_a, n_b : int
-        Users with the higher value under the first algorithm and under the second.
-    n_ties : int
-        Users with equal values, dropped by the test.
-    n_left_out : int
-        Users without a value under one or both algorithms.
-    p : float
-        Exact binomial p value.
-    alternative : str
-        "greater" (the first is better) or "two-sided".
-    """
-
-    n_a: int
-    n_b: int
-    n_ties: int
-    n_left_out: int
-    p: float
-    alternative: str
+    n_a: int  # users with the higher value under the first algorithm
+    n_b: int  # and under the second
+    n_ties: int  # users with equal values, dropped by the test
+    n_left_out: int  # users without a value under one or both algorithms
+    p: float  # exact binomial
+    alternative: str  # "greater" (the first is better) or "two-sided"
 
 
 @dataclass(frozen=True)
@@ -356,48 +244,23 @@ class PermutationTest(Result):
 
 @dataclass(frozen=True)
 class AgreementResult(PermutationTest):
-    """Rank correlation of two measures of the same algorithms.
+    """Rank correlation of two measures of the same algorithms."""
 
-    Attributes
-    ----------
-    coefficient : float
-        Kendall's tau-b or Spearman's rho, in [-1, 1].
-    p : float
-        Two-sided: share of permutations whose statistic is at least as extreme as the observed one.
-    p_method : str
-        Method: "exact permutation" (all orders), "exact" (no ties) or "Monte Carlo" (100,000 orders).
-    n : int
-        Algorithms compared.
-    smallest_detectable : float or None
-        The smallest absolute coefficient with p < .05, given these ties; None if no order reaches it.
-    """
-
-    coefficient: float
-    p: float
-    p_method: str
-    n: int
+    coefficient: float  # Kendall's tau-b or Spearman's rho, in [-1, 1]
+    p: float  # two-sided: share of permutations whose statistic is at least as extreme as the observed one
+    p_method: str  # "exact permutation" (all orders), "exact" (no ties) or "Monte Carlo" (100,000 orders)
+    n: int  # algorithms compared
+    # smallest |coefficient| with p < .05, given these ties; None if no order reaches it
     smallest_detectable: float | None
 
 
 @dataclass(frozen=True)
 class PairDirections(PermutationTest):
-    """Concordance of two measures over the pairs of algorithms.
+    """Concordance of two measures over the pairs of algorithms."""
 
-    Attributes
-    ----------
-    same, opposite, tied : int
-        Concordant pairs, discordant pairs, and pairs tied on at least one measure.
-    n_pairs : int
-        Their sum.
-    p : float
-        Share of permutations with at least as many concordant pairs.
-    p_method : str
-        As for `AgreementResult`.
-    """
-
-    same: int
-    opposite: int
-    tied: int
-    n_pairs: int
-    p: float
-    p_method: str
+    same: int  # concordant pairs
+    opposite: int  # discordant pairs
+    tied: int  # pairs tied on at least one measure
+    n_pairs: int  # their sum
+    p: float  # share of permutations with at least as many concordant pairs
+    p_method: str  # as for `AgreementResult`

@@ -37,11 +37,8 @@ class Estimates:
         return variance**2 / float(gradient @ self.inverse @ gradient)
 
     def joint(self, contrasts: Floats) -> tuple[float, float]:
-        """F of several contrasts together, shape (n_contrasts, n_conditions), and its denominator's df.
-
-        References
-        ----------
-        Fai & Cornelius (1996), Journal of Statistical Computation and Simulation 54(4):363-378.
+        """F of several contrasts together, shape (n_contrasts, n_conditions), and its denominator's df. Source: Fai &
+        Cornelius (1996), Journal of Statistical Computation and Simulation 54(4):363-378.
         """
         values, vectors = np.linalg.eigh(contrasts @ self.covariance @ contrasts.T)
         rotated = vectors.T @ contrasts
@@ -56,11 +53,8 @@ class Estimates:
 
 
 def model_estimates(likelihood: RestrictedLikelihood, fit: Fit) -> Estimates:
-    """Generalised least squares means, as a mixed model has them.
-
-    References
-    ----------
-    Kuznetsova, Brockhoff & Christensen (2017), Journal of Statistical Software 82(13), section 2.2.
+    """Generalised least squares means, as a mixed model has them. Source: Kuznetsova, Brockhoff & Christensen (2017),
+    Journal of Statistical Software 82(13), section 2.2.
 
     Examples
     --------
@@ -82,11 +76,8 @@ def observed_estimates(design: Design, likelihood: RestrictedLikelihood, fit: Fi
 
     Each participant has the same weight, and within participants each answer. Items count as often as they were shown,
     so the means stay unbiased where items that are shown more often are also rated better. Generalised least squares
-    would give items more equal weights.
-
-    References
-    ----------
-    On clusters whose size is informative: Seaman, Pavlou & Copas (2014), Statistics in Medicine 33(30):5371-5387.
+    would give items more equal weights. On clusters whose size is informative: Seaman, Pavlou & Copas (2014),
+    Statistics in Medicine 33(30):5371-5387.
     """
     lengths, n = np.bincount(design.person).astype(float), len(design.values)
     weights = np.zeros((n, likelihood.k))

@@ -14,12 +14,7 @@ CELLS = 150_000_000  # steps of the exact count; some tenths of a second
 
 
 def is_countable(weights: Integers) -> bool:
-    """Whether `share_at_least` is quick enough for these weights.
-
-    Parameters
-    ----------
-    weights : int array, shape (n,)
-        >= 0.
+    """Whether `share_at_least` is quick enough for these weights, which are at least 0.
 
     Examples
     --------
@@ -34,19 +29,8 @@ def share_at_least(weights: Integers, observed: int) -> float:
 
     .. math:: \Pr\Big(\sum_i B_i w_i \ge v\Big), \quad B_i \sim \mathrm{Bernoulli}(\tfrac12)
 
-    Counted exactly, weight by weight, so ties are no trouble.
-
-    The result is in [0, 1], correct to some units of the last digit.
-
-    Parameters
-    ----------
-    weights : int array, shape (n,)
-        >= 1.
-
-    Raises
-    ------
-    DataError
-        A weight below 1.
+    Counted exactly, weight by weight, so ties are no trouble; correct to some units of the last digit. Raises DataError
+    for a weight below 1.
 
     Examples
     --------

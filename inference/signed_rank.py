@@ -49,26 +49,12 @@ def signed_rank(
 
     .. math:: V^+ = \sum_{i: d_i > 0} \mathrm{rank} |d_i|
 
-    with mid-ranks, against all :math:`2^n` signs of the differences.
-
-    Exact for some hundred users, a normal approximation beyond. Undefined when no difference is left.
-
-    Parameters
-    ----------
-    a, b : float array, shape (n_users,)
-        A metric of each user, higher is better, in one order of users. NaN: no value; the user is left out and
-        counted. Differences are rounded to a billionth of the largest value, so that those equal on paper tie.
-    zeros : {"dropped", "pratt"}
-        Differences of 0 are dropped before ranking, or after it.
-
-    Raises
-    ------
-    ParameterError, DataError
-        An unknown choice; arrays that are not of one dimension and one length, or that hold infinities.
-
-    References
-    ----------
-    Wilcoxon (1945), Biometrics Bulletin 1(6):80-83; Pratt (1959), Journal of the American Statistical Association
+    with mid-ranks, against all :math:`2^n` signs of the differences. Exact for some hundred users, a normal
+    approximation beyond. Values are as in `inference.paired`; users with a NaN are left out and counted. Differences
+    are rounded to a billionth of the largest value, so that those equal on paper tie. Zeros are "dropped" before
+    ranking, or after it ("pratt"). Undefined when no difference is left. Raises ParameterError for an unknown choice,
+    and DataError for arrays that are not of one dimension and one length, or that hold infinities. Sources: Wilcoxon
+    (1945), Biometrics Bulletin 1(6):80-83; Pratt (1959), Journal of the American Statistical Association
     54(287):655-667; Demšar (2006), JMLR 7:1-30.
 
     Examples
@@ -143,17 +129,8 @@ def signed_ranks_between(
     """Two-sided signed rank tests between every pair of algorithms, adjusted as one family.
 
     ``difference`` and ``statistic`` are the rank-biserial correlation; ``locations`` are mean values, for drawing.
-    Undefined with fewer than two algorithms that have values.
-
-    Parameters
-    ----------
-    values : mapping of str to float array, shape (n_users,)
-        Algorithm -> a metric of each user, in one order of users; NaN where a user has no value.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As for `signed_rank`; an unknown correction; `alpha` outside (0, 1).
+    Undefined with fewer than two algorithms that have values. Raises as `signed_rank`, and ParameterError for an
+    unknown correction or an `alpha` outside (0, 1).
 
     Examples
     --------

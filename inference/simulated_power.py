@@ -40,29 +40,10 @@ def simulated_power(
     Each participant has a latent value drawn from a normal distribution around the condition's mean; each of their
     `items` answers is that value plus an error of equal variance, rounded to the scale and clipped to its ends; the
     participant's value is the mean of the answers. Floor and ceiling effects therefore compress the means, as with real
-    answers.
-
-    Parameters
-    ----------
-    means : sequence of float
-        Target mean of each condition before rounding, in points of the scale; at least two.
-    sd : float
-        Standard deviation of a single answer before rounding, half of its variance between participants.
-    n_per_condition : int
-        Participants in each condition, at least 2.
-    items, low, high : int
-        Answers of a participant, ends of the scale.
-    repetitions : int
-        Studies to simulate, at least 100.
-
-    Raises
-    ------
-    ParameterError
-        A number outside its range.
-
-    References
-    ----------
-    The interval: Wilson (1927), Journal of the American Statistical Association 22(158):209-212.
+    answers. `means` (at least two) and `sd` are those of a single answer before rounding, in points of the scale; half
+    of its variance is between participants. Raises ParameterError for fewer than 2 participants in each condition,
+    fewer than 100 repetitions, or another number out of range. Source of the interval: Wilson (1927), Journal of the
+    American Statistical Association 22(158):209-212.
 
     Examples
     --------

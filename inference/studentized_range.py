@@ -24,20 +24,10 @@ NEGLIGIBLE = 38.0  # nats: 3e-17 of the height
 
 
 def upper_tail(q: float, k: int, df: float) -> float:
-    """Probability that the studentized range of `k` means exceeds `q`. The result is in [0, 1], good to about 1e-13
-    absolute: a smaller one says no more than that.
-
-    Parameters
-    ----------
-    q : float
-        >= 0, in standard errors of a mean.
-    df : float
-        Degrees of freedom of the variance, >= 1; may be infinite.
-
-    References
-    ----------
-    Trefethen & Weideman (2014), SIAM Review 56(3):385-458, on the rule; Copenhaver & Holland (1988), Journal of
-    Statistical Computation and Simulation 30:1-15, on the distribution.
+    """Probability that the studentized range of `k` means exceeds `q`, which is in standard errors of a mean. Good to
+    about 1e-13 absolute: a smaller one says no more than that. `df`, of the variance, is at least 1 and may be
+    infinite. Sources: Trefethen & Weideman (2014), SIAM Review 56(3):385-458, on the rule; Copenhaver & Holland (1988),
+    Journal of Statistical Computation and Simulation 30:1-15, on the distribution.
 
     Examples
     --------
@@ -90,10 +80,9 @@ def _ranges(k: int, w: Floats) -> Floats:
 
 @lru_cache(maxsize=4096)
 def critical_range(alpha: float, k: int, df: float) -> float:
-    """Studentized range of `k` means that is exceeded with probability `alpha`.
-
-    Solved in logarithms, where the tail is nearly a straight line, between two bounds from Student's t: a single pair
-    below, Bonferroni's inequality above. The result is in standard errors of a mean. `df` is above 0.
+    """Studentized range of `k` means, in standard errors of a mean, that is exceeded with probability `alpha`; `df` is
+    above 0. Solved in logarithms, where the tail is nearly a straight line, between two bounds from Student's t: a
+    single pair below, Bonferroni's inequality above.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Bootstrap intervals over whole users, for means of users' values and for statistics of sums over users."""
+"""Bootstrap intervals over whole users, for means of users' values and for statistics of sums over users.
+
+Source: Efron & Tibshirani (1993), An Introduction to the Bootstrap, section 13.3.
+"""
 
 from __future__ import annotations
 
@@ -34,21 +37,9 @@ class UserInterval(Result):
 def mean_interval(
     values: ArrayLike, resamples: int, rng: np.random.Generator, confidence: float = 0.95
 ) -> UserInterval | Undefined:
-    """The mean of users' values and its interval. Undefined where no user has a value.
-
-    Parameters
-    ----------
-    values : float array, shape (n_users,)
-        NaN: no value; the user is left out and counted.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `resamples` below 1, `confidence` outside (0, 1); an array of other dimensions, or with infinities.
-
-    References
-    ----------
-    Efron & Tibshirani (1993), An Introduction to the Bootstrap, section 13.3.
+    """The mean of users' values and its interval; users with NaN are left out and counted. Undefined where no user has
+    a value. Raises ParameterError for `resamples` below 1 or a `confidence` outside (0, 1), and DataError for an array
+    of other dimensions or with infinities.
     """
     array = per_user(values, "the metric")
     known = array[~np.isnan(array)]
@@ -71,24 +62,12 @@ def pooled_interval(
     rng: np.random.Generator,
     confidence: float = 0.95,
 ) -> UserInterval | Undefined:
-    """A statistic of sums over users and its interval: pooled recall, F, half-life utility. The other parameters are
-    those of `mean_interval`. Undefined without users, or where the data or all resamples have no value.
+    """A statistic of sums over users and its interval: pooled recall, F, half-life utility.
 
-    Parameters
-    ----------
-    parts : float array, shape (n_users, n_parts)
-        What each user adds to each sum (hits, cases, …), finite.
-    statistic : callable
-        Sums of shape (n_samples, n_parts) -> values of shape (n_samples,), NaN where there is none.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As for `mean_interval`; parts that are not two-dimensional or not finite.
-
-    References
-    ----------
-    Efron & Tibshirani (1993), An Introduction to the Bootstrap, section 13.3.
+    `parts`, shape (n_users, n_parts), is what each user adds to each sum (hits, cases, …), finite. `statistic` takes
+    sums of shape (n_samples, n_parts) and returns values of shape (n_samples,), NaN where there is none. Undefined
+    without users, or where the data or all resamples have no value. Raises as `mean_interval`, and DataError for parts
+    that are not two-dimensional or not finite.
 
     Examples
     --------

@@ -30,10 +30,9 @@ def lease_token() -> str:
 
 
 class Heartbeat:
-    """Renews a lease while its `with` block runs.
+    """Renews a lease while its `with` block runs; `renew` returns whether it could, `name` is for the log.
 
-    `renew` extends the lease and returns whether it could; `name` identifies the work in the log. Long work calls
-    `check()` between blocks, which raises LeaseLost once the lease could not be extended.
+    Long work calls `check()` between blocks, which raises LeaseLost once the lease could not be extended.
     """
 
     def __init__(self, renew: Callable[[], bool], name: str) -> None:

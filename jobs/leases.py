@@ -38,33 +38,15 @@ NO_LEASE: Mapping[str, Any] = MappingProxyType({"lease": "", "leased_until": Non
 
 @dataclass(frozen=True)
 class Leases(Generic[Row]):
-    """The leases of one model's rows.
-
-    Parameters
-    ----------
-    model : type
-        The rows; their states are queued, `leased`, failed, and others of their own.
-    moves : mapping of str to set of str
-        The states that each state may become.
-    leased : str
-        The state of a row that a process holds.
-    cleared : mapping
-        Fields that are emptied whenever a process no longer holds a row.
-    queued : mapping
-        Fields that are set whenever a row returns to the queue.
-    condition : Q
-        What else must hold for a row to be leased, renewed or finished.
-    is_logged : bool
-        Whether each move is logged; not where the rows are many and something larger is logged.
-    """
+    """The leases of one model's rows, whose states are queued, `leased`, failed, and others of their own."""
 
     model: type[Row]
-    moves: Mapping[str, Set[str]]
-    leased: str = RUNNING
-    cleared: Mapping[str, Any] = field(default_factory=dict)
-    queued: Mapping[str, Any] = field(default_factory=dict)
-    condition: Q = field(default_factory=Q)
-    is_logged: bool = True
+    moves: Mapping[str, Set[str]]  # the states that each state may become
+    leased: str = RUNNING  # the state of a row that a process holds
+    cleared: Mapping[str, Any] = field(default_factory=dict)  # emptied whenever a process no longer holds a row
+    queued: Mapping[str, Any] = field(default_factory=dict)  # set whenever a row returns to the queue
+    condition: Q = field(default_factory=Q)  # what else must hold for a row to be leased, renewed or finished
+    is_logged: bool = True  # whether each move is; not where the rows are many and something larger is logged
 
     def lease(self, row: Row, *, actor: Any = None, **changes: Any) -> bool:
         """Lease a row to this process; False where another process holds it or it is over."""

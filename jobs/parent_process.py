@@ -13,9 +13,8 @@ POLL_SECONDS = 1.0
 
 
 def watch_parent() -> None:
-    """In a child process: stop as soon as its parent is gone. In any other process: do nothing.
-
-    A grandchild is stopped by its own parent, which calls `adopt_children` first.
+    """In a child process: stop as soon as its parent is gone. In any other process: do nothing. A grandchild is stopped
+    by its own parent, which calls `adopt_children` first.
     """
     parent = os.environ.pop(PARENT_VARIABLE, "")
     if not parent.isdigit():

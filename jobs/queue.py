@@ -10,10 +10,9 @@ from django.db import transaction
 
 
 def enqueue_on_commit(name: str, *, queue: str | None = None, **ids: Any) -> None:
-    """Send the task `name` once the current transaction is committed; without a transaction, immediately.
-
-    The task is looked up by name, so services need not import it, and sent by `apply_async`, so that eager mode
-    works in unit tests. A message is only a hint: the work itself is described in the database.
+    """Send the task `name` once the current transaction is committed; without a transaction, immediately. The task is
+    looked up by name, so services need not import it, and sent by `apply_async`, so that eager mode works in unit
+    tests. A message is only a hint: the work itself is described in the database.
     """
     task = current_app.tasks[name]
     options: dict[str, Any] = {"queue": queue} if queue else {}

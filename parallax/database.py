@@ -33,10 +33,8 @@ def database_name() -> str:
 def prepare_database() -> None:
     """Apply the migrations that are missing; in the scaled shape ask for them, as other processes may be running.
 
-    Raises
-    ------
-    CommandError
-        A server's database lacks migrations, or the database was written by a newer version of the code.
+    Raises CommandError when a server's database lacks migrations, or the database was written by a newer version of the
+    code.
     """
     if not _unapplied():
         return

@@ -31,13 +31,9 @@ class ItemItem(Algorithm):
         \mathrm{score}_{uj} = \max_l \mathrm{pr}(j \mid l), \quad \sum_l \mathrm{pr}(j \mid l)
         \quad\text{or}\quad 1 - \prod_l (1 - \mathrm{pr}(j \mid l))
 
-    over the items :math:`l \neq j` that the profile likes; the noisy-or takes them for independent causes. No
-    score for an item that no user liked together with any of them.
-
-    References
-    ----------
-    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 6.2.3 (the maximum); Kadie, Meek & Heckerman
-    (2002), UAI, for the comparison of ways to bring them together.
+    over the items :math:`l \neq j` that the profile likes; the noisy-or takes them for independent causes. No score for
+    an item that no user liked together with any of them. Sources: Gunawardana & Shani (2009), JMLR 10:2935-2962,
+    section 6.2.3 (the maximum); Kadie, Meek & Heckerman (2002), UAI, for the comparison of ways to bring them together.
 
     Examples
     --------

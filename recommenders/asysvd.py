@@ -37,17 +37,14 @@ class AsySVD(Algorithm):
         \hat r_{ui} = b_{ui} + q_i^\top \Big( |R(u)|^{-1/2} \sum_{j \in R(u)} (r_{uj} - b_{uj}) x_j
                                             + |N(u)|^{-1/2} \sum_{j \in N(u)} y_j \Big)
 
-    with :math:`N(u) = R(u)`, the items of the profile. The baseline is that of `Baseline`, mean and item
-    offsets of all training ratings; it is not learned further. A share of the ratings, drawn from `rng`, is
-    kept from the descent; it stops when their error has not fallen for `patience` epochs, and the factors
-    of the best epoch are kept. (With a share that makes less than one rating, all epochs are run.) Items
-    none of whose ratings took part have factors 0, that is, the baseline. No score for unrated items,
-    nor for profiles that have none of the others. Predictions are not clipped to the scale.
-
-    References
-    ----------
-    Koren (2008), KDD, section 4, eq. 13, doi:10.1145/1401890.1401944. Deviations: the offsets are damped
-    means instead of learned, and x and y are written once per user with the same result as once per rating.
+    with :math:`N(u) = R(u)`, the items of the profile. The baseline is that of `Baseline`, mean and item offsets of all
+    training ratings; it is not learned further. A share of the ratings, drawn from `rng`, is kept from the descent; it
+    stops when their error has not fallen for `patience` epochs, and the factors of the best epoch are kept. (With a
+    share that makes less than one rating, all epochs are run.) Items none of whose ratings took part have factors 0,
+    that is, the baseline. No score for unrated items, nor for profiles that have none of the others. Predictions are
+    not clipped to the scale. Source: Koren (2008), KDD, section 4, eq. 13, doi:10.1145/1401890.1401944. Deviations: the
+    offsets are damped means instead of learned, and x and y are written once per user with the same result as once per
+    rating.
 
     Examples
     --------

@@ -86,6 +86,9 @@ class Algorithm(ABC):
     ) -> Self:
         """Learn a model from ratings.
 
+        Raises ParameterError when the parameters are those of another algorithm, or impossible for data of this size.
+        Raises DataError when there is no rating, or features are missing or belong to other items.
+
         Parameters
         ----------
         features : ItemFeatures, optional
@@ -96,13 +99,6 @@ class Algorithm(ABC):
         progress : callable, optional
             See `recommenders.progress.Progress`; an exception it raises stops the fit. It is called every second or
             two, except during a single call of a library (an eigenvalue problem, an inverse).
-
-        Raises
-        ------
-        ParameterError
-            If the parameters are those of another algorithm, or impossible for data of this size.
-        DataError
-            If there is no rating, or features are missing or belong to other items.
         """
         chosen = cls.Params() if params is None else params
         if not isinstance(chosen, cls.Params):
@@ -133,8 +129,8 @@ class Algorithm(ABC):
         """Refuse parameters or data with which `fit` cannot succeed, before anything is learned.
 
         An algorithm with other requirements extends this method. It must be cheap: it is called before each run as well
-        as by `fit`. Raises ParameterError: a parameter exceeds its limit. Raises DataError: the algorithm needs item
-        features, and there are none.
+        as by `fit`. Raises ParameterError when a parameter exceeds its limit. Raises DataError when the algorithm needs
+        item features, and there are none.
         """
         if cls.needs_features and not size.has_content:
             raise DataError(
@@ -166,8 +162,9 @@ class Algorithm(ABC):
     def score(self, profiles: Profiles) -> NDArray[np.float64]:
         """Score every item for every profile.
 
-        Rows are independent: a profile scored alone and in a batch has the same scores up to the last bits, which
-        the shape of a matrix product may change.
+        Rows are independent: a profile scored alone and in a batch has the same scores up to the last bits, which the
+        shape of a matrix product may change. Raises DataError when the profiles are over another number of items, or on
+        a scale that cannot be mapped.
 
         Parameters
         ----------
@@ -179,11 +176,6 @@ class Algorithm(ABC):
         float64 array, shape (n_profiles, n_items)
             Higher is better; -inf where the model has no information on the item or the profile; never NaN. Items
             of the profile are scored too; the ranking excludes them.
-
-        Raises
-        ------
-        DataError
-            If the profiles are over another number of items, or on a scale that cannot be mapped.
         """
         if profiles.n_items != self.n_items:
             raise DataError(
@@ -234,8 +226,8 @@ class Algorithm(ABC):
     def from_state(cls, arrays: Mapping[str, NDArray[Any]], params: Parameters, scale: Scale) -> Self:
         """Restore a model from the arrays of `state`; its scores are those of the stored model, to the bit.
 
-        The arrays are not copied and may be read-only memory maps. Raises ParameterError: the parameters are those of
-        another algorithm. Raises DataError: an array is missing, or the algorithm has no array of that name.
+        The arrays are not copied and may be read-only memory maps. Raises ParameterError when the parameters are those
+        of another algorithm. Raises DataError when an array is missing, or the algorithm has no array of that name.
         """
         if not isinstance(params, cls.Params):
             raise ParameterError(f"{cls.name} takes its own parameters; got {type(params).__qualname__}.")

@@ -26,13 +26,10 @@ class Baseline:
         b_i = \frac{\sum_u (r_{ui} - \mu)}{\lambda_i + n_i}, \quad
         b_u = \frac{\sum_i (r_{ui} - \mu - b_i)}{\lambda_u + n_u}
 
-    The mean and the items' offsets come from training; a person's offset comes from the profile alone, with
-    the others frozen, so that a stranger and a training user with the same ratings have the same one.
-    Profiles are sparse float arrays of shape (n_profiles, n_items) with ratings on the training scale.
-
-    References
-    ----------
-    Koren (2010), TKDD 4(1), section 2.1, doi:10.1145/1644873.1644874: item offsets first, then users'.
+    The mean and the items' offsets come from training; a person's offset comes from the profile alone, with the others
+    frozen, so that a stranger and a training user with the same ratings have the same one. Profiles are sparse float
+    arrays of shape (n_profiles, n_items) with ratings on the training scale. Source: Koren (2010), TKDD 4(1), section
+    2.1, doi:10.1145/1644873.1644874: item offsets first, then users'.
 
     Examples
     --------

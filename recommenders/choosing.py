@@ -81,8 +81,10 @@ def choose(
     """Fit an algorithm in several sizes on a part of the ratings, and see which one foretells the rest best.
 
     One split serves all sizes, and all fits begin with the same seed, so that sizes differ by their size alone.
-    Everything that is held out is scored as a profile of what was left of the person's ratings. Nothing but
-    `ratings` is looked at: where these are the training side of a run, its hidden ratings take no part.
+    Everything that is held out is scored as a profile of what was left of the person's ratings. Nothing but `ratings`
+    is looked at: where these are the training side of a run, its hidden ratings take no part. Raises ParameterError
+    when the algorithm has no size to choose, or a value, the share or the rule cannot be used. Raises DataError when no
+    rating is left to hold out.
 
     Parameters
     ----------
@@ -94,13 +96,6 @@ def choose(
         See `Choice.rule`; the second is the "one standard error rule".
     rng : numpy.random.Generator
         Draws what is held out, then the seed of the fits.
-
-    Raises
-    ------
-    ParameterError
-        If the algorithm has no size to choose, or a value, the share or the rule cannot be used.
-    DataError
-        If no rating is left to hold out.
 
     References
     ----------

@@ -16,6 +16,8 @@ __all__ = ["binary_gram", "common_raters"]
 def binary_gram(user_items: sparse.csr_array, progress: Progress = silent) -> NDArray[np.uint32]:
     """Number of common raters of all pairs of items, and of each item on the diagonal.
 
+    Raises DataError when there are 2 ** 32 ratings or more.
+
     Parameters
     ----------
     user_items : sparse array, shape (n_users, n_items)
@@ -25,11 +27,6 @@ def binary_gram(user_items: sparse.csr_array, progress: Progress = silent) -> ND
     -------
     uint32 array, shape (n_items, n_items)
         Symmetric.
-
-    Raises
-    ------
-    DataError
-        If there are 2 ** 32 ratings or more.
 
     Examples
     --------
@@ -49,6 +46,8 @@ def common_raters(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
     """The pairs of different items with a common rater, by item and then by other item.
 
+    Raises DataError when there are 2 ** 32 ratings or more.
+
     Parameters
     ----------
     user_items : sparse array, shape (n_users, n_items)
@@ -60,11 +59,6 @@ def common_raters(
         Where the pairs of each item begin and end in the others.
     items, common : int32 arrays, shape (n_pairs,)
         The other item, and the number of common raters.
-
-    Raises
-    ------
-    DataError
-        If there are 2 ** 32 ratings or more.
 
     Examples
     --------

@@ -57,6 +57,8 @@ class Ratings:
     ) -> Self:
         """Ratings from three parallel arrays of row numbers, column numbers and ratings.
 
+        Raises DataError when the arrays differ in length, a number is out of range, or a user-item pair comes twice.
+
         Parameters
         ----------
         users, items : int arrays, shape (n_ratings,)
@@ -65,11 +67,6 @@ class Ratings:
             On the scale.
         n_users, n_items : int
             With or without ratings.
-
-        Raises
-        ------
-        DataError
-            If the arrays differ in length, a number is out of range, or a user-item pair comes twice.
         """
         rows, columns = _numbers(users, n_users, "user"), _numbers(items, n_items, "item")
         data = np.asarray(values, dtype=np.float32)
@@ -174,18 +171,15 @@ class Profiles:
     def single(cls, items: ArrayLike, ratings: ArrayLike, n_items: int, scale: Scale) -> Self:
         """The profile of one person, from parallel arrays of item numbers and ratings; both may be empty.
 
+        Raises DataError when an item is unknown or comes twice, the arrays differ in length, or a rating is outside the
+        scale.
+
         Parameters
         ----------
         items : int array, shape (n_rated,)
             From 0, in any order.
         ratings : float array, shape (n_rated,)
             On the scale.
-
-        Raises
-        ------
-        DataError
-            If an item is unknown or comes twice, the arrays differ in length, or a rating is outside the
-            scale.
         """
         columns = _numbers(items, n_items, "item")
         data = np.asarray(ratings, dtype=np.float32)
@@ -197,15 +191,12 @@ class Profiles:
     def of(cls, ratings: Ratings, users: ArrayLike) -> Self:
         """The profiles of some users of a set of ratings, in the order of `users`.
 
+        Raises DataError when a user number is out of range.
+
         Parameters
         ----------
         users : int array, shape (n_profiles,)
             Row numbers; one may come twice.
-
-        Raises
-        ------
-        DataError
-            If a user number is out of range.
         """
         rows = _numbers(users, ratings.n_users, "user")
         return cls(ratings.user_items[rows], ratings.scale)

@@ -36,14 +36,11 @@ class EASE(Algorithm):
         B_{ij} = -\frac{P_{ij}}{P_{jj}} \ (i \neq j), \quad B_{jj} = 0, \qquad
         \mathrm{score}_u = x_u B
 
-    which is the minimum of :math:`\|X - XB\|_F^2 + \lambda \|B\|_F^2` over all B with a diagonal of 0. Where
-    users are fewer than liked items, P is kept through the Cholesky factor L of :math:`X X^\top + \lambda I`,
-    as :math:`P = (I - W^\top W)/\lambda` with :math:`W = L^{-1} X`; the scores are the same. No score for
-    items without likes, nor for profiles that like none of the others.
-
-    References
-    ----------
-    Steck (2019), WWW, equation 8, doi:10.1145/3308558.3313710; his λ is 500 on MovieLens 20M.
+    which is the minimum of :math:`\|X - XB\|_F^2 + \lambda \|B\|_F^2` over all B with a diagonal of 0. Where users are
+    fewer than liked items, P is kept through the Cholesky factor L of :math:`X X^\top + \lambda I`, as :math:`P = (I -
+    W^\top W)/\lambda` with :math:`W = L^{-1} X`; the scores are the same. No score for items without likes, nor for
+    profiles that like none of the others. Sources: Steck (2019), WWW, equation 8, doi:10.1145/3308558.3313710; his λ is
+    500 on MovieLens 20M.
 
     Examples
     --------

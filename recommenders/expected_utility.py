@@ -41,14 +41,11 @@ class ExpectedUtility(Algorithm):
     ratings, 1 for conditional probabilities, the number of the profile's likes for a sum of these; for a
     scorer without such a bound, the highest score it gives to this profile. Scores below 0 count as 0.
 
-    The utility of an item is the mean of its training ratings (where ratings are amounts such as the price paid,
-    this is the mean amount), or comes from a table: item features of kind ``"utility"`` with a single term. Items
-    without a utility, and items without a score by the scorer, have no score.
-
-    References
-    ----------
-    Gunawardana & Shani (2009), JMLR 10:2935-2962, sections 6.2.4 and 6.3.2. Dividing by
-    the highest score of the profile is our addition; it changes no list.
+    The utility of an item is the mean of its training ratings (where ratings are amounts such as the price paid, this
+    is the mean amount), or comes from a table: item features of kind ``"utility"`` with a single term. Items without a
+    utility, and items without a score by the scorer, have no score. Sources: Gunawardana & Shani (2009), JMLR
+    10:2935-2962, sections 6.2.4 and 6.3.2. Dividing by the highest score of the profile is our addition; it changes no
+    list.
 
     Examples
     --------
@@ -100,7 +97,7 @@ class ExpectedUtility(Algorithm):
     @abstractmethod
     def find_scorer(cls, specification: str) -> tuple[type[Algorithm], Parameters]:
         """Find the scorer and its parameters. `specification` has the form that `recommenders.registry.parse` reads.
-        Raises ParameterError: there is no such algorithm or option.
+        Raises ParameterError when there is no such algorithm or option.
         """
 
     @classmethod

@@ -40,15 +40,11 @@ class IALS(Algorithm):
         \sum_{u,i} c_{ui} (x_{ui} - p_u^\top q_i)^2 + \lambda \Big(\sum_u \|p_u\|^2 + \sum_i \|q_i\|^2\Big),
         \qquad c_{ui} = 1 + \alpha x_{ui}
 
-    by solving for all :math:`p_u`, then for all :math:`q_i`, in turn. The items' factors start from the
-    leading right singular vectors, so that no chance is involved. A profile is folded in by solving for its p
-    with q fixed: a stranger and a training user with the same likes get the same scores. No score for items
-    without likes, nor for profiles that like none of the others.
-
-    References
-    ----------
-    Hu, Koren & Volinsky (2008), ICDM, equations 3 to 5, doi:10.1109/ICDM.2008.22; α = 40 is theirs, the start
-    and the default λ are ours.
+    by solving for all :math:`p_u`, then for all :math:`q_i`, in turn. The items' factors start from the leading right
+    singular vectors, so that no chance is involved. A profile is folded in by solving for its p with q fixed: a
+    stranger and a training user with the same likes get the same scores. No score for items without likes, nor for
+    profiles that like none of the others. Sources: Hu, Koren & Volinsky (2008), ICDM, equations 3 to 5,
+    doi:10.1109/ICDM.2008.22; α = 40 is theirs, the start and the default λ are ours.
 
     Examples
     --------

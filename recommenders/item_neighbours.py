@@ -198,14 +198,10 @@ class CorNgr(_ItemNeighbourhood):
                                     {\sum_{j \in D^k(u;i)} d_{ij}}, \qquad
         d_{ij} = \frac{n_{ij}}{n_{ij} + \lambda} \rho_{ij}
 
-    :math:`\rho_{ij}` is the Pearson correlation over common raters, :math:`D^k(u;i)` the k items that u rated
-    most similar to i; negative similarities make no neighbours. No score where :math:`D^k(u;i)` is empty.
-    Predictions are not clipped to the scale.
-
-    References
-    ----------
-    Koren (2008), KDD, section 2.2, doi:10.1145/1401890.1401944; Cremonesi, Koren & Turrin (2010), RecSys,
-    section 4, doi:10.1145/1864708.1864721.
+    :math:`\rho_{ij}` is the Pearson correlation over common raters, :math:`D^k(u;i)` the k items that u rated most
+    similar to i; negative similarities make no neighbours. No score where :math:`D^k(u;i)` is empty. Predictions are
+    not clipped to the scale. Sources: Koren (2008), KDD, section 2.2, doi:10.1145/1401890.1401944; Cremonesi, Koren &
+    Turrin (2010), RecSys, section 4, doi:10.1145/1864708.1864721.
 
     Examples
     --------
@@ -268,15 +264,11 @@ class NNCosNgr(_ItemNeighbourhood):
     .. math:: \hat r_{ui} = b_{ui} + \sum_{j \in D^k(u;i)} d_{ij} (r_{uj} - b_{uj}), \qquad
               d_{ij} = \frac{n_{ij}}{n_{ij} + \lambda} \cos(i, j)
 
-    The cosine is of raw ratings over all users, missing ones as 0. With ``sum_of="ratings"`` the baseline is
-    left out and the ratings themselves are summed, :math:`\sum_j d_{ij} r_{uj}`, as the INTERACT paper words
-    it. Not normalised, so the numbers are no ratings, only an order. No score where :math:`D^k(u;i)` is
-    empty.
-
-    References
-    ----------
-    Cremonesi, Koren & Turrin (2010), RecSys, section 4, doi:10.1145/1864708.1864721; Cremonesi et al. (2011),
-    INTERACT, section 3, doi:10.1007/978-3-642-23765-2_11.
+    The cosine is of raw ratings over all users, missing ones as 0. With ``sum_of="ratings"`` the baseline is left out
+    and the ratings themselves are summed, :math:`\sum_j d_{ij} r_{uj}`, as the INTERACT paper words it. Not normalised,
+    so the numbers are no ratings, only an order. No score where :math:`D^k(u;i)` is empty. Sources: Cremonesi, Koren &
+    Turrin (2010), RecSys, section 4, doi:10.1145/1864708.1864721; Cremonesi et al. (2011), INTERACT, section 3,
+    doi:10.1007/978-3-642-23765-2_11.
 
     Examples
     --------

@@ -32,9 +32,10 @@ def leading_right_vectors(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     r"""Right singular vectors and singular values by block Lanczos with full reorthogonalisation.
 
-    The Krylov space of :math:`A^\top A` grows by four vectors at a time, drawn at the start from `rng`; the
-    products with the sparse matrix then cost hardly more than one would.
-    Of vectors that share one singular value no more than four are sure to be found, where they are the leading ones.
+    The Krylov space of :math:`A^\top A` grows by four vectors at a time, drawn at the start from `rng`; the products
+    with the sparse matrix then cost hardly more than one would. Of vectors that share one singular value no more than
+    four are sure to be found, where they are the leading ones. Source: Golub & Underwood (1977), "The block Lanczos
+    method for computing eigenvalues", Mathematical Software III.
 
     Parameters
     ----------
@@ -48,10 +49,6 @@ def leading_right_vectors(
     float64 array, shape (n_columns, count), and float64 array, shape (count,)
         By falling singular value, each pair to 1e-12 of the smallest eigenvalue wanted. Nothing where the space
         would have to grow to more than half of all columns: then a dense decomposition is the cheaper way.
-
-    References
-    ----------
-    Golub & Underwood (1977), "The block Lanczos method for computing eigenvalues", Mathematical Software III.
 
     Examples
     --------

@@ -28,16 +28,11 @@ class PopularityLikes(Algorithm):
 
     .. math:: \mathrm{score}_i = n_i^+ \quad\text{or}\quad \frac{n_i^+ + \lambda s}{n_i + \lambda}.
 
-    With ``by_people`` this is multiplied by the number of items the profile likes. No list
-    changes, but the pairs of user and item are ordered differently: users who like everything come first, which
-    an unconstrained ROC curve rewards and a customer ROC curve does not. A profile that likes nothing then
-    has no score. An unrated item has none in any case, unless items are not ordered at all: all count 1
-    then.
-
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-80,
-    doi:10.1023/B:ELEC.0000045973.51289.8c. The damping is ours.
+    With ``by_people`` this is multiplied by the number of items the profile likes. No list changes, but the pairs of
+    user and item are ordered differently: users who like everything come first, which an unconstrained ROC curve
+    rewards and a customer ROC curve does not. A profile that likes nothing then has no score. An unrated item has none
+    in any case, unless items are not ordered at all: all count 1 then. Source: Schein, Popescul, Ungar & Pennock
+    (2005), Electronic Commerce Research 5:51-80, doi:10.1023/B:ELEC.0000045973.51289.8c. The damping is ours.
 
     Examples
     --------

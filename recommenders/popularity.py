@@ -21,11 +21,8 @@ __all__ = ["TopPop"]
 class TopPop(Algorithm):
     """Order by number of training ratings, independent of their values and of the profile.
 
-    An unrated item has no score; an empty profile gets the same scores as any other.
-
-    References
-    ----------
-    Cremonesi, Koren & Turrin (2010), RecSys, section 4, doi:10.1145/1864708.1864721.
+    An unrated item has no score; an empty profile gets the same scores as any other. Source: Cremonesi, Koren & Turrin
+    (2010), RecSys, section 4, doi:10.1145/1864708.1864721.
 
     Examples
     --------

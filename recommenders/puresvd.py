@@ -29,13 +29,9 @@ class PureSVD(Algorithm):
 
     .. math:: \mathrm{score}_u = r_u Q Q^\top
 
-    with :math:`Q` (n_items, factors) the leading right singular vectors. There are no user factors to keep,
-    so a stranger's profile is scored exactly as a training user's. No score for unrated items, nor for
-    profiles that have none of the others.
-
-    References
-    ----------
-    Cremonesi, Koren & Turrin (2010), RecSys, section 4, doi:10.1145/1864708.1864721.
+    with :math:`Q` (n_items, factors) the leading right singular vectors. There are no user factors to keep, so a
+    stranger's profile is scored exactly as a training user's. No score for unrated items, nor for profiles that have
+    none of the others. Source: Cremonesi, Koren & Turrin (2010), RecSys, section 4, doi:10.1145/1864708.1864721.
 
     Examples
     --------

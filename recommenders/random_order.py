@@ -25,14 +25,10 @@ CODE_PARTS = 1000
 class Random(Algorithm):
     """A random order of the rated items, drawn afresh for each profile.
 
-    The order follows from the seed and from the profile (its items and ratings) alone: the same person gets
-    the same list again, in any batch and by any worker. Two people with the same profile, the empty one too,
-    get the same order. An unrated item has no score.
-
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-80, section 3.2: the reference
-    line of both curves. doi:10.1023/B:ELEC.0000045973.51289.8c
+    The order follows from the seed and from the profile (its items and ratings) alone: the same person gets the same
+    list again, in any batch and by any worker. Two people with the same profile, the empty one too, get the same order.
+    An unrated item has no score. Source: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research
+    5:51-80, section 3.2: the reference line of both curves. doi:10.1023/B:ELEC.0000045973.51289.8c.
 
     Examples
     --------

@@ -51,7 +51,9 @@ def top_n(scores: NDArray[np.float64], popularity: NDArray[np.int64], exclude: A
     """The n best items of one row of scores.
 
     Higher scores come first; equal scores by popularity, then by item number: the same list every time. Items without a
-    score (-inf) come last, by popularity, and are marked as filling. Returns at most `n` items.
+    score (-inf) come last, by popularity, and are marked as filling. Returns at most `n` items. Raises ParameterError
+    when `n` < 1. Raises DataError when the score of an item that is not excluded is NaN, or the arrays do not fit
+    together.
 
     Parameters
     ----------
@@ -61,13 +63,6 @@ def top_n(scores: NDArray[np.float64], popularity: NDArray[np.int64], exclude: A
         Number of training ratings of each item.
     exclude : int array
         Item numbers never to be recommended: those of the profile.
-
-    Raises
-    ------
-    ParameterError
-        If `n` < 1.
-    DataError
-        If the score of an item that is not excluded is NaN, or the arrays do not fit together.
 
     Examples
     --------

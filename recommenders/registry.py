@@ -87,7 +87,7 @@ def keys() -> tuple[str, ...]:
 
 
 def algorithm(key: str) -> type[Algorithm]:
-    """Look up an algorithm by its key. Raises ParameterError: the key is unknown, the library of the adapter is not
+    """Look up an algorithm by its key. Raises ParameterError when the key is unknown, the library of the adapter is not
     installed (the message says how to install it), or a third party's entry point is not an algorithm with that key.
     """
     if key in _OWN:
@@ -125,8 +125,8 @@ def package_of(key: str) -> tuple[str, str] | None:
 def params_of(key: str, values: Mapping[str, Any] | None = None) -> Parameters:
     """Create the parameters of an algorithm from names and values.
 
-    Values have their own type or are text; omitted parameters have their defaults. Raises ParameterError: the key or a
-    name is unknown, or a value is not allowed; the message names the algorithm.
+    Values have their own type or are text; omitted parameters have their defaults. Raises ParameterError when the key
+    or a name is unknown, or a value is not allowed; the message names the algorithm.
 
     Examples
     --------
@@ -143,8 +143,8 @@ def params_of(key: str, values: Mapping[str, Any] | None = None) -> Parameters:
 def feasible_params(key: str, values: Mapping[str, Any], size: TrainingSize) -> Parameters:
     """As `params_of`, with every default lowered to the largest value that data of this size allow.
 
-    The values given are never changed. Raises ParameterError or DataError: as `params_of`; or an explicit value, or the
-    algorithm itself, is impossible on these data.
+    The values given are never changed. Raises ParameterError or DataError as `params_of` does, and when an
+    explicit value, or the algorithm itself, is impossible on these data.
 
     Examples
     --------
@@ -174,8 +174,8 @@ def label(key: str, values: Mapping[str, Any] | None = None) -> str:
 
 
 def parse(text: str) -> tuple[str, Parameters]:
-    """Parse an algorithm as written in a command: ``key`` or ``key:name=value,name=value``. Raises ParameterError: the
-    text does not have that form, or the algorithm or a parameter does not exist.
+    """Parse an algorithm as written in a command: ``key`` or ``key:name=value,name=value``. Raises ParameterError for
+    the text does not have that form, or the algorithm or a parameter does not exist.
 
     Examples
     --------
@@ -187,8 +187,8 @@ def parse(text: str) -> tuple[str, Parameters]:
 
 
 def named_values(text: str) -> tuple[str, dict[str, str]]:
-    """Split an algorithm as written in a command into its key and its parameters as text. Raises ParameterError: the
-    text does not have the form ``key:name=value,name=value``, or names a parameter twice.
+    """Split an algorithm as written in a command into its key and its parameters as text. Raises ParameterError when
+    the text does not have the form ``key:name=value,name=value``, or names a parameter twice.
     """
     key, _, options = text.strip().partition(":")
     values: dict[str, str] = {}
@@ -205,7 +205,7 @@ def named_values(text: str) -> tuple[str, dict[str, str]]:
 def specifications(text: str) -> tuple[str, ...]:
     """Split a list of algorithms at the commas between them.
 
-    A piece that holds ``=`` but no ``:`` belongs to the algorithm before it. Raises ParameterError: there is no
+    A piece that holds ``=`` but no ``:`` belongs to the algorithm before it. Raises ParameterError when there is no
     algorithm in the text.
 
     Examples
@@ -225,8 +225,8 @@ def specifications(text: str) -> tuple[str, ...]:
 
 
 def parse_many(text: str) -> tuple[tuple[str, Parameters], ...]:
-    """Parse several algorithms, separated by commas, in the order of the text. Raises ParameterError: as `parse`; or
-    the text names no algorithm, or names an algorithm twice with the same parameters.
+    """Parse several algorithms, separated by commas, in the order of the text. Raises ParameterError as
+    `parse` does, and when the text names no algorithm, or one twice with the same parameters.
 
     Examples
     --------

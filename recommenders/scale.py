@@ -101,15 +101,12 @@ class Scale:
     def convert(self, values: ArrayLike, to: Scale) -> NDArray[np.float64]:
         """The same values on another scale, by the linear map that takes end points to end points.
 
+        Raises DataError when one of two different scales has a single point, since no linear map joins them.
+
         Returns
         -------
         float64 array, same shape
             In points of the other scale, not rounded to them.
-
-        Raises
-        ------
-        DataError
-            If one of two different scales has a single point, since no linear map joins them.
         """
         numbers = np.asarray(values, dtype=np.float64)
         if self == to:

@@ -42,10 +42,10 @@ def right_singular_vectors(
     r"""The right singular vectors of the largest singular values.
 
     Three routes, chosen by shape alone so that the same input takes the same one: the float64 eigenproblem of
-    :math:`A^\top A`, that of :math:`A A^\top`, or block Lanczos with a start drawn from `rng`. The eigenpairs
-    of the matrix last asked about are held as long as it lives, so that models with other numbers of factors on
-    the same data cost nothing more. Each vector's sign is fixed: the first of its entries that is as large as any
-    in absolute value is positive.
+    :math:`A^\top A`, that of :math:`A A^\top`, or block Lanczos with a start drawn from `rng`. The eigenpairs of the
+    matrix last asked about are held as long as it lives, so that models with other numbers of factors on the same data
+    cost nothing more. Each vector's sign is fixed: the first of its entries that is as large as any in absolute value
+    is positive. Raises ParameterError when `factors` exceeds the smaller side of the matrix.
 
     Parameters
     ----------
@@ -65,11 +65,6 @@ def right_singular_vectors(
     float64 array, shape (n_columns, factors)
         Orthonormal columns by falling singular value. Where the matrix has a lower rank than `factors`, the
         columns beyond its rank (singular value below 1e-6 of the largest) are 0: they carry nothing.
-
-    Raises
-    ------
-    ParameterError
-        If `factors` exceeds the smaller side of the matrix.
 
     Examples
     --------

@@ -95,19 +95,14 @@ def learning_bytes(n_rows: int, n_columns: int, n_pairs: int, n_classes: int) ->
 def start(counts: sparse.csr_array, n_classes: int, rng: np.random.Generator, progress: Progress = silent) -> Aspects:
     """Begin with classes that lean to what the leading singular vectors tell apart.
 
-    Each class is half the distribution of all columns, half the heavier-signed side of one right singular
-    vector of the counts; every row belongs to all classes alike. Nothing here depends on how rows and columns
-    are numbered.
+    Each class is half the distribution of all columns, half the heavier-signed side of one right singular vector of the
+    counts; every row belongs to all classes alike. Nothing here depends on how rows and columns are numbered. Raises
+    ParameterError when there are more classes than rows or columns: as many explain any table of counts completely.
 
     Parameters
     ----------
     counts : sparse float array, shape (n_rows, n_columns)
         n(p, m), >= 0.
-
-    Raises
-    ------
-    ParameterError
-        If there are more classes than rows or columns: as many explain any table of counts completely.
     """
     most = min(counts.shape)
     if n_classes > most:
@@ -131,11 +126,8 @@ def step(counts: sparse.csr_array, now: Aspects, beta: float) -> Aspects:
         E: P(z|p,m) \propto [P(z|p) P(m|z)]^\beta \qquad
         M: P(z|p) \propto \sum_m n(p,m) P(z|p,m), \quad P(m|z) \propto \sum_p n(p,m) P(z|p,m)
 
-    A row without counts keeps its classes. `beta` is in (0, 1]; 1 is plain EM.
-
-    References
-    ----------
-    Hofmann (2001), Machine Learning 42:177-196.
+    A row without counts keeps its classes. `beta` is in (0, 1]; 1 is plain EM. Source: Hofmann (2001), Machine Learning
+    42:177-196.
     """
     left, right = now.classes_of_row**beta, now.columns_of_class**beta
     ratios = _ratios(counts, left, right)

@@ -40,13 +40,10 @@ class UserKNNPearson(UserNeighbourhood):
     users of weight 0 are no neighbours. No score where there is no neighbour. Predictions are not clipped to
     the scale.
 
-    With missing ratings as 0 all sums run over all items, as the source does with usage data; the N users are
-    then those with the highest w of all. Where correlations look at common items alone (zero-common), usage data
-    have w = 1 for everyone with a common item, so that the N with the most common items are the neighbours.
-
-    References
-    ----------
-    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 6.2.1, equation 1, N = 25.
+    With missing ratings as 0 all sums run over all items, as the source does with usage data; the N users are then
+    those with the highest w of all. Where correlations look at common items alone (zero-common), usage data have w = 1
+    for everyone with a common item, so that the N with the most common items are the neighbours. Source: Gunawardana &
+    Shani (2009), JMLR 10:2935-2962, section 6.2.1, equation 1, N = 25.
 
     Examples
     --------
@@ -146,16 +143,12 @@ class UserKNNCosine(UserNeighbourhood):
                        {\sqrt{\sum_{j \in I_a} v_{aj}^2} \sqrt{\sum_{j \in I_i} v_{ij}^2}}, \qquad
         \kappa = \frac{1}{\sum_i w(a, i)}
 
-    with :math:`I_u` the items that u rated above the scale's middle (in usage data, all that u used). The
-    first sum is over the N nearest users of those who rated j, or over the N nearest of all; then neighbours
-    who did not rate j are left out, or count with a rating of 0 and their weight in the divisor. Centred,
-    ratings are taken from their users' means over all of their ratings and the person's own mean is added.
-    Users of weight 0 are no neighbours. No score where there is no neighbour, except that with missing as 0
-    a rated item gets a 0.
-
-    References
-    ----------
-    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 6.2.2, N = 25.
+    with :math:`I_u` the items that u rated above the scale's middle (in usage data, all that u used). The first sum is
+    over the N nearest users of those who rated j, or over the N nearest of all; then neighbours who did not rate j are
+    left out, or count with a rating of 0 and their weight in the divisor. Centred, ratings are taken from their users'
+    means over all of their ratings and the person's own mean is added. Users of weight 0 are no neighbours. No score
+    where there is no neighbour, except that with missing as 0 a rated item gets a 0. Source: Gunawardana & Shani
+    (2009), JMLR 10:2935-2962, section 6.2.2, N = 25.
 
     Examples
     --------

@@ -54,33 +54,15 @@ def in_text(name: str) -> str:
 class AnalysisPlan:
     """The decisions about an analysis that precede data collection.
 
-    Parameters
-    ----------
-    alpha : float
-        Level of every test, two-sided, from `LOWEST_ALPHA` to `HIGHEST_ALPHA`.
-    variables : tuple of str
-        Perceived variables to test, at least one of `PERCEIVED`.
-    scales : tuple of str
-        Planned scales of the questionnaire; all others are exploratory.
-    exclude : tuple of str
-        Keys of the quality flags that exclude a participant from the analysis.
-    exclude_words : str
-        An additional exclusion rule in free text; may be empty.
-    resamples : int
-        Bootstrap resamples, from `FEWEST_RESAMPLES` to `MOST_RESAMPLES`.
-
-    Raises
-    ------
-    ParameterError
-        A value is out of range, or a variable or flag is unknown.
+    Raises ParameterError when a value is out of range, or a variable or flag is unknown.
     """
 
-    alpha: float = 0.05
-    variables: tuple[str, ...] = PERCEIVED
-    scales: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    exclude_words: str = ""
-    resamples: int = 20_000
+    alpha: float = 0.05  # level of every test, two-sided, from `LOWEST_ALPHA` to `HIGHEST_ALPHA`
+    variables: tuple[str, ...] = PERCEIVED  # perceived variables to test, at least one of `PERCEIVED`
+    scales: tuple[str, ...] = ()  # planned scales of the questionnaire; all others are exploratory
+    exclude: tuple[str, ...] = ()  # keys of the quality flags that exclude a participant from the analysis
+    exclude_words: str = ""  # an additional exclusion rule in free text; may be empty
+    resamples: int = 20_000  # bootstrap resamples, from `FEWEST_RESAMPLES` to `MOST_RESAMPLES`
 
     def __post_init__(self) -> None:
         if not is_number(self.alpha):
@@ -123,22 +105,13 @@ class AnalysisPlan:
 class Contrast:
     """A planned contrast as the primary test: the primary variable in one set of conditions against another.
 
-    Parameters
-    ----------
-    higher, lower : tuple of str
-        Labels of conditions; those of `higher` are expected to have the larger mean.
-    sides : int
-        1 for a one-sided test in that direction, 2 for a two-sided test.
-
-    Raises
-    ------
-    ParameterError
-        A set is empty, a condition occurs twice, or the number of sides is not 1 or 2.
+    Raises ParameterError when a set is empty, a condition occurs twice, or the number of sides is not 1 or 2.
     """
 
+    # `higher`, `lower`: labels of conditions; those of `higher` are expected to have the larger mean
     higher: tuple[str, ...]
     lower: tuple[str, ...]
-    sides: int = 2
+    sides: int = 2  # 1 for a one-sided test in that direction, 2 for a two-sided test
 
     def __post_init__(self) -> None:
         if not self.higher or not self.lower:
@@ -173,15 +146,12 @@ class Contrast:
 def contrast_from(primary: Mapping[str, Any]) -> Contrast | None:
     """Return the planned contrast in a study's ``primary``, or None if the rank correlation is the primary test.
 
+    Raises ParameterError when the contrast is invalid.
+
     Parameters
     ----------
     primary : mapping
         Has ``perceived`` and ``objective``, optionally ``contrast``.
-
-    Raises
-    ------
-    ParameterError
-        The contrast is invalid.
 
     Examples
     --------
@@ -234,6 +204,8 @@ REFILL = "refill_excluded"  # setting: refill the slots of completed participant
 def plan_from(settings: Mapping[str, Any]) -> AnalysisPlan:
     """Return the plan in a study's settings under ``plan``.
 
+    Raises ParameterError when a name is unknown or a value is invalid.
+
     Parameters
     ----------
     settings : mapping
@@ -243,11 +215,6 @@ def plan_from(settings: Mapping[str, Any]) -> AnalysisPlan:
     -------
     AnalysisPlan
         In canonical order.
-
-    Raises
-    ------
-    ParameterError
-        A name is unknown or a value is invalid.
 
     Examples
     --------

@@ -57,10 +57,7 @@ def encode(hint: Any, value: Any) -> Any:
 def decode(hint: type[T], plain: Any) -> T:
     """A value of this type from JSON values; keys that it does not know are ignored.
 
-    Raises
-    ------
-    DataError
-        A key is missing that has no default.
+    Raises DataError when a key without a default is missing.
     """
     return cast(T, codec_of(cast(Hashable, hint)).decode(plain))
 

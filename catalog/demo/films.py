@@ -68,8 +68,8 @@ class DemoFilm:
 def demo_films() -> tuple[DemoFilm, ...]:
     """All films of the demo catalogue, by year and then title.
 
-    A film's position in it is its item index in `catalog.demo.taste.synthetic_ratings`. Raises DataError: the shipped
-    file is damaged: the message names the line and what is wrong with it.
+    A film's position in it is its item index in `catalog.demo.taste.synthetic_ratings`. Raises DataError when the
+    shipped file is damaged: the message names the line and what is wrong with it.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def demo_films() -> tuple[DemoFilm, ...]:
 def parse_films(lines: Iterable[str], *, source: str) -> tuple[DemoFilm, ...]:
     """Read films from the lines of a CSV file with the columns `COLUMNS`, lists separated by ``|``.
 
-    The header comes first; `source` is what messages call the file. Raises DataError: wrong columns, broken quoting, an
+    The header comes first; `source` is what messages call the file. Raises DataError for wrong columns, broken quoting, an
     empty or unknown value, a year or renown out of range, a plot that is not one sentence of 8 to 40 words, a film that
     appears twice.
 

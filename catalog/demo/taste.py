@@ -102,7 +102,7 @@ def synthetic_ratings(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) ->
     """Ratings of the demo films by made-up users; the same arguments always give the same arrays.
 
     Users keep their tastes and their ratings when the population grows. Each user has 20 to 120 ratings, about 60 on
-    average. Raises ParameterError: `n_users` < 1 or `seed` < 0.
+    average. Raises ParameterError for `n_users` < 1 or `seed` < 0.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def synthetic_ratings(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) ->
 
 
 def draw_tastes(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) -> Tastes:
-    """Tastes of the population that `synthetic_ratings` lets rate: tests compare the two. Raises ParameterError:
+    """Tastes of the population that `synthetic_ratings` lets rate: tests compare the two. Raises ParameterError for
     `n_users` < 1 or `seed` < 0.
     """
     if n_users < 1:

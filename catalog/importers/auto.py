@@ -31,8 +31,8 @@ def parse(
     options: Options | None = None,
     progress: Progress | None = None,
 ) -> ParsedDataset:
-    """Read and check a dataset. Raises ParameterError: an unknown format; an option that the format does not take.
-    Raises ImportRefused: whatever is wrong with the source, by file, line and reason; nothing was changed.
+    """Read and check a dataset. Raises ParameterError for an unknown format; an option that the format does not take.
+    Raises ImportRefused with everything that is wrong with the source, by file, line and reason; nothing was changed.
 
     Parameters
     ----------

@@ -41,8 +41,8 @@ _BOOK_COLUMNS = (
 def parse_bookcrossing(
     source: Source, options: Options, *, policy: Policy, progress: Progress | None = None
 ) -> ParsedDataset:
-    """`BX-Book-Ratings.csv`, and `BX-Books.csv` where it is there. Raises ImportRefused: a missing file, other columns,
-    or rows that the policy refuses.
+    """`BX-Book-Ratings.csv`, and `BX-Books.csv` where it is there. Raises ImportRefused for a missing file, other
+    columns, or rows that the policy refuses.
     """
     ratings = source.need(RATINGS, "the ratings")
     problems, set_aside = Problems(), Problems()

@@ -33,8 +33,8 @@ _NO_RATINGS = (
 def parse_table(
     source_format: str, ratings: SourceFile, options: Options, *, policy: Policy, progress: Progress | None = None
 ) -> ParsedDataset:
-    """Ratings, or usage without ratings, by named columns. Raises ImportRefused: a header without the columns, or rows
-    that the policy refuses.
+    """Ratings, or usage without ratings, by named columns. Raises ImportRefused for a header without the columns, or
+    rows that the policy refuses.
     """
     sheet = open_sheet(ratings, options)
     users = USUAL_NAMES["user"] + (_BASKET_NAMES if options.usage else ())

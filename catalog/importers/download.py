@@ -59,7 +59,7 @@ class Downloaded:
 
 
 def address_of(name: str) -> str:
-    """Where a set is published. Raises ParameterError: no set of that name is known.
+    """Where a set is published. Raises ParameterError when no set of that name is known.
 
     Examples
     --------
@@ -82,9 +82,9 @@ def download(
     """Fetch one file into a folder.
 
     An incomplete download is stored as ``NAME.part``, and the next call resumes it if the server's file has not
-    changed. Only a file whose size and checksum match gets its final name. Raises ParameterError: an address or a sum
-    that is none. Raises DownloadFailed: no network, no such file, a redirection elsewhere, another size or sum, no
-    room.
+    changed. Only a file whose size and checksum match gets its final name. Raises ParameterError for an address or a
+    sum that is none. Raises DownloadFailed for no network, no such file, a redirection elsewhere, another size or sum,
+    no room.
 
     Parameters
     ----------

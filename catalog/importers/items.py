@@ -23,8 +23,8 @@ _YEAR = re.compile(r"\d{4}")
 
 
 def parse_items(file: SourceFile, options: Options, problems: Problems) -> tuple[ParsedItem, ...]:
-    """The items of their file, in its order. Raises ImportRefused: a header without the columns, or no item that can be
-    kept.
+    """The items of their file, in its order. Raises ImportRefused for a header without the columns, or no item that can
+    be kept.
     """
     sheet = open_sheet(file, options)
     identity = column_of(

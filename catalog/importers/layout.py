@@ -137,8 +137,8 @@ class Table:
 
 
 def first_line(file: SourceFile, encoding: str) -> str:
-    """The file's first line, decoded, without its line end. Raises ImportRefused: the file is empty, or its first line
-    is too long or cannot be decoded.
+    """The file's first line, decoded, without its line end. Raises ImportRefused when the file is empty, or its first
+    line is too long or cannot be decoded.
     """
     with file.open() as (stream, _):
         raw = stream.readline(LONGEST_LINE)

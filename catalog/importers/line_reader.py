@@ -84,7 +84,7 @@ class _Lines:
 
 
 def read_lines(file: SourceFile, layout: Layout, problems: Problems, progress: Progress | None) -> Table:
-    """A file's rows, line by line. Raises ImportRefused: the file is empty, has no row, or is damaged."""
+    """A file's rows, line by line. Raises ImportRefused when the file is empty, has no row, or is damaged."""
     with file.open() as (stream, watch):
         table = read_part(stream, file.name, layout, problems, progress, has_header=layout.has_header)
         if watch.bytes_read == 0:

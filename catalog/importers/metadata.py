@@ -74,8 +74,8 @@ def read_metadata(
     pictures: Pictures | None = None,
     progress: Progress | None = None,
 ) -> Metadata:
-    """Read and check the metadata of known items. Raises ImportRefused: whatever is wrong with the file, by line,
-    column and reason; a file that says nothing of any known item.
+    """Read and check the metadata of known items. Raises ImportRefused with everything that is
+    wrong with the file, by line, column and reason, and for a file that says nothing of any known item.
 
     Parameters
     ----------

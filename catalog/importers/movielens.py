@@ -53,7 +53,7 @@ def parse_csv(source: Source, options: Options, *, policy: Policy, progress: Pro
 
 def parse_10m(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
     """MovieLens 10M: `ratings.dat`, `movies.dat` and perhaps `tags.dat`, fields separated by "::", UTF-8, half stars.
-    Raises ImportRefused: a missing file, or rows that the policy refuses.
+    Raises ImportRefused for a missing file, or rows that the policy refuses.
     """
     return _parse("movielens-10m", source, ".dat", "utf-8", HALF_STARS, policy=policy, progress=progress)
 
@@ -114,8 +114,8 @@ def _parse(
 
 
 def parse_100k(source: Source, options: Options, *, policy: Policy, progress: Progress | None = None) -> ParsedDataset:
-    """MovieLens 100K: `u.data`, `u.item` and `u.genre`, Latin-1. Raises ImportRefused: a missing file, or rows that the
-    policy refuses.
+    """MovieLens 100K: `u.data`, `u.item` and `u.genre`, Latin-1. Raises ImportRefused for a missing file, or rows that
+    the policy refuses.
     """
     ratings = source.need("u.data", "the ratings")
     movies = source.need("u.item", "titles and genres")
@@ -162,7 +162,7 @@ def parse_100k(source: Source, options: Options, *, policy: Policy, progress: Pr
 
 
 def _csv(file: SourceFile, kinds: Mapping[str, Kind]) -> Layout:
-    """The layout of a `.csv` whose header has exactly the columns in question. Raises ImportRefused: another header."""
+    """The layout of a `.csv` whose header has exactly the given columns. Raises ImportRefused for another header."""
     header = first_line(file, "utf-8-sig")
     if header.split(",") != list(kinds):
         reason = f"the columns are {header[:200]!r} where {','.join(kinds)!r} belongs"

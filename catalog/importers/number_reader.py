@@ -103,7 +103,7 @@ def is_for_blocks(layout: Layout) -> bool:
 def read_blocks(file: SourceFile, layout: Layout, problems: Problems, progress: Progress | None) -> Table | None:
     """The file's columns; None where blocks cannot be read separately because rows may span lines or ids may be text.
 
-    The problems, and the rows kept, are those of reading the whole file by line. Raises ImportRefused: the file is
+    The problems, and the rows kept, are those of reading the whole file by line. Raises ImportRefused when the file is
     empty, has no row, is damaged or is no table.
     """
     from catalog.importers.kernels.numbers import parse_numbers

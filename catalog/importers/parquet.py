@@ -89,7 +89,7 @@ class ParquetSheet:
 
 
 def open_parquet(file: SourceFile) -> ParquetSheet:
-    """The sheet of a Parquet file. Raises ImportRefused: it is none or damaged, unfolds beyond its limit, or has a
+    """The sheet of a Parquet file. Raises ImportRefused when it is none or damaged, unfolds beyond its limit, or has a
     column twice.
     """
     with _opened(file) as parquet:

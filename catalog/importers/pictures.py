@@ -66,8 +66,8 @@ class Pictures:
         return self._problems[bare]
 
     def read(self, name: str) -> Picture:
-        """The picture of this name. Raises ValueError: it is none; in words that follow its name. Raises ImportRefused:
-        its file is damaged.
+        """The picture of this name. Raises ValueError when it is none; in words that follow its name. Raises
+        ImportRefused when its file is damaged.
         """
         if self._source is None or name not in self:
             raise ValueError(f"is not among the pictures of {self._source.name if self._source else 'no folder'}")

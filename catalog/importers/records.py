@@ -59,7 +59,7 @@ class RecordSheet:
 
 
 def open_records(file: SourceFile) -> RecordSheet:
-    """The sheet of a file of objects. Raises ImportRefused: the file is empty, or its first line is no object."""
+    """The sheet of a file of objects. Raises ImportRefused when the file is empty, or its first line is no object."""
     with file.open() as (stream, _):
         raw = stream.readline(LONGEST_LINE)
     if not raw.strip():

@@ -34,8 +34,8 @@ class Part:
 
 
 def read_sections(file: SourceFile, problems: Problems) -> Iterator[Part]:
-    """A file's rows, block by block; those that cannot be read are added to `problems`. Raises ImportRefused: the file
-    is empty, damaged or no such file.
+    """A file's rows, block by block; those that cannot be read are added to `problems`. Raises ImportRefused when the
+    file is empty, damaged or no such file.
     """
     lines_before = 0
     movie: int | None = None

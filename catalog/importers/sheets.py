@@ -116,7 +116,8 @@ def column_of(
     advice: str = "",
     options: Sequence[str] = (),
 ) -> str:
-    """The column for a role; empty if there is none and none is needed. Raises ImportRefused: there is no such column.
+    """The column for a role; empty if there is none and none is needed. Raises ImportRefused when there is no such
+    column.
 
     Parameters
     ----------

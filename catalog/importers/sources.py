@@ -128,15 +128,15 @@ class Source:
     files: dict[str, SourceFile]
 
     def need(self, name: str, what: str) -> SourceFile:
-        """The file called `name`. Raises ImportRefused: it is missing; the message says `what` it holds."""
+        """The file called `name`. Raises ImportRefused when it is missing; the message says `what` it holds."""
         if name not in self.files:
             raise refuse(name, f"the file is missing from {self.name}: it holds {what}")
         return self.files[name]
 
 
 def open_source(path: Path, limits: Limits | None = None) -> Source:
-    """List a folder, a ZIP archive or a single file. Raises ImportRefused: there is nothing there; a damaged archive,
-    one with unsafe names, an encrypted one, or one that unfolds beyond the limits.
+    """List a folder, a ZIP archive or a single file. Raises ImportRefused when there is nothing there; a damaged
+    archive, one with unsafe names, an encrypted one, or one that unfolds beyond the limits.
     """
     limits = limits or Limits()
     if path.is_dir():

@@ -24,7 +24,7 @@ def read_table(
     by_line: bool = False,
     progress: Progress | None = None,
 ) -> Table:
-    """Read the columns of a file. Raises ImportRefused: the file is empty, damaged or beyond its limit. `problems`:
+    """Read the columns of a file. Raises ImportRefused when the file is empty, damaged or beyond its limit. `problems`:
     rows that cannot be read are added, by line. `by_line`: read line by line at once, as for a small file.
     """
     if not by_line and not layout.escape:

@@ -47,8 +47,8 @@ def parse_tafeng(
     """`ta_feng_all_months_merged.csv`, or `D11`, `D12`, `D01` and `D02`: who bought what, when, at which price.
 
     A product's utility is the mean of the price (or, where asked for, price less cost) of one piece. Raises
-    ImportRefused: a missing file, other columns, or rows that the policy refuses. Raises ParameterError: a utility that
-    is neither "price" nor "profit".
+    ImportRefused: a missing file, other columns, or rows that the policy refuses. Raises ParameterError for a utility
+    that is neither "price" nor "profit".
     """
     worth = options.utility or "price"
     if worth not in ("price", "profit"):

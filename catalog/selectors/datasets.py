@@ -72,8 +72,8 @@ def versions_of(dataset: Dataset) -> QuerySet[DatasetVersion]:
 
 
 def newest_version(name: str) -> DatasetVersion:
-    """The newest version of the dataset called `name`, retired ones apart. Raises ParallaxError: `dataset.unknown`: no
-    such dataset, or every version of it is retired.
+    """The newest version of the dataset called `name`, retired ones apart. Raises ParallaxError for `dataset.unknown`:
+    no such dataset, or every version of it is retired.
     """
     version = open_versions().filter(dataset__name=name).order_by("-number").first()
     if version is None:
@@ -111,7 +111,7 @@ def dataset_lines() -> list[DatasetLine]:
 
 
 def picture_of(item: Item) -> bytes:
-    """The bytes of an item's own picture. Raises ArtefactError: its file is missing."""
+    """The bytes of an item's own picture. Raises ArtefactError when its file is missing."""
     with artefacts.open_file(item.image) as file:
         return file.read()
 

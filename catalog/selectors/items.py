@@ -76,7 +76,7 @@ _headlines: _ItemCache[Headline] = _ItemCache(_read_headlines)
 
 
 def items_at(version: DatasetVersion, indexes: Sequence[int]) -> list[Item]:
-    """The items at these indexes, in their order; the rows are shared and must not be changed. Raises KeyError: the
+    """The items at these indexes, in their order; the rows are shared and must not be changed. Raises KeyError when the
     version has no item at one of them.
     """
     items = _items.of(version, indexes)

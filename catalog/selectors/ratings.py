@@ -55,8 +55,8 @@ def scale_of(version: DatasetVersion) -> Scale:
 
 
 def ratings_of(version: DatasetVersion) -> Ratings:
-    """The version's ratings on memory-mapped arrays; rows are users, columns are `Item.index`. Raises ArtefactError:
-    the arrays are missing, or are no longer those that were imported.
+    """The version's ratings on memory-mapped arrays; rows are users, columns are `Item.index`. Raises ArtefactError
+    when the arrays are missing, or are no longer those that were imported.
     """
     return _ratings(version.ratings_digest, scale_of(version), version.n_users, version.n_items)
 

@@ -151,7 +151,7 @@ def search_items(
     """One page of the items that match `query` and the filters.
 
     With a query the best answers come first and `order` has no say; without one `order` decides. The random orders
-    depend on `seed` alone: a filter leaves things out of them and moves nothing. Raises ParallaxError:
+    depend on `seed` alone: a filter leaves things out of them and moves nothing. Raises ParallaxError for
     `search.unknown_order`.
     """
     if order not in ORDERS:

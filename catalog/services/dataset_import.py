@@ -43,7 +43,7 @@ def import_dataset(
 
     `options` are the fields of `catalog.importers.options.Options` that the format takes, and those of
     `catalog.importers.base.Policy` (`on_bad_row`, `duplicates`) for any. `progress` is called with what is being done,
-    how far, and of how much where that is known. Raises ParallaxError: `import.refused` with file, line and reason,
+    how far, and of how much where that is known. Raises ParallaxError for `import.refused` with file, line and reason,
     `import.bad_option`, or what `import_parsed` raises.
     """
     _check_name(name)
@@ -87,7 +87,7 @@ def import_parsed(
     is_synthetic: bool = False,
     owner: Any = None,
 ) -> DatasetVersion:
-    """Store a parsed dataset as a version, and return the version. Raises ParallaxError: `dataset.bad_name`, or
+    """Store a parsed dataset as a version, and return the version. Raises ParallaxError for `dataset.bad_name`, or
     `import.bad_data` where the ratings cannot be used.
     """
     _check_name(name)

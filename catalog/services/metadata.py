@@ -60,7 +60,7 @@ def add_metadata(
     `images` is a folder or archive of pictures that the facts may name instead of addresses. `options` are the fields
     of `catalog.importers.metadata.MetadataOptions`. The new version names the same arrays of ratings. Its report says
     what was read and changed, under ``"metadata"``, one entry for every time facts were added. The same facts added
-    again to the same version give the version that is there. Raises ParallaxError: `import.refused` with file, line,
+    again to the same version give the version that is there. Raises ParallaxError for `import.refused` with file, line,
     column and reason; `import.bad_option`; `metadata.nothing_new` where the items have all of it already;
     `metadata.too_many_facts`; `dataset.retired` where the version is retired.
     """

@@ -29,8 +29,8 @@ class Field:
         return ParameterError(f"{self.file}{at}: {reason}")
 
     def mapping(self, *, required: Collection[str] = (), optional: Collection[str] | None = None) -> dict[str, Field]:
-        """Return the fields by name; with `optional` None any name is allowed. Raises ParameterError: not a mapping, a
-        missing name, or an unknown name.
+        """Return the fields by name; with `optional` None any name is allowed. Raises ParameterError unless
+        it is a mapping with the required names and no unknown one.
         """
         if not isinstance(self.value, Mapping) or not all(isinstance(name, str) for name in self.value):
             raise self.refuse(f"expected names with values, got {_shown(self.value)}.")
@@ -45,7 +45,7 @@ class Field:
         return {name: Field(value, self.file, f"{self.path}.{name}".lstrip(".")) for name, value in self.value.items()}
 
     def many(self, *, least: int = 0) -> list[Field]:
-        """Return the entries of a list. Raises ParameterError: not a list, or a list that is too short."""
+        """Return the entries of a list. Raises ParameterError unless it is a list that is long enough."""
         if not isinstance(self.value, Sequence) or isinstance(self.value, str):
             raise self.refuse(f"expected a list, got {_shown(self.value)}.")
         if len(self.value) < least:

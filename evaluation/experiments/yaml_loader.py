@@ -65,7 +65,7 @@ def shipped() -> tuple[str, ...]:
 
 def load(name: str) -> Experiment:
     """Read an experiment: a shipped one by its name, or a file by its path (anything that ends in .yaml or .yml).
-    Raises ParameterError: no such experiment or file, or what is wrong in it, and where.
+    Raises ParameterError for a missing experiment or file, and says what is wrong in one, and where.
     """
     if name.endswith((".yaml", ".yml")):
         return read(Path(name))
@@ -78,8 +78,8 @@ def load(name: str) -> Experiment:
 
 
 def read(file: Path) -> Experiment:
-    """Read the file of an experiment. Raises ParameterError: it is not there, is not YAML, or says something that an
-    experiment cannot be; the message names the place.
+    """Read the file of an experiment. Raises ParameterError when it is not there, is not YAML, or says something that
+    an experiment cannot be; the message names the place.
     """
     try:
         if file.stat().st_size > LARGEST_FILE:

@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError
 
 
 def at_least_one(text: str) -> int:
-    """Parse a whole number of at least 1. Raises ArgumentTypeError: another value."""
+    """Parse a whole number of at least 1. Raises ArgumentTypeError for another value."""
     try:
         number = int(text)
     except ValueError:

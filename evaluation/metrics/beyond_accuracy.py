@@ -66,17 +66,12 @@ def gini(counts: NDArray[np.integer[Any]]) -> float | None:
 
     .. math:: G = \frac{\sum_i (2 i - n - 1) e_{(i)}}{n \sum_i e_i}
 
-    None where nothing is recommended.
+    None where nothing is recommended. Raises DataError for a count below 0.
 
     Parameters
     ----------
     counts : int array, shape (n_items,)
         From `exposure`, >= 0; items that are never recommended belong to it.
-
-    Raises
-    ------
-    DataError
-        A count below 0.
 
     Examples
     --------
@@ -98,6 +93,8 @@ def novelty(lists: Lists, item_counts: NDArray[np.integer[Any]], n_users: int, n
 
     .. math:: -\frac{1}{|L|} \sum_{i \in L} \log_2 \frac{c_i}{U}
 
+    Source: Zhou, Kuscsik, Liu, Medo, Wakeling & Zhang (2010), PNAS 107(10):4511-4515, doi:10.1073/pnas.1000488107.
+
     Parameters
     ----------
     lists : int array, shape (n_lists, depth)
@@ -113,10 +110,6 @@ def novelty(lists: Lists, item_counts: NDArray[np.integer[Any]], n_users: int, n
     ------
     ParameterError, DataError
         As for `exposure`; more raters of an item than users, or no user.
-
-    References
-    ----------
-    Zhou, Kuscsik, Liu, Medo, Wakeling & Zhang (2010), PNAS 107(10):4511-4515, doi:10.1073/pnas.1000488107.
 
     Examples
     --------
@@ -141,6 +134,8 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
 
     .. math:: 1 - \frac{2}{m (m - 1)} \sum_{i < j} \frac{x_i \cdot x_j}{|x_i| |x_j|}
 
+    Source: Ziegler, McNee, Konstan & Lausen (2005), WWW, section 3.2. Deviation: one minus the mean, instead of a sum.
+
     Parameters
     ----------
     lists : int array, shape (n_lists, depth)
@@ -156,10 +151,6 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
     ------
     ParameterError, DataError
         As for `exposure`.
-
-    References
-    ----------
-    Ziegler, McNee, Konstan & Lausen (2005), WWW, section 3.2. Deviation: one minus the mean, instead of a sum.
 
     Examples
     --------

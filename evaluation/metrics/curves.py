@@ -53,7 +53,9 @@ def roc(scores: ArrayLike, is_good: ArrayLike, *, name: str = "ROC") -> Curve | 
     """Hit rate against false-alarm rate over one list of pairs, with tied pairs grouped.
 
     The curve runs from (0, 0) to (1, 1); its trapezoidal area is the probability that a good pair ranks above another
-    one, ties counting half (Mann-Whitney; Swets' A). None if all pairs are good, or none is.
+    one, ties counting half (Mann-Whitney; Swets' A). None if all pairs are good, or none is. Raises DataError for
+    arrays of different shapes, or not of one dimension. Sources: Bamber (1975), Journal of Mathematical Psychology
+    12:387-415; Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.1.
 
     Parameters
     ----------
@@ -62,16 +64,6 @@ def roc(scores: ArrayLike, is_good: ArrayLike, *, name: str = "ROC") -> Curve | 
     is_good : bool array, shape (n_pairs,)
     name : str
         "GROC" if the list pools the pairs of all users: scores must then be comparable across users.
-
-    Raises
-    ------
-    DataError
-        Arrays of different shapes, or not of one dimension.
-
-    References
-    ----------
-    Bamber (1975), Journal of Mathematical Psychology 12:387-415; Schein, Popescul, Ungar & Pennock (2005),
-    Electronic Commerce Research 5:51-74, section 3.1.
 
     Examples
     --------
@@ -95,11 +87,7 @@ def precision_recall(scores: ArrayLike, is_good: ArrayLike) -> Curve | None:
     Parameters and errors as for `roc`.
 
     Returns one point per run of equal scores, without a point at recall 0, where precision is undefined. None without a
-    good pair.
-
-    References
-    ----------
-    Davis & Goadrich (2006), ICML: points of this curve may not be joined by straight lines.
+    good pair. Source: Davis & Goadrich (2006), ICML: points of this curve may not be joined by straight lines.
 
     Examples
     --------
@@ -137,6 +125,9 @@ def area_until(curve: Curve, until: float = 1.0, scale: Scale = "raw") -> float:
     r"""Area below a ROC or CROC up to a false-alarm rate, by trapezoid. The result is in [0, `until`] raw; standardised
     .5 for chance, 1 at best, and below .5 for results worse than chance.
 
+    Raises ParameterError for `until` outside (0, 1], or another scale. Source: McClish (1989), Medical Decision Making
+    9(3):190-195, doi:10.1177/0272989X8900900307.
+
     Parameters
     ----------
     curve : Curve
@@ -147,15 +138,6 @@ def area_until(curve: Curve, until: float = 1.0, scale: Scale = "raw") -> float:
         Raw: at most `until`. Standardised: chance (the diagonal) is .5, perfection 1,
 
         .. math:: \tfrac12 \Big(1 + \frac{A - t^2 / 2}{t - t^2 / 2}\Big)
-
-    Raises
-    ------
-    ParameterError
-        `until` outside (0, 1], or another scale.
-
-    References
-    ----------
-    McClish (1989), Medical Decision Making 9(3):190-195, doi:10.1177/0272989X8900900307.
 
     Examples
     --------

@@ -42,7 +42,9 @@ def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCu
               \sum_p \min(k, n_p) \frac{n_p - s_p}{n_p} \text{ false alarms}
 
     for s_p good items, which is the diagonal where all n(p) are equal (theorem 1 of the source). None where all
-    observations are good, or none is.
+    observations are good, or none is. Raises DataError for arrays of different shapes, or a person below 0. Source:
+    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2 and theorem 1. The
+    random line for unequal n(p), which the paper leaves to simulation, is the mean of the hypergeometric law.
 
     Parameters
     ----------
@@ -51,16 +53,6 @@ def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCu
     scores : float array, shape (n_observations,)
         NaN: no score, which ranks below every score.
     is_good : bool array, shape (n_observations,)
-
-    Raises
-    ------
-    DataError
-        Arrays of different shapes, or a person below 0.
-
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2 and theorem 1. The
-    random line for unequal n(p), which the paper leaves to simulation, is the mean of the hypergeometric law.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class Choice:
     is_printed: bool = True  # whether the metric's name prints the default too
 
     def check(self, value: Value, of: str) -> Value:
-        """Validate a value or text and convert it to its type: whole numbers to int. Raises ParameterError: a word
+        """Validate a value or text and convert it to its type: whole numbers to int. Raises ParameterError for a word
         outside `words`; not a number, outside the limits, or not a whole number where one is required.
 
         Examples

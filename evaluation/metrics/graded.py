@@ -75,12 +75,9 @@ def dcg(ranks: Ranks, ns: Sequence[int], *, gain: Gain = "linear") -> Floats:
 
     .. math:: \sum_{j \le n} \frac{g_j}{\log_2(j + 1)}
 
-    with g the gain itself (linear), or 2^gain - 1 (exponential). Raises ParameterError: another `gain`.
-
-    References
-    ----------
-    Järvelin & Kekäläinen (2002), TOIS 20(4):422-446. Deviation: ranks 1 and 2 are discounted differently, as
-    trec_eval does.
+    with g the gain itself (linear), or 2^gain - 1 (exponential). Raises ParameterError for another `gain`. Source:
+    Järvelin & Kekäläinen (2002), TOIS 20(4):422-446. Deviation: ranks 1 and 2 are discounted differently, as trec_eval
+    does.
 
     Examples
     --------
@@ -93,11 +90,10 @@ def dcg(ranks: Ranks, ns: Sequence[int], *, gain: Gain = "linear") -> Floats:
 
 
 def ndcg(ranks: Ranks, ns: Sequence[int], *, gain: Gain = "linear") -> Floats:
-    """`dcg` as a share of that of the user's relevant items in their best order. Raises ParameterError: another `gain`.
+    """`dcg` as a share of that of the user's relevant items in their best order. Raises ParameterError for another
+    `gain`.
 
-    References
-    ----------
-    Järvelin & Kekäläinen (2002), TOIS 20(4):422-446. Deviation: the discount of `dcg`.
+    Source: Järvelin & Kekäläinen (2002), TOIS 20(4):422-446. Deviation: the discount of `dcg`.
 
     Examples
     --------

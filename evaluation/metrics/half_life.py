@@ -32,7 +32,9 @@ def half_life(ranks: Ranks, *, alpha: float = 5.0, default: float = 0.0) -> Half
               R = \frac{\sum_a R_a}{\sum_a R_a^{\max}}
 
     Returns the overall value, and each user's share, utility and best utility, shape (n_users,). Without an item of
-    positive utility a share is NaN, and the overall value None.
+    positive utility a share is NaN, and the overall value None. Raises ParameterError when `alpha` is not a number
+    above 1, or `default` is not finite. Sources: Breese, Heckerman & Kadie (1998), UAI, section 3.1; Gunawardana &
+    Shani (2009), JMLR 10, section 5.3.
 
     Parameters
     ----------
@@ -43,15 +45,6 @@ def half_life(ranks: Ranks, *, alpha: float = 5.0, default: float = 0.0) -> Half
         The rank that is viewed with probability one half, > 1.
     default : float
         d, the rating up to which an item has no utility.
-
-    Raises
-    ------
-    ParameterError
-        `alpha` is not a number above 1, or `default` is not finite.
-
-    References
-    ----------
-    Breese, Heckerman & Kadie (1998), UAI, section 3.1; Gunawardana & Shani (2009), JMLR 10, section 5.3.
 
     Examples
     --------

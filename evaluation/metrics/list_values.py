@@ -37,16 +37,13 @@ LISTED = (*_BY_KEY, "f-beta", "ap", "dcg", "ndcg", "half-life")
 def user_values(metric: Metric, ranks: Ranks) -> Floats:
     """Compute a metric for every user.
 
+    Raises ParameterError when the metric is none of `LISTED`; recall with another rule for ties than "expected", as a
+    list has no ties left.
+
     Returns
     -------
     float array, shape (n_users,)
         In the metric's range; NaN where a user has no value.
-
-    Raises
-    ------
-    ParameterError
-        The metric is none of `LISTED`; recall with another rule for ties than "expected", as a list has
-        no ties left.
 
     Examples
     --------

@@ -81,6 +81,8 @@ def _tau(scores: Floats, ratings: Floats) -> Floats:
 def spearman(users: ArrayLike, scores: ArrayLike, ratings: ArrayLike, *, n_users: int, least: int = 2) -> Floats:
     r"""Spearman's rho of scores and ratings over each user's test items, ties at their mean rank.
 
+    Source: Herlocker, Konstan, Terveen & Riedl (2004), TOIS 22(1):5-53, section 4.3.
+
     Parameters
     ----------
     users : int array, shape (n_ratings,)
@@ -102,10 +104,6 @@ def spearman(users: ArrayLike, scores: ArrayLike, ratings: ArrayLike, *, n_users
     ParameterError, DataError
         `least` below 2; arrays of different lengths, users out of range, a rating that is not finite.
 
-    References
-    ----------
-    Herlocker, Konstan, Terveen & Riedl (2004), TOIS 22(1):5-53, section 4.3.
-
     Examples
     --------
     >>> spearman([0, 0, 0], [0.1, 0.3, 0.2], [1, 5, 3], n_users=1).tolist()
@@ -121,11 +119,7 @@ def kendall(users: ArrayLike, scores: ArrayLike, ratings: ArrayLike, *, n_users:
 
     with C concordant and D discordant pairs, T_R pairs tied in ratings only and T_P pairs tied in scores only.
 
-    Parameters, returns and errors as for `spearman`.
-
-    References
-    ----------
-    Kendall (1945), Biometrika 33(3):239-251.
+    Parameters, returns and errors as for `spearman`. Source: Kendall (1945), Biometrika 33(3):239-251.
 
     Examples
     --------

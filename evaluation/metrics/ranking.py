@@ -22,11 +22,8 @@ def raghavan_precision(recall: float, fallout: float, g: float) -> float | None:
     near 1, as a test set of liked and disliked items has, it is close to 1.
 
     `g` is the generality, the share of relevant cases among all, in [0, 1]. The result is in [0, 1]; None where r·g and
-    f·(1 - g) are both 0, as nothing was retrieved. Raises ParameterError: a number outside [0, 1].
-
-    References
-    ----------
-    Raghavan, Bollmann & Jung (1989), TOIS 7(3):205-229, doi:10.1145/65943.65945.
+    f·(1 - g) are both 0, as nothing was retrieved. Raises ParameterError for a number outside [0, 1]. Source: Raghavan,
+    Bollmann & Jung (1989), TOIS 7(3):205-229, doi:10.1145/65943.65945.
 
     Examples
     --------
@@ -46,7 +43,7 @@ def f_measure(precision: float | None, recall: float) -> float:
     .. math:: F = \frac{2 P r}{P + r}
 
     The result is in [0, 1]; 0 where precision and recall are both 0 or nothing was retrieved, the limit as recall falls
-    to 0. Raises ParameterError: a number outside [0, 1].
+    to 0. Raises ParameterError for a number outside [0, 1].
 
     Examples
     --------
@@ -95,6 +92,9 @@ def measure_ranking(
 ) -> RankingResult:
     """Every metric of the 1 + N protocol, at every list length in one pass. Empty cases are None, never NaN.
 
+    Source: Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, section 5.1. Deviation: where the
+    paper's test item ties with candidates, a hit counts with its probability over their random order.
+
     Parameters
     ----------
     users : int array, shape (n_cases,)
@@ -110,11 +110,6 @@ def measure_ranking(
     ParameterError, DataError
         A list length below 1, `g` out of range, an unknown rule for ties; arrays of different lengths or
         negative counts.
-
-    References
-    ----------
-    Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, section 5.1. Deviation: where the
-    paper's test item ties with candidates, a hit counts with its probability over their random order.
 
     Examples
     --------

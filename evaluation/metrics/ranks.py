@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 class Ranks:
     """The rank of each relevant item in its user's list.
 
-    Raises DataError: arrays of different lengths, users out of order or range, a rank below 0 or beyond the list, a
+    Raises DataError for arrays of different lengths, users out of order or range, a rank below 0 or beyond the list, a
     gain that is not a positive number, fewer candidates than listed or relevant items.
 
     Examples
@@ -105,6 +105,6 @@ class Ranks:
 
 
 def check_ns(ns: Sequence[int]) -> None:
-    """Validate list lengths. Raises ParameterError: no list length, or one below 1."""
+    """Validate list lengths. Raises ParameterError for no list length, or one below 1."""
     if len(ns) == 0 or min(ns) < 1:
         raise ParameterError(f"List lengths are {list(ns)}: at least one is needed, each at least 1.")

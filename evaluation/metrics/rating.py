@@ -18,7 +18,7 @@ RATING = ("mae", "mse", "rmse", "nmae", "mae-extremes", "prediction-coverage")
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Test ratings and their predictions. Raises ParameterError or DataError: a scale without extent; arrays of
+    """Test ratings and their predictions. Raises ParameterError or DataError for a scale without extent; arrays of
     different lengths, users out of range, ratings that are not finite.
 
     Examples
@@ -93,16 +93,13 @@ def _terms(metric: Metric, predictions: Predictions) -> tuple[NDArray[np.int64],
 def user_values(metric: Metric, predictions: Predictions) -> Floats:
     """Compute the metric over each user's own test ratings.
 
+    Raises ParameterError for another metric; extremes without a middle.
+
     Returns
     -------
     float array, shape (n_users,)
         In rating points, their square (MSE), or a share (NMAE, coverage); NaN for users without a rating that
         counts.
-
-    Raises
-    ------
-    ParameterError
-        Another metric; extremes without a middle.
 
     References
     ----------
@@ -124,11 +121,8 @@ def overall(metric: Metric, predictions: Predictions) -> Overall:
     declared scale for NMAE, over ratings up to r_neg or from r_pos on for the extremes. Coverage is |W| over
     the number of test ratings.
 
-    `n_empty` counts the users without a value. Raises ParameterError as `user_values` does.
-
-    References
-    ----------
-    Herlocker, Konstan, Terveen & Riedl (2004), TOIS 22(1):5-53, section 4.1.
+    `n_empty` counts the users without a value. Raises ParameterError as `user_values` does. Source: Herlocker, Konstan,
+    Terveen & Riedl (2004), TOIS 22(1):5-53, section 4.1.
 
     Examples
     --------

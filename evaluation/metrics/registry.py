@@ -33,7 +33,7 @@ _ALSO = {"f1": "f-beta", "map": "ap", "mrr": "rr"}  # aliases
 class Metric:
     """A metric with its list length and choices; `str` returns its canonical name.
 
-    Raises ParameterError: an unknown metric; a list length where there is none, or none where there is one; a choice
+    Raises ParameterError for an unknown metric; a list length where there is none, or none where there is one; a choice
     the metric does not have, or a value it does not allow.
 
     Examples
@@ -92,7 +92,7 @@ class Metric:
         return METRICS[self.key]
 
     def option(self, name: str) -> Value:
-        """The value of one of `options`, for example ``metric("ap@10").option("over")``. Raises ParameterError: the
+        """The value of one of `options`, for example ``metric("ap@10").option("over")``. Raises ParameterError when the
         metric has no such choice.
         """
         values = dict(self.options)
@@ -128,7 +128,7 @@ class Metric:
 
 
 def definition(key: str) -> Definition:
-    """Return the definition of the metric `key`. Raises ParameterError: an unknown metric."""
+    """Return the definition of the metric `key`. Raises ParameterError for an unknown metric."""
     if key not in METRICS:
         raise ParameterError(f"Unknown metric {key!r}. Available: {', '.join(METRICS)}.")
     return METRICS[key]
@@ -138,8 +138,8 @@ def metric(name: str) -> Metric:
     """Parse a metric's name.
 
     Examples of `name` are "recall@5", "f@10(g=.8)", "recall@5(ties=worst)", "rmse", and "half-life(alpha=10)"; "f1",
-    "map" and "mrr" are aliases of "f-beta", "ap" and "rr". Raises ParameterError: another spelling, an unknown metric,
-    an unknown or repeated choice, or one that is out of range.
+    "map" and "mrr" are aliases of "f-beta", "ap" and "rr". Raises ParameterError for another spelling, an unknown
+    metric, an unknown or repeated choice, or one that is out of range.
 
     Examples
     --------

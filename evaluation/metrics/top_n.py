@@ -68,11 +68,8 @@ def f_beta(ranks: Ranks, ns: Sequence[int], *, beta: float = 1.0) -> Floats:
 
     .. math:: F_\beta = \frac{(1 + \beta^2) P r}{\beta^2 P + r}
 
-    Raises ParameterError: `beta` is not a positive number.
-
-    References
-    ----------
-    van Rijsbergen (1979), Information Retrieval, chapter 7.
+    Raises ParameterError when `beta` is not a positive number. Source: van Rijsbergen (1979), Information Retrieval,
+    chapter 7.
 
     Examples
     --------
@@ -85,6 +82,8 @@ def f_beta(ranks: Ranks, ns: Sequence[int], *, beta: float = 1.0) -> Floats:
 def f_of(precisions: Floats, recalls: Floats, beta: float) -> Floats:
     """F of precisions and recalls, element by element; NaN where one of them is.
 
+    Raises ParameterError when `beta` is not a positive number.
+
     Parameters
     ----------
     precisions, recalls : float array, same shape
@@ -94,11 +93,6 @@ def f_of(precisions: Floats, recalls: Floats, beta: float) -> Floats:
     -------
     float array, same shape
         In [0, 1]; 0 where both are 0.
-
-    Raises
-    ------
-    ParameterError
-        `beta` is not a positive number.
 
     Examples
     --------

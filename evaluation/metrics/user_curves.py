@@ -97,7 +97,8 @@ def mean_at_lengths(
     At length k each user gets the best min(k, n) of their own n items. ROC axes: the mean false-alarm rate and the mean
     hit rate over users with both good and other items. Precision and recall: means over users with a good item,
     precision divided by min(k, n). Tied items count in expectation. Returns one point per length; ROC axes begin at (0,
-    0). None if no user is left.
+    0). None if no user is left. Sources: Sarwar, Karypis, Konstan & Riedl (2000), EC; Gunawardana & Shani (2009), JMLR
+    10, section 5.2.1.
 
     Parameters
     ----------
@@ -110,10 +111,6 @@ def mean_at_lengths(
     ------
     ParameterError, DataError
         Other axes; arrays of different shapes, a person below 0.
-
-    References
-    ----------
-    Sarwar, Karypis, Konstan & Riedl (2000), EC; Gunawardana & Shani (2009), JMLR 10, section 5.2.1.
 
     Examples
     --------
@@ -154,7 +151,9 @@ def eleven_points(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike, *, n
     .. math:: P(l) = \max_{k: r_k \ge l} P_k
 
     Returns eleven points; `user_values` by user. The metric precision-recall-11 is their mean over the eleven. None if
-    no user has a good item.
+    no user has a good item. Raises DataError for arrays of different shapes, people out of range. Sources: Voorhees
+    (2002), Overview of TREC 2002, NIST SP 500-251, appendix. Deviation: trec_eval asks for floor(l R + .9) hits in
+    floating point, so that a recall a tenth of an item short may pass (2 of 3 as .7); here it does not.
 
     Parameters
     ----------
@@ -164,16 +163,6 @@ def eleven_points(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike, *, n
         NaN ranks below every score; tied items share their outcomes evenly.
     is_good : bool array, shape (n_observations,)
         All good items of a user must be among their observations.
-
-    Raises
-    ------
-    DataError
-        Arrays of different shapes, people out of range.
-
-    References
-    ----------
-    Voorhees (2002), Overview of TREC 2002, NIST SP 500-251, appendix. Deviation: trec_eval asks for floor(l R + .9)
-    hits in floating point, so that a recall a tenth of an item short may pass (2 of 3 as .7); here it does not.
 
     Examples
     --------

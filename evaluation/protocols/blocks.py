@@ -35,7 +35,7 @@ def measure_block(
     The arrays of "one-plus-random" have one entry a case: `above`, `tied`, `before`, `scored`, `n_items` among the
     candidates and, named all_…, among everything that is not barred. "full-ranking" has the latter, and for each user
     `list_users`, `list_items`, `list_scored`. "test-observations" and "rating-prediction" have `scores`;
-    "unconstrained" has the three of `Pool`.
+    "unconstrained" has the three of `Pool`. Raises DataError for invalid scores; an unknown protocol.
 
     Parameters
     ----------
@@ -47,11 +47,6 @@ def measure_block(
     popularity : int64 array, shape (n_items,)
     longest : int
         Length of the stored lists, if the protocol stores lists.
-
-    Raises
-    ------
-    DataError
-        Invalid scores; an unknown protocol.
     """
     match protocol["name"]:
         case "one-plus-random":
@@ -83,7 +78,7 @@ def joined(protocol: Mapping[str, Any], blocks: Sequence[Mapping[str, NDArray[An
     """Join the measurements of blocks in their order.
 
     `blocks` has at least one, as `measure_block` or this function gives them. The result is independent of how the
-    cases were divided into blocks. Raises DataError: one list over all pairs would have too many distinct scores.
+    cases were divided into blocks. Raises DataError when one list over all pairs would have too many distinct scores.
 
     Examples
     --------

@@ -148,15 +148,12 @@ class Cases:
     def candidates(self, case: int) -> NDArray[np.int32]:
         """The candidates of one case.
 
+        Raises ParameterError when there is no such case.
+
         Returns
         -------
         int32 array, shape (n_candidates[case],)
             Ascending.
-
-        Raises
-        ------
-        ParameterError
-            There is no such case.
         """
         if not 0 <= case < len(self):
             raise ParameterError(f"There is no case {case}: they are numbered 0 to {len(self) - 1}.")
@@ -182,6 +179,11 @@ def make_cases(
     """Build the cases of a split. Users without a training rating have no profile to score and so no case; `left_out`
     counts theirs.
 
+    Raises ParameterError for `negatives` below 1; `relevant` not above `irrelevant`. Raises DataError for a pair that
+    is hidden twice, or hidden and in training as well; an index out of range; arrays of different lengths; a rating
+    that is not finite. Sources: Cremonesi, Koren & Turrin (2010), RecSys, section 2; Cremonesi, Garzotto, Negro,
+    Papadopoulos & Turrin (2011), INTERACT, section 5.1.
+
     Parameters
     ----------
     train : csr_array, shape (n_users, n_items)
@@ -200,19 +202,6 @@ def make_cases(
         Which hidden ratings are relevant, where their values do not say so (a cold start's implicit outcome).
     open_items : int array, optional
         The only items that may be candidates; by default the whole catalogue.
-
-    Raises
-    ------
-    ParameterError
-        `negatives` below 1; `relevant` not above `irrelevant`.
-    DataError
-        A pair that is hidden twice, or hidden and in training as well; an index out of range; arrays of
-        different lengths; a rating that is not finite.
-
-    References
-    ----------
-    Cremonesi, Koren & Turrin (2010), RecSys, section 2; Cremonesi, Garzotto, Negro, Papadopoulos & Turrin
-    (2011), INTERACT, section 5.1.
 
     Examples
     --------

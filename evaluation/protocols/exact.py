@@ -25,8 +25,10 @@ def exact_hit_probability(
 
     .. math:: h_n = \frac{1}{E + 1} \sum_{j=0}^{E} P(X_{G+j} < n), \quad X_g \sim \text{Hyp}(M, g, m)
 
-    With G of M unrated items scored above the test item and E the same, the number of items before it
-    among the m sampled ones is hypergeometric.
+    With G of M unrated items scored above the test item and E the same, the number of items before it among the m
+    sampled ones is hypergeometric. Source: Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, section
+    5.1, whose recall this is the mean of. Many ties are summed by the mean of the place of the n-th sampled item
+    (negative hypergeometric).
 
     Parameters
     ----------
@@ -49,11 +51,6 @@ def exact_hit_probability(
     ------
     ParameterError, DataError
         `negatives` below 1, as `check_counts`; more items above and tied than there are.
-
-    References
-    ----------
-    Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, section 5.1, whose recall this is the
-    mean of. Many ties are summed by the mean of the place of the n-th sampled item (negative hypergeometric).
 
     Examples
     --------
@@ -93,18 +90,14 @@ def _log_factorials(n: int) -> NDArray[np.float64]:
 def mean_probabilities(groups: Ints, hits: NDArray[np.float64]) -> GroupMeans:
     """Mean of each group's hit probabilities, at every list length.
 
-    Added in the order of the cases; a mean of equal numbers is that number to the last bit.
+    Added in the order of the cases; a mean of equal numbers is that number to the last bit. Raises DataError for groups
+    of another length than the hits.
 
     Parameters
     ----------
     groups : int array, shape (n_cases,)
         The group of each case (a user, or everyone), >= 0.
     hits : float array, shape (n_cases, n_lengths)
-
-    Raises
-    ------
-    DataError
-        Groups of another length than the hits.
     """
     if len(groups) != len(hits):
         raise DataError(f"There are {len(groups)} groups for {len(hits)} cases: give one for each case.")

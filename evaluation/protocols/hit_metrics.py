@@ -39,7 +39,7 @@ def one_plus_random(
     """Compute the metrics of "one plus random" from the counts of all cases.
 
     `arrays` are those of `evaluation.protocols.blocks.joined`. Candidates from a file give only the sampled metrics:
-    the file does not list other unrated items. Raises ParameterError or DataError: invalid settings or arrays.
+    the file does not list other unrated items. Raises ParameterError or DataError for invalid settings or arrays.
 
     Examples
     --------

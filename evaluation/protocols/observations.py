@@ -22,6 +22,9 @@ def own_scores(
 ) -> NDArray[np.float64]:
     """Return the score of each case's own item, by which each user's test observations are ranked.
 
+    Raises DataError for scores of another shape; a case whose user has no row; a score that is NaN. Source: Schein,
+    Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2.
+
     Parameters
     ----------
     scores : float array, shape (n_scored_users, n_items)
@@ -32,15 +35,6 @@ def own_scores(
     -------
     float64 array, shape (n_cases,)
         In the order of `rows`; -inf where the model has no score.
-
-    Raises
-    ------
-    DataError
-        Scores of another shape; a case whose user has no row; a score that is NaN.
-
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2.
     """
     if scores.shape != (len(score_users), cases.n_items):
         raise DataError(

@@ -47,6 +47,9 @@ def count_candidates(
     """Count the items above, tied with and before the test item of each case, in one pass. The result is in the order
     of `rows`.
 
+    Raises DataError for scores or popularity of another shape; a case whose user has no row; NaN where a score was
+    needed.
+
     Parameters
     ----------
     scores : float array, shape (n_scored_users, n_items)
@@ -57,11 +60,6 @@ def count_candidates(
         Training ratings of each item, by which equal scores are served.
     is_sampled : bool
         False: candidates are neither drawn nor counted; the counts among them are zeros.
-
-    Raises
-    ------
-    DataError
-        Scores or popularity of another shape; a case whose user has no row; NaN where a score was needed.
 
     Examples
     --------

@@ -60,7 +60,8 @@ def outcomes(
     """Compute the metrics of one model under a protocol.
 
     Undefined values are None, never NaN. Except for "one-plus-random", `arrays` has `user_ids` and `user_values` (one
-    column per metric in `names`, NaN for users without a value).
+    column per metric in `names`, NaN for users without a value). Raises ParameterError or DataError for a metric that
+    the protocol does not measure.
 
     Parameters
     ----------
@@ -68,11 +69,6 @@ def outcomes(
         The list length in tables, and the longest in curves.
     are_curves_kept : bool
         Whether the points of the curves of "test-observations" are computed too.
-
-    Raises
-    ------
-    ParameterError, DataError
-        A metric that the protocol does not measure.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class Definition:
         """Fill in the defaults of the settings.
 
         `settings` are those that differ from their defaults; "name" may be among them. Returns every setting by name,
-        and the protocol's "name". Raises ParameterError: an unknown setting or value.
+        and the protocol's "name". Raises ParameterError for an unknown setting or value.
         """
         unknown = sorted(set(settings) - {"name", *self.settings})
         if unknown:
@@ -128,7 +128,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
 
 
 def protocol(name: str) -> Definition:
-    """Return the protocol called `name`. Raises ParameterError: an unknown protocol.
+    """Return the protocol called `name`. Raises ParameterError for an unknown protocol.
 
     Examples
     --------

@@ -33,15 +33,12 @@ class Pool:
 def pool_of(scores: NDArray[np.floating[Any]], is_relevant: NDArray[np.bool_]) -> Pool:
     """Pool pairs by score.
 
+    Raises DataError for arrays of different lengths; a score that is NaN.
+
     Parameters
     ----------
     scores : float array, shape (n_pairs,)
     is_relevant : bool array, shape (n_pairs,)
-
-    Raises
-    ------
-    DataError
-        Arrays of different lengths; a score that is NaN.
 
     Examples
     --------
@@ -68,6 +65,8 @@ def all_pairs(
 ) -> Pool:
     """Pool all items of some users that are not barred; items of relevant cases are relevant.
 
+    Source: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.1.
+
     Parameters
     ----------
     scores : float array, shape (n_scored_users, n_items)
@@ -78,10 +77,6 @@ def all_pairs(
     ------
     DataError
         As `pool_of`.
-
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.1.
     """
     is_open = np.ones((len(score_users), cases.n_items), dtype=np.bool_)
     is_relevant = np.zeros_like(is_open)
@@ -157,9 +152,7 @@ def pooled_precision_recall(pool: Pool) -> PrecisionRecall | None:
 
     .. math:: \sum_k (r_k - r_{k-1}) P_k
 
-    References
-    ----------
-    Davis & Goadrich (2006), ICML: points of this curve may not be joined by straight lines.
+    Source: Davis & Goadrich (2006), ICML: points of this curve may not be joined by straight lines.
 
     Examples
     --------

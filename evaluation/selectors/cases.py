@@ -61,7 +61,7 @@ class TrainingMeans:
 
 @lru_cache(maxsize=4)
 def opened_cases(digest: str) -> RunCases:
-    """Load the artefact ``cases`` of a run. Raises ArtefactError: it is missing or damaged."""
+    """Load the artefact ``cases`` of a run. Raises ArtefactError when it is missing or damaged."""
     stored = artefacts.load("cases", digest)
     arrays = {name: _plain(array) for name, array in stored.arrays.items()}
     return RunCases(
@@ -92,7 +92,7 @@ def opened_cases(digest: str) -> RunCases:
 
 @lru_cache(maxsize=4)
 def training_rows(digest: str) -> Ratings:
-    """Load the rows of the artefact ``training``, memory-mapped. Raises ArtefactError: it is missing or damaged."""
+    """Load the rows of the artefact ``training``, memory-mapped. Raises ArtefactError when it is missing or damaged."""
     stored = artefacts.load("training", digest)
     arrays = {name: _plain(array) for name, array in stored.arrays.items()}
     matrix = csr_array(

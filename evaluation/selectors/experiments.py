@@ -51,7 +51,7 @@ def shipped_experiments() -> tuple[Experiment, ...]:
 
 
 def metric_names_of(plan: PlannedRun) -> tuple[str, ...]:
-    """Return the names of the metrics that a planned run will have. Raises ParameterError: an unknown protocol or
+    """Return the names of the metrics that a planned run will have. Raises ParameterError for an unknown protocol or
     metric.
     """
     requested = tuple(str(metric(name)) for name in plan.metrics)
@@ -62,7 +62,7 @@ def metric_names_of(plan: PlannedRun) -> tuple[str, ...]:
 
 
 def measured_name(plan: PlannedRun, name: str) -> str:
-    """Return the stored name of a metric that an experiment calls `name`. Raises ParameterError: the run does not
+    """Return the stored name of a metric that an experiment calls `name`. Raises ParameterError when the run does not
     measure it.
     """
     known = metric_names_of(plan)

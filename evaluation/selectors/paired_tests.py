@@ -81,8 +81,8 @@ def paired_tests(
     """Test every pair of a run's algorithms over users; None with fewer than two.
 
     Nemenyi's test includes its own adjustment, so no correction applies. Tests of hits require "one plus random";
-    McNemar's test is also None if a user has several cases or a hit is a fraction. Raises ParallaxError: the metric has
-    no values by user, the length was not measured, or the test does not suit the protocol.
+    McNemar's test is also None if a user has several cases or a hit is a fraction. Raises ParallaxError when the metric
+    has no values by user, the length was not measured, or the test does not suit the protocol.
     """
     values = user_values(run, metric, profile_length)
     by_label = {label: values.values[:, column] for column, label in enumerate(values.labels)}

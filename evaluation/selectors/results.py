@@ -107,8 +107,8 @@ def _results(run: EvaluationRun, profile_length: int) -> dict[tuple[int, str], M
 
 
 def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
-    """Return every metric of every algorithm, in the order of the run. Raises ParallaxError: the run has no results, or
-    was not measured at this length.
+    """Return every metric of every algorithm, in the order of the run. Raises ParallaxError when the run has no
+    results, or was not measured at this length.
     """
     results = _results(run, profile_length)
     seconds = dict(

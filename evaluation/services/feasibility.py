@@ -35,7 +35,7 @@ def feasible_algorithms(
 ) -> Feasible:
     """Check the parameters of algorithms against the data of a run, as far as these are known before the split.
 
-    Unstated parameters get their default, or the largest possible value if that is smaller. Raises ParameterError:
+    Unstated parameters get their default, or the largest possible value if that is smaller. Raises ParameterError for
     algorithms that cannot be trained on these data, each with the parameter, its value and the largest possible.
     """
     n_users = _training_users(version, split, reserved, seed)

@@ -55,7 +55,7 @@ class Fold:
 def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
     """Build and store the cases of a run, fold by fold; the finishing transaction creates fits and measurements.
 
-    The cases depend only on the run's inputs, so a repeated preparation finds its own artefacts. Raises DataError:
+    The cases depend only on the run's inputs, so a repeated preparation finds its own artefacts. Raises DataError when
     there is nothing to measure, or none of the algorithms can be fitted.
     """
     started = time.perf_counter()

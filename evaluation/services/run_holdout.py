@@ -63,7 +63,7 @@ class Holdout:
 def make_holdouts(*, run: EvaluationRun) -> Iterator[Holdout]:
     """Reserve users, split the ratings and build the cases; the result depends only on the run's inputs.
 
-    Yields one holdout per fold if the split trains several models, otherwise one. Raises DataError: the split is
+    Yields one holdout per fold if the split trains several models, otherwise one. Raises DataError when the split is
     impossible with these ratings, or would leak test data into training.
     """
     if run.split["name"] == "file":

@@ -51,8 +51,8 @@ def check_inputs(
     n: int,
     profile_lengths: Sequence[int],
 ) -> RunInputs:
-    """Check the inputs of a run and fill in defaults. Raises ParameterError: an invalid input; the message says what is
-    allowed.
+    """Check the inputs of a run and fill in defaults. Raises ParameterError for an invalid input; the message says what
+    is allowed.
     """
     parsed = _parsed_algorithms(algorithms)
     definition = protocols.protocol(str(protocol.get("name", "")))

@@ -50,7 +50,7 @@ def create_run(
 
     `algorithms` is a text such as ``toppop,puresvd:factors=50`` or pairs of key and parameters. `queue` names the queue
     of the run's own workers, and `part_users` is the number of test users per part; neither affects results. Raises
-    ParallaxError with code ``run.bad_input``: an invalid input; the message says what is allowed.
+    ParallaxError with code ``run.bad_input`` for an invalid input; the message says what is allowed.
     """
     try:
         inputs = check_inputs(
@@ -115,8 +115,8 @@ def start_run(*, run: EvaluationRun) -> None:
 def resume_run(*, run: EvaluationRun, actor: Any = None, queue: str = "") -> EvaluationRun:
     """Resume a failed or cancelled run: finished parts are kept, the others are executed again.
 
-    `queue` names the queue of the run's own workers, if it has any. Raises NotAllowedInState: the run is open or has
-    succeeded.
+    `queue` names the queue of the run's own workers, if it has any. Raises NotAllowedInState when the run is open or
+    has succeeded.
     """
     move(
         run,
@@ -138,8 +138,8 @@ def resume_run(*, run: EvaluationRun, actor: Any = None, queue: str = "") -> Eva
 
 
 def cancel_run(*, run: EvaluationRun, actor: Any = None, reason: str = "") -> EvaluationRun:
-    """Cancel an open run. Parts in progress stop at their next block and store nothing. Raises NotAllowedInState: the
-    run is over.
+    """Cancel an open run. Parts in progress stop at their next block and store nothing. Raises NotAllowedInState when
+    the run is over.
     """
     move(
         run,

@@ -35,8 +35,8 @@ class Served:
 def opened_model(digest: str) -> Algorithm:
     """Load a stored model by its digest, verified against its bytes; cached per process.
 
-    Raises ArtefactError: the files are missing or damaged, or were written by another version of the algorithm; or the
-    algorithm's package is no longer installed.
+    Raises ArtefactError when the files are missing or damaged, or were written by another version of the algorithm; or
+    the algorithm's package is no longer installed.
     """
     stored = artefacts.load("models", digest)
     try:
@@ -76,9 +76,9 @@ def recommend(
     """Return the `n` best items for a profile, excluding its own items and those of `left_out`.
 
     `items` are item indexes of the dataset's version. `scale` is the scale of `ratings` (low, high, step), which is
-    mapped linearly to the scale of the training data. Raises ArtefactError: the model's files are missing or damaged;
-    no other model is used instead. Raises ParallaxError with code ``model.bad_profile``: an unknown item, an item rated
-    twice, or a rating outside the scale.
+    mapped linearly to the scale of the training data. Raises ArtefactError when the model's files are missing or
+    damaged; no other model is used instead. Raises ParallaxError with code ``model.bad_profile``: an unknown item, an
+    item rated twice, or a rating outside the scale.
     """
     started = time.perf_counter()
     opened = opened_model(model.digest)

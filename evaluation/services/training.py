@@ -136,8 +136,9 @@ def train_or_reuse(
 
     `seed` is the seed of the run. An existing model is verified, so that a missing or damaged file is reported here and
     not when a participant is served. An exception raised by `progress` stops the fit; nothing is stored then. Raises
-    ParameterError or DataError: the algorithm refuses these parameters or data. Raises ArtefactError: the stored model
-    is missing or damaged. Raises ParallaxError with code ``model.too_large``: the fit exceeds the available memory.
+    ParameterError or DataError: the algorithm refuses these parameters or data. Raises ArtefactError when the stored
+    model is missing or damaged. Raises ParallaxError with code ``model.too_large``: the fit exceeds the available
+    memory.
     """
     recipe = recipe_of(
         version=version,

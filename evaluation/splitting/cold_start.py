@@ -25,10 +25,7 @@ def cold_start(rows: RatingRows, *, share: float, start: Start, seed: int) -> Pa
 
     Cold, `share` is that of the items with a rating, drawn at random, at least one; no training rating touches them,
     and they are the only items recommended. Hot, it is that of the ratings; those whose item would keep none are left
-    out. Raises ParameterError or DataError: a share out of range, or another start; there are no ratings.
-
-    References
-    ----------
+    out. Raises ParameterError or DataError for a share out of range, another start, or no ratings. Source:
     Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2: cold and hot, with
     implicit and explicit outcomes.
     """
@@ -78,6 +75,8 @@ def observations(
 ) -> Observations:
     """Return the pairs to rank and which of them are good.
 
+    Source: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2 and theorem 1.
+
     Parameters
     ----------
     outcome : {"implicit", "explicit"}
@@ -93,10 +92,6 @@ def observations(
     ParameterError, DataError
         An unknown or impossible choice; the partition has another number of ratings than the rows; more pairs than
         can be ranked.
-
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2 and theorem 1.
 
     Examples
     --------

@@ -14,12 +14,8 @@ from evaluation.splitting.partition import Partition
 def with_development(partition: Partition, *, development: float, seed: int) -> Partition:
     """Return the partition with round(development · n) of its n test users drawn for development.
 
-    `development`: share of the test users in the development group. Raises ParameterError or DataError: a share out of
-    range; one of the two groups would be empty.
-
-    References
-    ----------
-    Gunawardana & Shani (2009), JMLR 10:2935-2962, section 4.3.
+    `development`: share of the test users in the development group. Raises ParameterError or DataError for a share out
+    of range; one of the two groups would be empty. Source: Gunawardana & Shani (2009), JMLR 10:2935-2962, section 4.3.
 
     Examples
     --------

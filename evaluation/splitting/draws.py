@@ -22,7 +22,7 @@ def stream_key(seed: int, purpose: str) -> np.uint64:
     """Return the key of a purpose under a seed.
 
     `purpose`: the purpose of the draws ("probe", "candidates"); streams of different purposes are independent. Returns
-    the first 8 bytes, little-endian, of SHA-256 over "purpose:seed". Raises ParameterError: the seed is not a whole
+    the first 8 bytes, little-endian, of SHA-256 over "purpose:seed". Raises ParameterError when the seed is not a whole
     number.
 
     Examples
@@ -40,14 +40,12 @@ def mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The SplitMix64 finaliser of each word: a bijection whose output bits look independent. Returns a uint64 array,
     same shape.
 
+    Source: Steele, Lea & Flood (2014), Fast splittable pseudorandom number generators, OOPSLA, figure 16
+    (`mix64variant13`), doi:10.1145/2660193.2660195.
+
     Parameters
     ----------
     words : uint64 array, any shape
-
-    References
-    ----------
-    Steele, Lea & Flood (2014), Fast splittable pseudorandom number generators, OOPSLA, figure 16
-    (`mix64variant13`), doi:10.1145/2660193.2660195.
 
     Examples
     --------
@@ -115,7 +113,7 @@ def smallest(keys: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
 
 
 def check_share(share: Any, what: str) -> float:
-    """Convert `share` to a float. Raises ParameterError: not a number of at least 0 and below 1."""
+    """Convert `share` to a float. Raises ParameterError unless it is a number of at least 0 and below 1."""
     try:
         number = float(share)
     except (TypeError, ValueError):

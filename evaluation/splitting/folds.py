@@ -25,7 +25,8 @@ def k_fold(
 
     Over users, the users of a fold are excluded from training: round(hide · n) of a user's n ratings, at least one but
     not all, are hidden, and the others are the profile for scoring. Partitions are labelled "fold 1 of k" and so on;
-    `DEPENDENCE` describes their dependence.
+    `DEPENDENCE` describes their dependence. Sources: Stone (1974), Journal of the Royal Statistical Society B
+    36(1):111-147; Bengio & Grandvalet (2004), JMLR 5.
 
     Parameters
     ----------
@@ -38,10 +39,6 @@ def k_fold(
     ------
     ParameterError, DataError
         `k` below 2, a share out of range, something else than ratings or users; fewer of them than folds.
-
-    References
-    ----------
-    Stone (1974), Journal of the Royal Statistical Society B 36(1):111-147; Bengio & Grandvalet (2004), JMLR 5.
 
     Examples
     --------

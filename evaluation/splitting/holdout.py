@@ -17,11 +17,8 @@ def share_of_all(rows: RatingRows, *, share: float, seed: int, purpose: str = "h
     """Hide round(share · n) of the n ratings that take part, drawn at random; halves round to even.
 
     Each rating has a random word that depends on (seed, purpose, user, item) alone; the ratings with the smallest words
-    are hidden. Raises ParameterError: a share out of range.
-
-    References
-    ----------
-    Cremonesi, Koren & Turrin (2010), RecSys, section 4 (1.4 % of MovieLens), doi:10.1145/1864708.1864721.
+    are hidden. Raises ParameterError for a share out of range. Source: Cremonesi, Koren & Turrin (2010), RecSys,
+    section 4 (1.4 % of MovieLens), doi:10.1145/1864708.1864721.
 
     Examples
     --------
@@ -61,7 +58,7 @@ def share_within_users(rows: RatingRows, *, share: float, seed: int) -> Partitio
 
 
 def holdout(rows: RatingRows, *, share: float, within: Literal["all", "user"], seed: int) -> Partition:
-    """`share_of_all` or `share_within_users`. Raises ParameterError: a share out of range; neither "all" nor "user"."""
+    """`share_of_all` or `share_within_users`. Raises ParameterError for a share out of range or another `within`."""
     if within not in ("all", "user"):
         raise ParameterError(f"A share can be of 'all' ratings or within each 'user', not {within!r}.")
     if within == "all":
@@ -73,15 +70,12 @@ def listed_probe(rows: RatingRows, users: NDArray[np.integer[Any]], items: NDArr
     """Hide the ratings of a list of pairs, for example the Netflix Prize's probe. Listed pairs that are not ratings,
     are repeated, or belong to reserved users are counted.
 
+    Raises DataError for arrays of different lengths, numbers outside the dataset, or a list that hides nothing.
+
     Parameters
     ----------
     users, items : int array, shape (n_listed,)
         Row and column numbers in the dataset; -1 for unknown ids.
-
-    Raises
-    ------
-    DataError
-        Arrays of different lengths, numbers outside the dataset, or a list that hides nothing.
 
     Examples
     --------

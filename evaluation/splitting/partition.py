@@ -64,7 +64,7 @@ class Partition:
     is_by_time: bool = False
 
     def split(self, user_items: Any) -> Split:
-        """Return the partition as matrices. Raises DataError: the number of ratings differs."""
+        """Return the partition as matrices. Raises DataError when the number of ratings differs."""
         rows = self._rows_of(user_items)
         is_hidden = np.zeros(self.n_ratings, dtype=np.bool_)
         is_hidden[self.hidden] = True

@@ -47,11 +47,8 @@ def random_per_user(rows: RatingRows, *, test_users: int, seed: int) -> Partitio
     """Hide a random number of each test user's ratings, drawn at random.
 
     Of n ratings 1 to n - 1 are hidden, each number as likely, so that something is known and something hidden.
-    `test_users` 0 tests everyone with 2 ratings or more. The source's experiments have 2,000.
-
-    References
-    ----------
-    Gunawardana & Shani (2009), JMLR 10:2935-2962, sections 4.2 and 6.
+    `test_users` 0 tests everyone with 2 ratings or more. The source's experiments have 2,000. Source: Gunawardana &
+    Shani (2009), JMLR 10:2935-2962, sections 4.2 and 6.
     """
     chosen = rows.choose_users(rows.counts >= 2, test_users, seed, "random-per-user")
     words = draw_keys(stream_key(seed, "random-per-user:numbers"), chosen)
@@ -63,10 +60,7 @@ def random_per_user(rows: RatingRows, *, test_users: int, seed: int) -> Partitio
 def given_n(rows: RatingRows, *, n: int, test_users: int, seed: int) -> Partition:
     """Know `n` ratings of each test user, drawn at random, and hide the others.
 
-    Users with at most n ratings are not tested; theirs stay in training. Raises ParameterError: `n` below 1.
-
-    References
-    ----------
+    Users with at most n ratings are not tested; theirs stay in training. Raises ParameterError for `n` below 1. Source:
     Breese, Heckerman & Kadie (1998), UAI, section 3.2. Deviation: what is known of test users is trained on too.
 
     Examples
@@ -88,10 +82,7 @@ def given_n(rows: RatingRows, *, n: int, test_users: int, seed: int) -> Partitio
 def all_but_n(rows: RatingRows, *, n: int, test_users: int, seed: int) -> Partition:
     """Hide `n` ratings of each test user, drawn at random, and know the others.
 
-    Users with at most n ratings are not tested; theirs stay in training. Raises ParameterError: `n` below 1.
-
-    References
-    ----------
+    Users with at most n ratings are not tested; theirs stay in training. Raises ParameterError for `n` below 1. Source:
     Breese, Heckerman & Kadie (1998), UAI, section 3.2.
     """
     _check_n(n, "hidden")
@@ -107,7 +98,7 @@ def leave_one_out(rows: RatingRows, *, which: Literal["last", "random"], test_us
     """Hide one rating of each test user: the last, or one drawn at random.
 
     Of several last ratings of the same time one is drawn; such users are counted. `test_users` 0 tests everyone with 2
-    ratings or more. Raises ParameterError: neither "last" nor "random"; "last" without times.
+    ratings or more. Raises ParameterError for another `which`, and for "last" without times.
 
     Examples
     --------

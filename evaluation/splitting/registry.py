@@ -85,7 +85,7 @@ def _written(value: bool | int | float | str) -> str:
 
 
 def split_kind(key: str) -> SplitKind:
-    """Return the split of a name. Raises ParameterError: an unknown split."""
+    """Return the split of a name. Raises ParameterError for an unknown split."""
     if key not in SPLITS:
         raise ParameterError(f"Unknown split {key!r}. Available: {', '.join(SPLITS)}.")
     return SPLITS[key]
@@ -124,7 +124,7 @@ def partitions(spec: SplitSpec, rows: RatingRows, seed: int, listed: Pairs | Non
     """Yield the partitions of a split.
 
     `listed`: users and items of the probe list that ``probe:list=…`` names, as `holdout.listed_probe` takes them.
-    Raises ParameterError or DataError: the split needs times and there are none; as the split itself.
+    Raises ParameterError or DataError when the split needs times and there are none; as the split itself.
     """
     if spec.needs_times:
         rows.when()

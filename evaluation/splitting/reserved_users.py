@@ -12,15 +12,12 @@ from evaluation.splitting.draws import check_share, draw_keys, smallest, stream_
 def reserve(n_users: int, share: float, seed: int) -> NDArray[np.int32]:
     """Choose round(share · n_users) users at random; halves round to even.
 
+    Raises ParameterError for a share out of range, a negative number of users.
+
     Returns
     -------
     int32 array, shape (n_reserved,)
         User indices, ascending.
-
-    Raises
-    ------
-    ParameterError
-        A share out of range, a negative number of users.
 
     Examples
     --------

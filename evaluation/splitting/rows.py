@@ -35,6 +35,9 @@ class RatingRows:
     def of(cls, user_items: Any, *, times: ArrayLike | None = None, reserved: ArrayLike = ()) -> RatingRows:
         """Build rows from a matrix of ratings.
 
+        Raises DataError for unsorted or duplicate indices; times of another number than the ratings; an unknown
+        reserved user.
+
         Parameters
         ----------
         user_items : csr_array, shape (n_users, n_items)
@@ -44,11 +47,6 @@ class RatingRows:
             array where there are ratings means that there are no times.
         reserved : int array, optional
             From `evaluation.splitting.reserved_users.reserve`.
-
-        Raises
-        ------
-        DataError
-            Unsorted or duplicate indices; times of another number than the ratings; an unknown reserved user.
 
         Examples
         --------
@@ -98,7 +96,7 @@ class RatingRows:
         return np.bincount(self.users[self.is_open], minlength=self.n_users)
 
     def when(self) -> NDArray[np.int64]:
-        """The times. Raises ParameterError: the dataset has none."""
+        """The times. Raises ParameterError when the dataset has none."""
         if self.times is None:
             raise ParameterError(
                 "This split needs the times of the ratings, and the dataset has none. Import it with times, or choose "
@@ -139,8 +137,8 @@ class RatingRows:
 
 
 def check_csr(user_items: Any) -> None:
-    """Refuse a matrix that is not compressed by rows, or whose rows are not strictly ascending. Raises DataError: not
-    CSR; unsorted or duplicate column indices.
+    """Refuse a matrix that is not compressed by rows, or whose rows are not strictly ascending. Raises DataError for
+    not CSR; unsorted or duplicate column indices.
     """
     if getattr(user_items, "format", None) != "csr":
         raise DataError("The ratings are not a matrix compressed by rows (CSR), users × items.")

@@ -31,7 +31,7 @@ def temporal_exact(rows: RatingRows, *, test_users: int, seed: int) -> Iterator[
 
     The action is drawn from the user's ratings. All ratings at or after its time are hidden; only the user's own are
     tested. `test_users` 0 tests everyone. Partitions come in ascending order of user, one at a time, because each has
-    two arrays of the dataset's size. Raises ParameterError: the ratings have no times.
+    two arrays of the dataset's size. Raises ParameterError when the ratings have no times.
     """
     times = rows.when()
     chosen = rows.choose_users(rows.counts > 0, test_users, seed, "temporal-exact")
@@ -110,7 +110,8 @@ def temporal_global(rows: RatingRows, *, share: float, test_users: int, seed: in
 def temporal_per_user(rows: RatingRows, *, share: float, test_users: int, seed: int) -> Partition:
     """A test time for each test user: their own ratings from it on are hidden, those of other users are not.
 
-    Order is respected within users, not between them: a model may be trained on later ratings of other users.
+    Order is respected within users, not between them: a model may be trained on later ratings of other users. Raises
+    ParameterError when the ratings have no times, or a share out of range.
 
     Parameters
     ----------
@@ -119,11 +120,6 @@ def temporal_per_user(rows: RatingRows, *, share: float, test_users: int, seed: 
         ratings drawn at random. Ratings of equal times stay together on the hidden side.
     test_users : int
         0: everyone with 2 ratings or more.
-
-    Raises
-    ------
-    ParameterError
-        The ratings have no times, or a share out of range.
 
     Examples
     --------

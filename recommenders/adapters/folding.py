@@ -46,6 +46,8 @@ def score_by_least_squares(
     .. math::
         p = \Big(Q^\top Q + \alpha \sum_{i \in u} q_i q_i^\top + \lambda I\Big)^{-1} (1 + \alpha) \sum_{i \in u} q_i
 
+    Source: Hu, Koren & Volinsky (2008), ICDM, equation 4, doi:10.1109/ICDM.2008.22.
+
     Parameters
     ----------
     profiles : sparse float array, shape (n_profiles, n_items)
@@ -61,10 +63,6 @@ def score_by_least_squares(
     -------
     float64 array, shape (n_profiles, n_items)
         Qp; -inf for items without likes and for profiles that like none of the others.
-
-    References
-    ----------
-    Hu, Koren & Volinsky (2008), ICDM, equation 4, doi:10.1109/ICDM.2008.22.
 
     Examples
     --------

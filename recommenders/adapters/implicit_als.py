@@ -22,16 +22,12 @@ __all__ = ["ImplicitALS"]
 class ImplicitALS(FoldedLikes):
     r"""``implicit.als.AlternatingLeastSquares``: binary data with confidences, by conjugate gradients.
 
-    The criterion is that of the key ``ials``: a like has confidence :math:`1 + \alpha`, an absence 1. The
-    library learns in float32, by three steps of conjugate gradients a sweep, from factors drawn at random, on
-    one thread. A profile is folded in by solving for its factors exactly, as the library's
-    ``recalculate_user`` does. No score for items without likes, nor for profiles that like none of the others.
-
-    References
-    ----------
-    Hu, Koren & Volinsky (2008), ICDM, equations 3 to 5, doi:10.1109/ICDM.2008.22; Takács, Pilászy & Tikk (2011),
-    RecSys, doi:10.1145/2043932.2043987, for the conjugate gradients. Defaults are the library's, save that its
-    α is stated as 1 + α and is 1 there.
+    The criterion is that of the key ``ials``: a like has confidence :math:`1 + \alpha`, an absence 1. The library
+    learns in float32, by three steps of conjugate gradients a sweep, from factors drawn at random, on one thread. A
+    profile is folded in by solving for its factors exactly, as the library's ``recalculate_user`` does. No score for
+    items without likes, nor for profiles that like none of the others. Sources: Hu, Koren & Volinsky (2008), ICDM,
+    equations 3 to 5, doi:10.1109/ICDM.2008.22; Takács, Pilászy & Tikk (2011), RecSys, doi:10.1145/2043932.2043987, for
+    the conjugate gradients. Defaults are the library's, save that its α is stated as 1 + α and is 1 there.
 
     Examples
     --------

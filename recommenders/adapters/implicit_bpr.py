@@ -36,16 +36,12 @@ class ImplicitBPR(Adapter):
 
     .. math:: \sum_{(u, i, j)} \ln \sigma(s_{ui} - s_{uj}) - \text{penalties}, \qquad s_{ui} = p_u^\top q_i + b_i
 
-    over likes (u, i) and items j that u does not like, drawn in proportion to their likes. It has no
-    fold-in of its own: a person outside the training data has no vector. Ours lets the stranger's p walk the
-    path that training would lead it on average, with all q and b frozen (see `fold_in`); training users are
-    scored through the same door, not by their learned vectors, so the two differ by the chance in these. No
-    score for items without likes, nor for profiles that like none of the others.
-
-    References
-    ----------
-    Rendle, Freudenthaler, Gantner & Schmidt-Thieme (2009), UAI, section 4 (learning algorithm LearnBPR). The
-    biases, the draws by popularity and the defaults are the library's.
+    over likes (u, i) and items j that u does not like, drawn in proportion to their likes. It has no fold-in of its
+    own: a person outside the training data has no vector. Ours lets the stranger's p walk the path that training would
+    lead it on average, with all q and b frozen (see `fold_in`); training users are scored through the same door, not by
+    their learned vectors, so the two differ by the chance in these. No score for items without likes, nor for profiles
+    that like none of the others. Source: Rendle, Freudenthaler, Gantner & Schmidt-Thieme (2009), UAI, section 4
+    (learning algorithm LearnBPR). The biases, the draws by popularity and the defaults are the library's.
 
     Examples
     --------

@@ -27,13 +27,9 @@ class ImplicitCosine(Adapter):
 
     .. math:: \mathrm{score}_{ui} = \sum_{j \in u,\ i \in N_k(j)} \cos(i, j)
 
-    where :math:`N_k(j)` are the k items most like j, itself among them. So a score of 0, no neighbour among
-    those kept, is no score; nor is there one for items without likes.
-
-    References
-    ----------
-    Deshpande & Karypis (2004), TOIS 22(1):143-177, doi:10.1145/963770.963776, for item-based top-N lists; the
-    default k = 20 is the library's.
+    where :math:`N_k(j)` are the k items most like j, itself among them. So a score of 0, no neighbour among those kept,
+    is no score; nor is there one for items without likes. Sources: Deshpande & Karypis (2004), TOIS 22(1):143-177,
+    doi:10.1145/963770.963776, for item-based top-N lists; the default k = 20 is the library's.
 
     Examples
     --------

@@ -26,14 +26,11 @@ __all__ = ["LensKitALS", "LensKitBiasedMF"]
 class LensKitALS(FoldedLikes):
     r"""``lenskit.als.ImplicitMFScorer``: binary data with confidences, each side solved for in turn.
 
-    The criterion is that of the key ``ials``: a like has confidence :math:`1 + \alpha`, an absence 1; LensKit
-    learns in float32 from factors drawn at random, by Cholesky's decomposition. A profile is folded in by the
-    same equation, as LensKit does with a query's history. No score for items without likes, nor for profiles
-    that like none of the others.
-
-    References
-    ----------
-    Hu, Koren & Volinsky (2008), ICDM, equations 3 to 5, doi:10.1109/ICDM.2008.22. Defaults are LensKit's.
+    The criterion is that of the key ``ials``: a like has confidence :math:`1 + \alpha`, an absence 1; LensKit learns in
+    float32 from factors drawn at random, by Cholesky's decomposition. A profile is folded in by the same equation, as
+    LensKit does with a query's history. No score for items without likes, nor for profiles that like none of the
+    others. Source: Hu, Koren & Volinsky (2008), ICDM, equations 3 to 5, doi:10.1109/ICDM.2008.22. Defaults are
+    LensKit's.
 
     Examples
     --------
@@ -99,14 +96,10 @@ class LensKitBiasedMF(Adapter):
 
     .. math:: \hat r_{ui} = \mu + b_i + b_u + p_u^\top q_i
 
-    with b and q as LensKit learns them. A profile is folded in as LensKit folds a query's history:
-    :math:`b_u = \sum_j (r_{uj} - \mu - b_j) / (n + \beta)` and
-    :math:`p = (Q_u^\top Q_u + \lambda n I)^{-1} Q_u^\top (r_u - \mu - b - b_u)` over its n items
-    rated in training. No score for other items, nor for profiles that have none.
-
-    References
-    ----------
-    Zhou, Wilkinson, Schreiber & Pan (2008), AAIM, doi:10.1007/978-3-540-68880-8_32. Defaults are LensKit's.
+    with b and q as LensKit learns them. A profile is folded in as LensKit folds a query's history: :math:`b_u = \sum_j
+    (r_{uj} - \mu - b_j) / (n + \beta)` and :math:`p = (Q_u^\top Q_u + \lambda n I)^{-1} Q_u^\top (r_u - \mu - b - b_u)`
+    over its n items rated in training. No score for other items, nor for profiles that have none. Source: Zhou,
+    Wilkinson, Schreiber & Pan (2008), AAIM, doi:10.1007/978-3-540-68880-8_32. Defaults are LensKit's.
 
     Examples
     --------

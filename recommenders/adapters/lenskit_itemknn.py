@@ -27,12 +27,9 @@ class LensKitItemKNN(Adapter):
 
     .. math:: \mathrm{score}_{ui} = \sum_{j \in D^k(u; i)} \cos(i, j)
 
-    over the k items of the profile most like i, similarities below a threshold left out. Where there is none,
-    there is no score; nor for items without likes.
-
-    References
-    ----------
-    Deshpande & Karypis (2004), TOIS 22(1):143-177, doi:10.1145/963770.963776. Defaults are LensKit's.
+    over the k items of the profile most like i, similarities below a threshold left out. Where there is none, there is
+    no score; nor for items without likes. Source: Deshpande & Karypis (2004), TOIS 22(1):143-177,
+    doi:10.1145/963770.963776. Defaults are LensKit's.
 
     Examples
     --------

@@ -18,22 +18,12 @@ BLOCKS = (ABOUT, OVERALL, AFTER)  # answers about items are compared between ite
 
 @dataclass(frozen=True)
 class Battery:
-    """The Likert questions and matrix rows of one block that have the same number of points.
-
-    Parameters
-    ----------
-    n_points : int
-        Scale points of each, >= 2.
-    members : tuple of Member
-        In the order of the block; a member of no scale counts as not reverse-scored.
-    always : frozenset of str
-        Keys of their questions that are shown to everyone.
-    """
+    """The Likert questions and matrix rows of one block that have the same number of points."""
 
     block: str
-    n_points: int
-    members: tuple[Member, ...]
-    always: frozenset[str]
+    n_points: int  # scale points of each, >= 2
+    members: tuple[Member, ...]  # in the order of the block; a member of no scale counts as not reverse-scored
+    always: frozenset[str]  # keys of their questions that are shown to everyone
 
     @property
     def is_mixed(self) -> bool:

@@ -28,33 +28,16 @@ FEWEST_FOR_MEDIAN = 5  # with fewer completers a share of the median is meaningl
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds of the flags.
+    """Thresholds of the flags. Raises ParameterError when a value is out of range."""
 
-    Parameters
-    ----------
-    fastest_seconds : float
-        Shortest time from consent to the end without a flag, in seconds, >= 0; 0 for no limit.
-    fastest_share : float
-        The same limit as a share of the study's median time, 0 to 1; 0 for no limit.
-    alike_items : int
-        Number of recommended items with identical answers that counts as straight-lining, >= 2.
-    alike_statements : int
-        Number of statements of one block, on scales of equal length, that counts as straight-lining when all have
-        the same answer, >= 2. Without reverse-scored statements among them, at least `FEWEST_IN_ONE_DIRECTION`.
-    alike_ratings : int
-        Number of equal ratings, of known and recommended items together, that raises a flag, >= 2.
-
-    Raises
-    ------
-    ParameterError
-        A value is out of range.
-    """
-
+    # shortest time from consent to the end without a flag, in seconds, >= 0; 0 for no limit
     fastest_seconds: float = 60.0
-    fastest_share: float = 1 / 3
-    alike_items: int = 3
+    fastest_share: float = 1 / 3  # the same limit as a share of the study's median time, 0 to 1; 0 for no limit
+    alike_items: int = 3  # number of recommended items with identical answers that counts as straight-lining, >= 2
+    # Number of statements of one block, on scales of equal length, that counts as straight-lining when all have the
+    # same answer, >= 2. Without reverse-scored statements among them, at least `FEWEST_IN_ONE_DIRECTION`.
     alike_statements: int = 6
-    alike_ratings: int = 6
+    alike_ratings: int = 6  # number of equal ratings, of known and recommended items together, that raises a flag, >= 2
 
     def __post_init__(self) -> None:
         if self.fastest_seconds < 0:
@@ -78,20 +61,11 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class ScaleAnswers:
-    """A participant's answers to the statements of one block that have scales of equal length.
+    """A participant's answers to the statements of one block that have scales of equal length."""
 
-    Parameters
-    ----------
-    where : str
-        The block in words, for example "after the list".
-    n_points : int
-        Number of scale points.
-    points : sequence of (int, bool)
-        The raw answer to each statement, before reverse-scoring, and whether the statement is reverse-scored.
-    """
-
-    where: str
-    n_points: int
+    where: str  # the block in words, for example "after the list"
+    n_points: int  # number of scale points
+    # the raw answer to each statement, before reverse-scoring, and whether the statement is reverse-scored
     points: Sequence[tuple[int, bool]]
 
     def is_alike(self, thresholds: Thresholds) -> bool:
@@ -108,30 +82,14 @@ class ScaleAnswers:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The facts about one participant that flags are computed from.
+    """The facts about one participant that flags are computed from."""
 
-    Parameters
-    ----------
-    seconds : float or None
-        Time from consent to completion; None if not completed.
-    items : sequence of tuple
-        The answers about each recommended item, questions in the same order.
-    ratings : sequence of int
-        All ratings, of known and recommended items.
-    failed_checks : sequence of str
-        Keys of the attention checks that were failed.
-    same_id : sequence of str
-        Public ids of other participants with the same external id.
-    scale_answers : sequence of ScaleAnswers
-        Answers on scales in the blocks that are not about items.
-    """
-
-    seconds: float | None
-    items: Sequence[tuple[Any, ...]]
-    ratings: Sequence[int]
-    failed_checks: Sequence[str] = ()
-    same_id: Sequence[str] = ()
-    scale_answers: Sequence[ScaleAnswers] = ()
+    seconds: float | None  # time from consent to completion; None if not completed
+    items: Sequence[tuple[Any, ...]]  # the answers about each recommended item, questions in the same order
+    ratings: Sequence[int]  # all ratings, of known and recommended items
+    failed_checks: Sequence[str] = ()  # keys of the attention checks that were failed
+    same_id: Sequence[str] = ()  # public ids of other participants with the same external id
+    scale_answers: Sequence[ScaleAnswers] = ()  # answers on scales in the blocks that are not about items
 
 
 @dataclass(frozen=True)
@@ -151,15 +109,12 @@ class Flag:
 def thresholds_from(settings: Mapping[str, Any]) -> Thresholds:
     """Return the thresholds in a study's settings under ``quality``.
 
+    Raises ParameterError when a threshold is unknown, not a number, or out of range.
+
     Parameters
     ----------
     settings : mapping
         Settings of the study; a threshold that is missing has its default.
-
-    Raises
-    ------
-    ParameterError
-        A threshold is unknown, not a number, or out of range.
 
     Examples
     --------

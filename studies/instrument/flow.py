@@ -35,21 +35,11 @@ IF_NOT_WATCHED = ("watched", "heard", "trailer_seen", "rating")
 class Place:
     """A page of the sequence.
 
-    Parameters
-    ----------
-    step : str
-        One of `STEPS`.
-    rank : int
-        Rank of the recommended item, from 1, in the step "items"; 0 in other steps.
-
-    Raises
-    ------
-    ParameterError
-        An unknown step, a missing rank in "items", or a rank elsewhere.
+    Raises ParameterError for an unknown step, a missing rank in "items", or a rank elsewhere.
     """
 
-    step: str
-    rank: int = 0
+    step: str  # one of `STEPS`
+    rank: int = 0  # rank of the recommended item, from 1, in the step "items"; 0 in other steps
 
     def __post_init__(self) -> None:
         if self.step not in STEPS:
@@ -68,17 +58,14 @@ class Place:
 def page_sequence(list_length: int, *, has_after: bool = False) -> tuple[Place, ...]:
     """Return all pages in order.
 
+    Raises ParameterError for `list_length` < 1.
+
     Parameters
     ----------
     list_length : int
         Number of recommended items, >= 1.
     has_after : bool
         Whether the study has questions after those about the list.
-
-    Raises
-    ------
-    ParameterError
-        `list_length` < 1.
 
     Examples
     --------
@@ -96,6 +83,8 @@ def page_sequence(list_length: int, *, has_after: bool = False) -> tuple[Place, 
 def next_place(current: Place, list_length: int, *, has_after: bool = False) -> Place:
     """Return the page after the current one; the last page is followed by itself.
 
+    Raises ParameterError when the page is not in the sequence for this list length.
+
     Parameters
     ----------
     current : Place
@@ -104,11 +93,6 @@ def next_place(current: Place, list_length: int, *, has_after: bool = False) -> 
         Number of recommended items, >= 1.
     has_after : bool
         Whether the study has questions after those about the list.
-
-    Raises
-    ------
-    ParameterError
-        The page is not in the sequence for this list length.
 
     Examples
     --------
@@ -192,6 +176,8 @@ def missing_of_item(answers: Mapping[str, Any]) -> tuple[str, ...]:
 def branch_of(watched: bool, trailer_seen: bool | None) -> str:
     """Return the branch that determines the wording of an item's rating question.
 
+    Source: Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), "Looking for 'good' recommendations", section 3.
+
     Parameters
     ----------
     watched : bool
@@ -203,10 +189,6 @@ def branch_of(watched: bool, trailer_seen: bool | None) -> str:
     -------
     str
         "watched", "trailer_seen" or "neither".
-
-    References
-    ----------
-    Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), "Looking for 'good' recommendations", section 3.
 
     Examples
     --------

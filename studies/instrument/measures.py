@@ -18,51 +18,32 @@ RATING_HIGH = 5
 
 @dataclass(frozen=True)
 class ItemMeasures:
-    """Measures of one recommended item.
+    """Measures of one recommended item."""
 
-    Parameters
-    ----------
-    rating : int
-        1 (low) .. 5 (high).
-    fon, son : int
-        First- and second-order novelty, 0 or 1; `son` <= `fon` always.
-    branch : str
-        The wording of the rating: "watched", "trailer_seen" or "neither".
-    """
-
-    rating: int
+    rating: int  # 1 (low) .. 5 (high).
+    # `fon`, `son`: first- and second-order novelty, 0 or 1; `son` <= `fon` always
     fon: int
     son: int
-    branch: str
+    branch: str  # the wording of the rating: "watched", "trailer_seen" or "neither"
 
 
 @dataclass(frozen=True)
 class ParticipantMeasures:
-    """Measures of one participant, as integer sums over the recommended items.
+    """Measures of one participant, as integer sums over the recommended items."""
 
-    Parameters
-    ----------
-    n_items : int
-        Items answered about, >= 1.
-    accuracy_sum, fon_sum, son_sum : int
-        Sums over the items of rating (1..5), first- and second-order novelty (0 or 1).
-    n_liking, liking_sum : int
-        Number of watched items and the sum of their ratings (liking).
-    n_interest, interest_sum : int
-        Number of items not watched and the sum of their ratings (interest).
-    satisfaction : int
-        Global satisfaction with the list, 1..5.
-    """
-
-    n_items: int
+    n_items: int  # items answered about, >= 1
+    # `accuracy_sum`, `fon_sum`, `son_sum`: sums over the items of rating (1..5), first- and second-order novelty (0
+    # or 1)
     accuracy_sum: int
     fon_sum: int
     son_sum: int
+    # `n_liking`, `liking_sum`: number of watched items and the sum of their ratings (liking)
     n_liking: int
     liking_sum: int
+    # `n_interest`, `interest_sum`: number of items not watched and the sum of their ratings (interest)
     n_interest: int
     interest_sum: int
-    satisfaction: int
+    satisfaction: int  # global satisfaction with the list, 1..5
 
     @property
     def accuracy(self) -> float:
@@ -95,8 +76,10 @@ def item_measures(
 ) -> ItemMeasures:
     """Score the answers about one item.
 
-    First-order novelty is 1 if the item was not watched; second-order novelty is 1 if it was neither watched nor
-    heard of.
+    First-order novelty is 1 if the item was not watched; second-order novelty is 1 if it was neither watched nor heard
+    of. Raises DataError for a rating off the scale, or an item not watched without `heard` or `trailer_seen`. Sources:
+    Cremonesi et al. (2011), section 3.3. The paper once prints "FON = 0" for an item never watched; its definition,
+    used here, is the opposite.
 
     Parameters
     ----------
@@ -108,16 +91,6 @@ def item_measures(
         Whether an item not watched had been heard of; ignored if it was watched.
     trailer_seen : bool or None
         Whether the trailer of an item not watched had been seen; ignored if it was watched.
-
-    Raises
-    ------
-    DataError
-        A rating off the scale, or an item not watched without `heard` or `trailer_seen`.
-
-    References
-    ----------
-    Cremonesi et al. (2011), section 3.3. The paper once prints "FON = 0" for an item never watched; its
-    definition, used here, is the opposite.
 
     Examples
     --------
@@ -136,21 +109,15 @@ def item_measures(
 def participant_measures(items: Sequence[ItemMeasures], satisfaction: int) -> ParticipantMeasures:
     """Sum the measures of a participant's items.
 
+    Raises DataError for no items, or a satisfaction off the scale. Source: Cremonesi et al. (2011), section 3.3: each
+    variable of a participant is the mean over the list.
+
     Parameters
     ----------
     items : sequence of ItemMeasures
         One for each recommended item, at least one.
     satisfaction : int
         The answer to the question about the list as a whole, 1..5.
-
-    Raises
-    ------
-    DataError
-        No items, or a satisfaction off the scale.
-
-    References
-    ----------
-    Cremonesi et al. (2011), section 3.3: each variable of a participant is the mean over the list.
 
     Examples
     --------

@@ -16,25 +16,14 @@ from studies.instrument.questionnaires.schema import ITEMS, Questionnaire, Scale
 
 @dataclass(frozen=True)
 class Member:
-    """One question or matrix row that belongs to a scale.
+    """One question or matrix row that belongs to a scale."""
 
-    Parameters
-    ----------
-    question : str
-        Key of the question.
-    row : str
-        Key of the row; empty for other kinds.
-    minimum, maximum : int or float
-        Lowest and highest answer.
-    is_reversed : bool
-        Whether it is reverse-scored.
-    """
-
-    question: str
-    row: str
+    question: str  # key of the question
+    row: str  # key of the row; empty for other kinds
+    # `minimum`, `maximum`: lowest and highest answer
     minimum: Any
     maximum: Any
-    is_reversed: bool
+    is_reversed: bool  # whether it is reverse-scored
 
     @property
     def name(self) -> str:
@@ -83,27 +72,13 @@ def _exact(value: Any) -> Fraction:
 
 @dataclass(frozen=True)
 class ScaleOfStudy:
-    """A scale with the questions that belong to it.
+    """A scale with the questions that belong to it."""
 
-    Parameters
-    ----------
-    key : str
-        Its name in exports.
-    name : mapping of str to str
-        Name of the construct, by language.
-    members : tuple of Member
-        At least one.
-    least_answered : float
-        Share of its members that must be answered for a score.
-    is_about_items : bool
-        Whether it is asked about each recommended item.
-    """
-
-    key: str
-    name: Texts
-    members: tuple[Member, ...]
-    least_answered: float
-    is_about_items: bool
+    key: str  # its name in exports
+    name: Texts  # name of the construct, by language
+    members: tuple[Member, ...]  # at least one
+    least_answered: float  # share of its members that must be answered for a score
+    is_about_items: bool  # whether it is asked about each recommended item
 
     @property
     def minimum(self) -> Any:

@@ -6,15 +6,13 @@ from __future__ import annotations
 def nested_sentence() -> str:
     """State the limitation of nested interviewers.
 
+    Source: Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), "Looking for 'good' recommendations", section 3: a
+    pair of interviewers for each algorithm.
+
     Returns
     -------
     str
         A paragraph.
-
-    References
-    ----------
-    Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), "Looking for 'good' recommendations", section 3: a pair
-    of interviewers for each algorithm.
     """
     return (
         "Interviewers are nested in conditions: each works in only one condition, as in the 2011 study. Effects of "

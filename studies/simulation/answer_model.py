@@ -37,44 +37,23 @@ class Answer:
 
 @dataclass(frozen=True)
 class SourceUser:
-    """A reserved user's complete rating history.
+    """A reserved user's complete rating history."""
 
-    Parameters
-    ----------
-    external_id : str
-        The user's id in the dataset.
-    ratings : mapping of int to float
-        Item index to rating on the dataset's scale.
-    """
-
-    external_id: str
-    ratings: Mapping[int, float]
+    external_id: str  # the user's id in the dataset
+    ratings: Mapping[int, float]  # item index to rating on the dataset's scale
 
 
 @dataclass(frozen=True)
 class TrainingSide:
     """Summary of the training data for the answer model.
 
-    Parameters
-    ----------
-    mean : float
-        Mean rating, on the dataset's scale.
-    item_offsets : float array, shape (n_items,)
-        Damped mean of each item minus `mean`, same unit; 0 without ratings.
-    popularity : int array, shape (n_items,)
-        Number of ratings of each item.
-    low, high : float
-        Ends of the dataset's scale; equal for usage data, which record use but not liking.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `low` is above `high`, or the arrays differ in length.
+    Raises ParameterError or DataError when `low` is above `high`, or the arrays differ in length.
     """
 
-    mean: float
-    item_offsets: NDArray[np.float64]
-    popularity: NDArray[np.int64]
+    mean: float  # mean rating, on the dataset's scale
+    item_offsets: NDArray[np.float64]  # damped mean of each item minus `mean`, same unit; 0 without ratings
+    popularity: NDArray[np.int64]  # number of ratings of each item
+    # `low`, `high`: ends of the dataset's scale; equal for usage data, which record use but not liking
     low: float
     high: float
 
@@ -158,10 +137,7 @@ class SimulatedPerson:
     def profile(self, n: int) -> dict[int, int]:
         """Choose n random items of the history and return their stars.
 
-        Raises
-        ------
-        DataError
-            The history has fewer than n items.
+        Raises DataError when the history has fewer than n items.
         """
         items = sorted(self.user.ratings)
         if len(items) < n:
@@ -215,10 +191,7 @@ class SimulatedPerson:
     def satisfaction(self) -> Answer:
         """Rate the whole list: the mean of the item ratings, with noise.
 
-        Raises
-        ------
-        DataError
-            No item has been rated yet.
+        Raises DataError when no item has been rated yet.
         """
         if not self.item_ratings:
             raise DataError("Satisfaction is asked after the items.")
@@ -227,6 +200,8 @@ class SimulatedPerson:
 
     def opinion(self, points: int, rng: np.random.Generator, *, name: str = "", is_negative: bool = False) -> Answer:
         """Agree with a statement about the list in proportion to the item ratings, with noise.
+
+        Raises ParameterError for fewer than two points.
 
         Parameters
         ----------
@@ -243,11 +218,6 @@ class SimulatedPerson:
         -------
         Answer
             1 to `points`.
-
-        Raises
-        ------
-        ParameterError
-            Fewer than two points.
         """
         if points < 2:
             raise ParameterError(f"A scale has at least two points; got {points}.")

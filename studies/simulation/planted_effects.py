@@ -34,22 +34,15 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Effect:
-    """The effects planted in one condition.
+    """The effects planted in one condition."""
 
-    Parameters
-    ----------
-    accuracy, satisfaction : float
-        Shift of the mean rating and of satisfaction, in points of the 1..5 scale, -4 to 4.
-    fon, son : float
-        Shift of the share of items not watched, or neither watched nor heard of, -1 to 1.
-    scales : mapping of str to float
-        Scale key to the shift of the score, in points of the scale, at most their range.
-    """
-
+    # `accuracy`, `satisfaction`: shift of the mean rating and of satisfaction, in points of the 1..5 scale, -4 to 4
     accuracy: float = 0.0
     satisfaction: float = 0.0
+    # `fon`, `son`: shift of the share of items not watched, or neither watched nor heard of, -1 to 1
     fon: float = 0.0
     son: float = 0.0
+    # scale key to the shift of the score, in points of the scale, at most their range
     scales: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
 

@@ -13,10 +13,7 @@ CREATE_ACCOUNT = "`.venv/bin/python manage.py create_account {} --administrator`
 def study_owner(email: str | None) -> User:
     """Return the account named by `--owner`, or else the default owner.
 
-    Raises
-    ------
-    CommandError
-        There is no such account, or none at all.
+    Raises CommandError when there is no such account, or none at all.
     """
     if email is not None:
         owner = active_account(email)

@@ -12,37 +12,19 @@ Seed = int | str  # a known number, or 128 secret bits in hexadecimal
 
 @dataclass(frozen=True)
 class Slot:
-    """One slot of a stratum's sequence.
+    """One slot of a stratum's sequence."""
 
-    Parameters
-    ----------
-    place : int
-        Position in the sequence, from 0.
-    block : int
-        Index of the block, from 0; always 0 for methods without blocks.
-    condition : int
-        Index of the condition, from 0.
-    """
-
-    place: int
-    block: int
-    condition: int
+    place: int  # position in the sequence, from 0
+    block: int  # index of the block, from 0; always 0 for methods without blocks
+    condition: int  # index of the condition, from 0
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """The slot assigned to a new participant.
+    """The slot assigned to a new participant."""
 
-    Parameters
-    ----------
-    slot : Slot
-        The assigned slot.
-    passed_over : tuple of Slot
-        Earlier slots skipped because their conditions are full.
-    """
-
-    slot: Slot
-    passed_over: tuple[Slot, ...]
+    slot: Slot  # the assigned slot
+    passed_over: tuple[Slot, ...]  # earlier slots skipped because their conditions are full
 
 
 class Draws:

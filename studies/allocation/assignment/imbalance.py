@@ -23,43 +23,28 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Spread:
-    """Largest difference between two conditions, summarised over the simulated studies.
+    """Largest difference between two conditions, summarised over the simulated studies."""
 
-    Parameters
-    ----------
-    mean : float
-        Mean, in participants.
-    high : int
-        95th percentile.
-    """
-
-    mean: float
-    high: int
+    mean: float  # mean, in participants
+    high: int  # 95th percentile
 
 
 @dataclass(frozen=True)
 class Imbalance:
-    """Expected imbalance of one assignment method.
+    """Expected imbalance of one assignment method."""
 
-    Parameters
-    ----------
-    n_participants, repetitions : int
-        Planned participants, and number of simulated studies.
-    halfway, full : Spread
-        Over all participants, when half of them and when all of them are enrolled. In a full study every
-        condition is at its target, so `full` is the difference between the targets.
-    trait_halfway, trait_full : Spread
-        The same among participants who share a trait (women, or one age band), for the most uneven trait.
-    within_halfway, within_full : Spread
-        The same within a stratum, for the most uneven stratum.
-    """
-
+    # `n_participants`, `repetitions`: planned participants, and number of simulated studies
     n_participants: int
     repetitions: int
+    # `halfway`, `full`: over all participants, when half of them and when all of them are enrolled. In a full study
+    # every condition is at its target, so `full` is the difference between the targets.
     halfway: Spread
     full: Spread
+    # `trait_halfway`, `trait_full`: the same among participants who share a trait (women, or one age band), for the
+    # most uneven trait
     trait_halfway: Spread
     trait_full: Spread
+    # `within_halfway`, `within_full`: the same within a stratum, for the most uneven stratum
     within_halfway: Spread
     within_full: Spread
 
@@ -75,6 +60,8 @@ def expected_imbalance(
 ) -> Imbalance:
     """Simulate studies without dropout, and measure the imbalance between conditions.
 
+    Raises ParameterError for too few conditions, a target below 1, too many participants, or no stratum.
+
     Parameters
     ----------
     targets : sequence of int
@@ -87,11 +74,6 @@ def expected_imbalance(
         Merged name of each sparse stratum; see `studies.allocation.assignment.strata.Strata.merged`.
     repetitions : int
         Studies to simulate, at least 1.
-
-    Raises
-    ------
-    ParameterError
-        Too few conditions, a target below 1, too many participants, or no stratum.
 
     Notes
     -----

@@ -19,30 +19,18 @@ RETAKEN = "retaken"
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the log.
+    """One line of the log."""
 
-    Parameters
-    ----------
-    kind : str
-        "assigned" and "skipped" use up a place; "released" frees one; "retaken" assigns a previously used place to
-        the same or another participant.
-    stratum : str
-        Stratum of the slot.
-    place, block, condition : int
-        The slot.
-    person : hashable or None
-        The participant; None in skipped lines.
-    targets : tuple of int or None
-        The targets of all conditions when the line was written.
-    """
-
+    # "assigned" and "skipped" use up a place; "released" frees one; "retaken" assigns a previously used place to the
+    # same or another participant
     kind: str
-    stratum: str
+    stratum: str  # stratum of the slot
+    # `place`, `block`, `condition`: the slot
     place: int
     block: int
     condition: int
-    person: Hashable
-    targets: tuple[int | None, ...] = ()
+    person: Hashable  # the participant; None in skipped lines
+    targets: tuple[int | None, ...] = ()  # the targets of all conditions when the line was written
 
 
 class Ledger:
@@ -158,38 +146,21 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Difference:
-    """The first line at which a log and its replay differ.
+    """The first line at which a log and its replay differ."""
 
-    Parameters
-    ----------
-    number : int
-        Number of the line, from 1.
-    logged, expected : Line or None
-        The logged line and the replayed line; None where there is no such line.
-    """
-
-    number: int
+    number: int  # number of the line, from 1
+    # `logged`, `expected`: the logged line and the replayed line; None where there is no such line
     logged: Line | None
     expected: Line | None
 
 
 @dataclass(frozen=True)
 class Replay:
-    """Result of a replay.
+    """Result of a replay."""
 
-    Parameters
-    ----------
-    n_lines : int
-        Lines replayed.
-    difference : Difference or None
-        The first difference; the replay stops there. None when log and replay agree.
-    holding : dict of hashable to (str, Slot)
-        Stratum and slot of each participant after the last line that agreed.
-    """
-
-    n_lines: int
-    difference: Difference | None
-    holding: dict[Hashable, tuple[str, Slot]]
+    n_lines: int  # lines replayed
+    difference: Difference | None  # the first difference; the replay stops there. None when log and replay agree.
+    holding: dict[Hashable, tuple[str, Slot]]  # stratum and slot of each participant after the last line that agreed
 
 
 def replay(
@@ -198,7 +169,7 @@ def replay(
     """Recompute every assignment of a log, and return the first difference.
 
     Arrivals, releases and returns with their strata and targets are read from the log; places and conditions are
-    recomputed.
+    recomputed. Raises DataError when a line has an unknown kind.
 
     Parameters
     ----------
@@ -208,11 +179,6 @@ def replay(
         The log, in order. All lines of one arrival have the same targets.
     later_seeds : mapping of int to int or str, optional
         Seeds of later waves, by the number of log lines before the wave.
-
-    Raises
-    ------
-    DataError
-        A line has an unknown kind.
 
     Examples
     --------

@@ -21,27 +21,14 @@ METHODS = (PERMUTED_BLOCKS, MINIMISATION, LEAST_FILLED, SIMPLE)
 class Method:
     """An assignment method and its parameters.
 
-    Parameters
-    ----------
-    name : str
-        One of `METHODS`.
-    multiples : tuple of int
-        Permuted blocks: sizes of a block in multiples of the smallest block; one is drawn per block.
-    probability : float
-        Minimisation: probability of assigning the best condition.
-    weights : tuple of int
-        Permuted blocks: slots of each condition in the smallest block; empty for one each.
-
-    Raises
-    ------
-    ParameterError
-        An unknown name, or a parameter outside its range.
+    Raises ParameterError for an unknown name, or a parameter outside its range.
     """
 
-    name: str = PERMUTED_BLOCKS
+    name: str = PERMUTED_BLOCKS  # one of `METHODS`
+    # permuted blocks: sizes of a block in multiples of the smallest block; one is drawn per block
     multiples: tuple[int, ...] = (1,)
-    probability: float = minimisation.PROBABILITY
-    weights: tuple[int, ...] = ()
+    probability: float = minimisation.PROBABILITY  # minimisation: probability of assigning the best condition
+    weights: tuple[int, ...] = ()  # permuted blocks: slots of each condition in the smallest block; empty for one each
 
     def __post_init__(self) -> None:
         if self.name not in METHODS:
@@ -92,28 +79,15 @@ def method_from(settings: Mapping[str, Any]) -> Method:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Current slot occupancy, as a new participant meets it.
+    """Current slot occupancy, as a new participant meets it."""
 
-    Parameters
-    ----------
-    targets : sequence of int or None
-        Target of each condition; None for no limit.
-    counts : sequence of int
-        Slots held in each condition.
-    margins : sequence of sequence of int
-        Slots held by participants who share a trait with the newcomer, one row per trait, then by all; see
-        `minimisation`.
-    occupied : frozenset of int
-        Occupied places of the newcomer's stratum.
-    next_place : int
-        The place after the last one that was ever assigned or skipped in that stratum.
-    """
-
-    targets: Sequence[int | None]
-    counts: Sequence[int]
+    targets: Sequence[int | None]  # target of each condition; None for no limit
+    counts: Sequence[int]  # slots held in each condition
+    # slots held by participants who share a trait with the newcomer, one row per trait, then by all; see
+    # `minimisation`
     margins: Sequence[Sequence[int]]
-    occupied: frozenset[int]
-    next_place: int
+    occupied: frozenset[int]  # occupied places of the newcomer's stratum
+    next_place: int  # the place after the last one that was ever assigned or skipped in that stratum
 
     @property
     def has_room(self) -> list[bool]:

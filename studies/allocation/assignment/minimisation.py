@@ -85,7 +85,9 @@ def choose(
     """Choose the newcomer's condition; also return the full conditions that would have been better.
 
     Of the conditions with room, the best is assigned with the stated probability, otherwise one of the others, with
-    equal probabilities. Ties are broken at random.
+    equal probabilities. Ties are broken at random. Raises ParameterError for a probability outside 0 to 1, or no
+    condition with room. Source: Pocock & Simon (1975), section 3.3, with p for the best and (1 - p)/(K - 1) for each of
+    the others.
 
     Parameters
     ----------
@@ -102,15 +104,6 @@ def choose(
     -------
     tuple of int and tuple of int
         Indexes of conditions.
-
-    Raises
-    ------
-    ParameterError
-        A probability outside 0 to 1, or no condition with room.
-
-    References
-    ----------
-    Pocock & Simon (1975), section 3.3, with p for the best and (1 - p)/(K - 1) for each of the others.
 
     Examples
     --------

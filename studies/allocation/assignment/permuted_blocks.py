@@ -22,6 +22,8 @@ TOLERANCE = 20  # a condition's share of a block is within 1/20 of its share of 
 def block_weights(targets: Sequence[int]) -> tuple[int, ...]:
     """Return the slots of each condition in the smallest block, so that all conditions fill at the same rate.
 
+    Raises ParameterError when there is no condition, or a target is below 1.
+
     Parameters
     ----------
     targets : sequence of int
@@ -32,11 +34,6 @@ def block_weights(targets: Sequence[int]) -> tuple[int, ...]:
     tuple of int, length n_conditions
         The fewest slots, at least one each, that match every condition's share of the targets to within 5% of that
         share; the exact ratio of the targets when no smaller block does.
-
-    Raises
-    ------
-    ParameterError
-        There is no condition, or a target is below 1.
 
     Examples
     --------
@@ -70,6 +67,10 @@ def block_order(
 ) -> tuple[int, ...]:
     """Return the conditions of one block in their random order.
 
+    Raises ParameterError when there is no condition or no multiple, a multiple or weight is below 1, or the weights do
+    not match the conditions in number. Source: Matts & Lachin (1988), "Properties of permuted-block randomization in
+    clinical trials", Controlled Clinical Trials 9(4):327-344. The permutation is drawn by the Fisher-Yates shuffle.
+
     Parameters
     ----------
     seed : int or str
@@ -89,17 +90,6 @@ def block_order(
     -------
     tuple of int, length sum of the weights * one of `multiples`
         Indexes of conditions.
-
-    Raises
-    ------
-    ParameterError
-        There is no condition or no multiple, a multiple or weight is below 1, or the weights do not match the
-        conditions in number.
-
-    References
-    ----------
-    Matts & Lachin (1988), "Properties of permuted-block randomization in clinical trials", Controlled
-    Clinical Trials 9(4):327-344. The permutation is drawn by the Fisher-Yates shuffle.
 
     Examples
     --------
@@ -212,7 +202,8 @@ def own_slot(
     """Return the slot for a participant who returns to their own condition.
 
     It is their previous slot if that is still free, otherwise the first free slot of the condition. That slot may be
-    ahead in the sequence; later assignments skip it, so the stratum becomes balanced again.
+    ahead in the sequence; later assignments skip it, so the stratum becomes balanced again. Raises ParameterError for
+    there is no condition with that index.
 
     Parameters
     ----------
@@ -222,11 +213,6 @@ def own_slot(
         Index of their condition.
     preferred : int or None
         Place of their previous slot.
-
-    Raises
-    ------
-    ParameterError
-        There is no condition with that index.
 
     Examples
     --------

@@ -13,24 +13,13 @@ from core.errors import ParameterError
 class Quota:
     """A limit on the number of participants whose answers meet every test.
 
-    Parameters
-    ----------
-    name : str
-        Name shown in the console.
-    most : int
-        Maximum number of slots, at least 0.
-    where : tuple of mapping
-        Tests that must all hold: ``{"question", "values": [...]}`` when the answer is one of the values, or
-        ``{"question", "band": [low, high]}`` when it is a number in that range, both ends included.
-
-    Raises
-    ------
-    ParameterError
-        The maximum is below 0, there is no test, or a test is of neither kind.
+    Raises ParameterError when the maximum is below 0, there is no test, or a test is of neither kind.
     """
 
-    name: str
-    most: int
+    name: str  # name shown in the console
+    most: int  # maximum number of slots, at least 0
+    # tests that must all hold: ``{"question", "values": [...]}`` when the answer is one of the values, or
+    # ``{"question", "band": [low, high]}`` when it is a number in that range, both ends included
     where: tuple[Mapping[str, Any], ...]
 
     def __post_init__(self) -> None:

@@ -25,26 +25,15 @@ from studies.instrument.questionnaires.conditions import is_number
 class Strata:
     """A study's strata and their expected shares.
 
-    Parameters
-    ----------
-    rules : sequence of mapping
-        As in `traits.stratum_of`.
-    shares : mapping of str to mapping of str to float
-        For each question, the expected share of participants at each level, normalised to sum to 1. Without shares,
-        the levels of a question are equally likely.
-    merge_below : float
-        Strata with a smaller expected share of all participants are merged; 0 merges none.
-
-    Raises
-    ------
-    ParameterError
-        A rule is invalid, a name contains a comma or is used twice, a share is negative or refers to an unknown level,
-        or all shares of a question are 0.
+    Raises ParameterError when a rule is invalid, a name contains a comma or is used twice, a share is negative or
+    refers to an unknown level, or all shares of a question are 0.
     """
 
-    rules: Sequence[Rule]
+    rules: Sequence[Rule]  # as in `traits.stratum_of`
+    # For each question, the expected share of participants at each level, normalised to sum to 1. Without shares, the
+    # levels of a question are equally likely.
     shares: Mapping[str, Mapping[str, float]]
-    merge_below: float = 0.0
+    merge_below: float = 0.0  # strata with a smaller expected share of all participants are merged; 0 merges none
 
     def __post_init__(self) -> None:
         stratum_of({}, self.rules)

@@ -18,6 +18,8 @@ Rule = Mapping[str, Any]
 def stratum_of(answers: Mapping[str, Any], rules: Sequence[Rule]) -> str:
     """Return the stratum of a participant with these answers.
 
+    Raises ParameterError when a rule has neither groups nor bands, or its bands are not in ascending order.
+
     Parameters
     ----------
     answers : mapping
@@ -31,11 +33,6 @@ def stratum_of(answers: Mapping[str, Any], rules: Sequence[Rule]) -> str:
     -------
     str
         Names of the groups and bands, joined by commas; "all" without rules.
-
-    Raises
-    ------
-    ParameterError
-        A rule has neither groups nor bands, or its bands are not in ascending order.
 
     Examples
     --------

@@ -64,6 +64,8 @@ def strata_from_text(
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, float]]]:
     """Parse strata and expected shares from text, as `strata_as_text` writes them.
 
+    Raises ParameterError when a line cannot be parsed; the message has its number.
+
     Parameters
     ----------
     text : str
@@ -77,11 +79,6 @@ def strata_from_text(
     -------
     tuple of list and dict
         Rules, and expected shares by question.
-
-    Raises
-    ------
-    ParameterError
-        A line cannot be parsed; the message has its number.
 
     Examples
     --------
@@ -163,6 +160,8 @@ def _tests(quota: Mapping[str, Any]) -> str:
 def quotas_from_text(text: str, yes_no: Collection[str] = ()) -> list[dict[str, Any]]:
     """Parse quotas from text, as `quotas_as_text` writes them.
 
+    Raises ParameterError when a line cannot be parsed; the message has its number.
+
     Parameters
     ----------
     text : str
@@ -170,11 +169,6 @@ def quotas_from_text(text: str, yes_no: Collection[str] = ()) -> list[dict[str, 
         semicolons, such as ``gender = woman`` or ``age = 20-34``.
     yes_no : collection of str
         Keys of yes/no questions.
-
-    Raises
-    ------
-    ParameterError
-        A line cannot be parsed; the message has its number.
 
     Examples
     --------
@@ -208,17 +202,14 @@ def quotas_from_text(text: str, yes_no: Collection[str] = ()) -> list[dict[str, 
 def targets_from_text(text: str, labels: Sequence[str]) -> dict[str, int]:
     """Parse the targets of single conditions, one per line, such as ``TopPop: 40``.
 
+    Raises ParameterError when a line cannot be parsed or names an unknown condition; the message has its number.
+
     Parameters
     ----------
     text : str
         The lines.
     labels : sequence of str
         Labels of the study's conditions.
-
-    Raises
-    ------
-    ParameterError
-        A line cannot be parsed or names an unknown condition; the message has its number.
 
     Examples
     --------

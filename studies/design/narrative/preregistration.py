@@ -54,71 +54,35 @@ class ScalePlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that the text tells, as the study stands.
+    """Everything that the text tells, as the study stands."""
 
-    Parameters
-    ----------
-    title, slug, design_hash : str
-        The study; the hash is empty for a draft.
-    n_consented : int
-        People, not simulated ones, who have given consent so far.
-    hypothesis : str
-        In the researcher's words; may be empty.
-    perceived : str
-        Key of the primary perceived variable.
-    perceived_name, objective_name : str
-        The primary pair in words.
-    conditions : sequence of ConditionPlan
-        In the order of the design.
-    dataset : str
-        Name and version of the dataset, and the start of its hash.
-    ratings_asked, list_length : int
-        Items rated, items recommended.
-    assignment : str
-        The method in a sentence.
-    strata, quotas : sequence of str
-        What is kept even, and who is limited, in words; may be empty.
-    admitted : sequence of str
-        Screening rules of the questions about the person, in words.
-    seed : str
-        A sentence about the seed of the assignment.
-    power : sequence of str
-        Sentences about power.
-    analysis : AnalysisPlan
-        Level, variables, rule of exclusion, resamples.
-    is_refilled : bool
-        Whether slots of excluded completers are refilled.
-    scales : sequence of ScalePlan
-        The scales that the plan names.
-    profile : str
-        How ratings become the profile of a recommender, where it is not plain; may be empty.
-    contrast : Contrast or None
-        The planned contrast, where it is the primary test and not the rank correlation.
-    """
-
+    # `title`, `slug`, `design_hash`: the study; the hash is empty for a draft
     title: str
     slug: str
     design_hash: str
-    n_consented: int
-    hypothesis: str
-    perceived: str
+    n_consented: int  # people, not simulated ones, who have given consent so far
+    hypothesis: str  # in the researcher's words; may be empty
+    perceived: str  # key of the primary perceived variable
+    # `perceived_name`, `objective_name`: the primary pair in words
     perceived_name: str
     objective_name: str
-    conditions: Sequence[ConditionPlan]
-    dataset: str
+    conditions: Sequence[ConditionPlan]  # in the order of the design
+    dataset: str  # name and version of the dataset, and the start of its hash
+    # `ratings_asked`, `list_length`: items rated, items recommended
     ratings_asked: int
     list_length: int
-    assignment: str
+    assignment: str  # the method in a sentence
+    # `strata`, `quotas`: what is kept even, and who is limited, in words; may be empty
     strata: Sequence[str]
     quotas: Sequence[str]
-    admitted: Sequence[str]
-    seed: str
-    power: Sequence[str]
-    analysis: AnalysisPlan = field(default_factory=AnalysisPlan)
-    is_refilled: bool = False
-    scales: Sequence[ScalePlan] = ()
-    profile: str = ""
-    contrast: Contrast | None = None
+    admitted: Sequence[str]  # screening rules of the questions about the person, in words
+    seed: str  # A sentence about the seed of the assignment
+    power: Sequence[str]  # sentences about power
+    analysis: AnalysisPlan = field(default_factory=AnalysisPlan)  # level, variables, rule of exclusion, resamples
+    is_refilled: bool = False  # whether slots of excluded completers are refilled
+    scales: Sequence[ScalePlan] = ()  # the scales that the plan names
+    profile: str = ""  # how ratings become the profile of a recommender, where it is not plain; may be empty
+    contrast: Contrast | None = None  # the planned contrast, where it is the primary test and not the rank correlation
 
     @property
     def n_total(self) -> int:

@@ -70,24 +70,12 @@ _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
 
 @dataclass(frozen=True)
 class Test:
-    """One comparison with the answer to an earlier question.
+    """One comparison with the answer to an earlier question."""
 
-    Parameters
-    ----------
-    question : str
-        Key of the question.
-    relation : str
-        One of `RELATIONS`.
-    value : object
-        The value compared with; for "answered", whether the question was answered.
-    row : str
-        Key of a matrix row; empty for other kinds.
-    """
-
-    question: str
-    relation: str
-    value: Any
-    row: str = ""
+    question: str  # key of the question
+    relation: str  # one of `RELATIONS`
+    value: Any  # the value compared with; for "answered", whether the question was answered
+    row: str = ""  # key of a matrix row; empty for other kinds
 
     __test__ = False  # not a pytest test
 
@@ -159,18 +147,10 @@ def _in_a_form(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Joined:
-    """Conditions joined by all, any or not.
+    """Conditions joined by all, any or not."""
 
-    Parameters
-    ----------
-    join : str
-        "all", "any" or "not".
-    parts : tuple of Test or Joined
-        At least one; exactly one for "not".
-    """
-
-    join: str
-    parts: tuple[Condition, ...]
+    join: str  # "all", "any" or "not"
+    parts: tuple[Condition, ...]  # at least one; exactly one for "not"
 
     def holds(self, answers: Mapping[str, Any]) -> bool:
         """Whether it holds.

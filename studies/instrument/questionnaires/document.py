@@ -18,18 +18,10 @@ DEEPEST = 40  # lists and mappings inside one another
 
 @dataclass(frozen=True)
 class Located:
-    """A problem with its line.
+    """A problem with its line."""
 
-    Parameters
-    ----------
-    line : int
-        From 1.
-    problem : Problem
-        The problem and its path in the document.
-    """
-
-    line: int
-    problem: Problem
+    line: int  # from 1
+    problem: Problem  # the problem and its path in the document
 
     def __str__(self) -> str:
         return f"line {self.line}, {self.problem}" if self.problem.path else f"line {self.line}: {self.problem}"

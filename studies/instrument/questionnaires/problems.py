@@ -12,18 +12,10 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem of a document and how to fix it.
+    """One problem of a document and how to fix it."""
 
-    Parameters
-    ----------
-    path : tuple of str and int
-        Keys and indexes that lead to the problem.
-    message : str
-        Full sentences.
-    """
-
-    path: Path
-    message: str
+    path: Path  # keys and indexes that lead to the problem
+    message: str  # full sentences
 
     @property
     def location(self) -> str:

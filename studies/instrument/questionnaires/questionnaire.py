@@ -24,43 +24,26 @@ LEAST_ANSWERED = 0.5
 
 @dataclass(frozen=True)
 class Scale:
-    """A set of questions that measure one construct.
+    """A set of questions that measure one construct."""
 
-    Parameters
-    ----------
-    key : str
-        Its name in exports.
-    name : mapping of str to str
-        Name of the construct, by language.
-    least_answered : float
-        Share of its questions that must be answered for a score, above 0 and at most 1.
-    """
-
-    key: str
-    name: Texts
+    key: str  # its name in exports
+    name: Texts  # name of the construct, by language
+    # share of its questions that must be answered for a score, above 0 and at most 1
     least_answered: float = LEAST_ANSWERED
 
 
 @dataclass(frozen=True)
 class Questionnaire:
-    """The questions of a study in four blocks, and its scales.
+    """The questions of a study in four blocks, and its scales."""
 
-    Parameters
-    ----------
-    about, items, overall, after : tuple of Question
-        Questions about the participant, about each recommended item, about the whole list, and at the end.
-    scales : tuple of Scale
-        The scales that questions belong to.
-    attention_ends_after : int
-        Number of failed attention checks that ends participation; 0 for never.
-    """
-
+    # `about`, `items`, `overall`, `after`: questions about the participant, about each recommended item, about the
+    # whole list, and at the end
     about: tuple[Question, ...]
     items: tuple[Question, ...]
     overall: tuple[Question, ...]
     after: tuple[Question, ...] = ()
-    scales: tuple[Scale, ...] = field(default=())
-    attention_ends_after: int = 0
+    scales: tuple[Scale, ...] = field(default=())  # the scales that questions belong to
+    attention_ends_after: int = 0  # number of failed attention checks that ends participation; 0 for never
 
     def block(self, name: str) -> tuple[Question, ...]:
         """The questions of one block.
@@ -94,17 +77,14 @@ class Questionnaire:
     def find(self, key: str, *, about_item: bool) -> tuple[str, Question]:
         """Return the block and the question with a key.
 
+        Raises ParameterError when there is no such question.
+
         Parameters
         ----------
         key : str
             Key of the question.
         about_item : bool
             Whether it is asked about a recommended item.
-
-        Raises
-        ------
-        ParameterError
-            There is no such question.
         """
         for name in (ITEMS,) if about_item else (ABOUT, OVERALL, AFTER):
             for question in self.block(name):

@@ -64,130 +64,59 @@ def own_words(value: Any) -> str | None:
 
 @dataclass(frozen=True)
 class Choice:
-    """One answer option of a question.
+    """One answer option of a question."""
 
-    Parameters
-    ----------
-    value : str
-        Stored value.
-    label : mapping of str to str
-        Displayed text, by language.
-    is_exclusive : bool
-        Whether it excludes all other choices ("none of these").
-    """
-
-    value: str
-    label: Texts
-    is_exclusive: bool = False
+    value: str  # stored value
+    label: Texts  # displayed text, by language
+    is_exclusive: bool = False  # whether it excludes all other choices ("none of these")
 
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """One row of a matrix.
+    """One row of a matrix."""
 
-    Parameters
-    ----------
-    key : str
-        Its name in answers and exports.
-    text : mapping of str to str
-        Its wording by language.
-    is_reversed : bool
-        Whether it is reverse-scored.
-    """
-
-    key: str
-    text: Texts
-    is_reversed: bool = False
+    key: str  # its name in answers and exports
+    text: Texts  # its wording by language
+    is_reversed: bool = False  # whether it is reverse-scored
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question.
+    """One question."""
 
-    Parameters
-    ----------
-    key : str
-        Its name in answers and exports.
-    kind : str
-        One of `KINDS`.
-    text : mapping of str to str
-        Its wording by language.
-    help : mapping of str to str
-        Help text, by language; may be empty.
-    required : bool
-        Whether an answer is required if the question is shown.
-    minimum, maximum : int, float or None
-        Lowest and highest number, or points of a Likert scale; fewest and most answers of a multiple choice.
-    choices : tuple of Choice
-        Answer options of a choice.
-    max_length : int
-        Longest text, in characters.
-    admits : tuple or None
-        Screening: the only admitted values; None admits every value.
-    admits_minimum, admits_maximum : int or None
-        Screening: the admitted range, both ends included.
-    shown_if : Condition or None
-        Condition on earlier answers under which the question is shown; None for always.
-    ends : mapping of str to (str, str)
-        Labels of the two ends of a scale, by language.
-    wordings : mapping of str to mapping
-        Alternative wordings by branch ("watched", "trailer_seen", "neither"), each by language.
-    labels : mapping of str to tuple of str
-        A label for each point of a Likert scale, lowest first, by language.
-    other : mapping of str to str
-        Label of the free-text option "other", by language; empty for none.
-    decimals : int
-        Maximum number of decimals.
-    unit : mapping of str to str
-        Unit of a number, by language.
-    step : int or float
-        Step size of a slider, > 0.
-    rows : tuple of MatrixRow
-        Rows of a matrix, all answered on the same points or choices.
-    random_order : bool
-        Whether choices or rows are shuffled for each participant.
-    random_group : str
-        Adjacent questions of the same group are shuffled for each participant.
-    may_decline : bool
-        Whether "prefer not to answer" is offered.
-    scale : str
-        Key of the scale it belongs to, or empty.
-    is_reversed : bool
-        Whether it is reverse-scored.
-    expects : str, int or None
-        The answer that passes an attention check.
-    is_identifying : bool
-        Whether the answer identifies a person.
-    """
-
-    key: str
-    kind: str
-    text: Texts
-    help: Texts = field(default_factory=dict)
-    required: bool = True
+    key: str  # its name in answers and exports
+    kind: str  # one of `KINDS`
+    text: Texts  # its wording by language
+    help: Texts = field(default_factory=dict)  # help text, by language; may be empty
+    required: bool = True  # whether an answer is required if the question is shown
+    # `minimum`, `maximum`: lowest and highest number, or points of a Likert scale; fewest and most answers of a
+    # multiple choice
     minimum: Any = None
     maximum: Any = None
-    choices: tuple[Choice, ...] = ()
-    max_length: int = 200
-    admits: tuple[Any, ...] | None = None
+    choices: tuple[Choice, ...] = ()  # answer options of a choice
+    max_length: int = 200  # longest text, in characters
+    admits: tuple[Any, ...] | None = None  # screening: the only admitted values; None admits every value
+    # `admits_minimum`, `admits_maximum`: screening: the admitted range, both ends included
     admits_minimum: int | None = None
     admits_maximum: int | None = None
-    shown_if: Condition | None = None
-    ends: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    shown_if: Condition | None = None  # condition on earlier answers under which the question is shown; None for always
+    ends: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # labels of the two ends of a scale, by language
+    # alternative wordings by branch ("watched", "trailer_seen", "neither"), each by language
     wordings: Mapping[str, Texts] = field(default_factory=dict)
+    # A label for each point of a Likert scale, lowest first, by language
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    other: Texts = field(default_factory=dict)
-    decimals: int = 0
-    unit: Texts = field(default_factory=dict)
-    step: Any = 1
-    rows: tuple[MatrixRow, ...] = ()
-    random_order: bool = False
-    random_group: str = ""
-    may_decline: bool = False
-    scale: str = ""
-    is_reversed: bool = False
-    expects: Any = None
-    is_identifying: bool = False
+    other: Texts = field(default_factory=dict)  # label of the free-text option "other", by language; empty for none
+    decimals: int = 0  # maximum number of decimals
+    unit: Texts = field(default_factory=dict)  # unit of a number, by language
+    step: Any = 1  # step size of a slider, > 0
+    rows: tuple[MatrixRow, ...] = ()  # rows of a matrix, all answered on the same points or choices
+    random_order: bool = False  # whether choices or rows are shuffled for each participant
+    random_group: str = ""  # adjacent questions of the same group are shuffled for each participant
+    may_decline: bool = False  # whether "prefer not to answer" is offered
+    scale: str = ""  # key of the scale it belongs to, or empty
+    is_reversed: bool = False  # whether it is reverse-scored
+    expects: Any = None  # the answer that passes an attention check
+    is_identifying: bool = False  # whether the answer identifies a person
 
     @property
     def is_on_points(self) -> bool:
@@ -197,8 +126,9 @@ class Question:
     def check(self, value: Any) -> Any:
         """Validate an answer and return the value to store.
 
-        Incomplete answers (some rows of a matrix, too few options of a multiple choice) are accepted;
-        `is_wanting` detects them.
+        Incomplete answers (some rows of a matrix, too few options of a multiple choice) are accepted; `is_wanting`
+        detects them. Raises ParameterError when the value does not answer the question, or an answer is required and
+        missing.
 
         Parameters
         ----------
@@ -209,11 +139,6 @@ class Question:
         -------
         bool, int, float, str, list, dict or None
             None if there is no answer and none is required.
-
-        Raises
-        ------
-        ParameterError
-            The value does not answer the question, or an answer is required and missing.
 
         Examples
         --------

@@ -237,16 +237,13 @@ def _read_text(text: str) -> Questionnaire:
 def questionnaire_from(mapping: Mapping[str, Any]) -> Questionnaire:
     """Parse a questionnaire from plain data: a preset's YAML or a study's JSON.
 
+    Raises QuestionnaireProblems, a ParameterError with every problem, such as unknown fields, duplicate keys or
+    conditions on later questions.
+
     Parameters
     ----------
     mapping : mapping
         Block name to a list of questions; ``scales`` to a list of scales.
-
-    Raises
-    ------
-    QuestionnaireProblems
-        A ParameterError with every problem, such as unknown fields, duplicate keys or conditions on later
-        questions.
 
     Examples
     --------

@@ -36,25 +36,14 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_.-]{1,80})\}")
 
 @dataclass(frozen=True)
 class Exit:
-    """What a participant sees at the end, for one outcome.
+    """What a participant sees at the end, for one outcome."""
 
-    Parameters
-    ----------
-    code : str
-        One of `CODES`: no code, one shared code, or a unique code for each participant.
-    static_code : str
-        The shared code.
-    url : str
-        Redirect address, with ``{code}``, ``{id}`` or the name of a link parameter as placeholders; empty for the
-        panel's own.
-    text : mapping of str to str
-        Markdown by language; may be empty.
-    """
-
-    code: str = NO_CODE
-    static_code: str = ""
+    code: str = NO_CODE  # one of `CODES`: no code, one shared code, or a unique code for each participant
+    static_code: str = ""  # the shared code
+    # redirect address, with ``{code}``, ``{id}`` or the name of a link parameter as placeholders; empty for the
+    # panel's own
     url: str = ""
-    text: Mapping[str, str] = field(default_factory=dict)
+    text: Mapping[str, str] = field(default_factory=dict)  # markdown by language; may be empty
 
     def template(self, panel: Panel) -> str:
         """Return the redirect address with its placeholders: the researcher's, or else the panel's.
@@ -76,6 +65,9 @@ class Exit:
 def checked_exit(outcome: str, exit_: Exit, panel: Panel) -> Exit:
     """Validate and normalise an exit.
 
+    Raises ParameterError when the outcome or kind of code is unknown, a code or text is missing or too long, or the
+    address is not a web address with a fixed host.
+
     Parameters
     ----------
     outcome : str
@@ -87,12 +79,6 @@ def checked_exit(outcome: str, exit_: Exit, panel: Panel) -> Exit:
     -------
     Exit
         The normalised exit; its address is a template with placeholders.
-
-    Raises
-    ------
-    ParameterError
-        The outcome or kind of code is unknown, a code or text is missing or too long, or the address is not a web
-        address with a fixed host.
     """
     if outcome not in OUTCOMES:
         raise ParameterError(f"There is no outcome {outcome!r}; there are {', '.join(OUTCOMES)}.")

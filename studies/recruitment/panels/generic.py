@@ -41,6 +41,8 @@ STATES = {
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     """Validate parameter names.
 
+    Raises ParameterError when a name is invalid or reserved, or there are too many.
+
     Parameters
     ----------
     names : sequence of str
@@ -50,11 +52,6 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     -------
     tuple of str
         Unique names, in order.
-
-    Raises
-    ------
-    ParameterError
-        A name is invalid or reserved, or there are too many.
     """
     unique = tuple(dict.fromkeys(names))
     if len(unique) > MOST_NAMES:

@@ -30,14 +30,10 @@ def unchanged(url: str) -> str:
 
 @dataclass(frozen=True)
 class Columns:
-    """Possible names of the columns of a panel's list, the likeliest first; case and outer spaces are ignored.
+    """Possible names of the columns of a panel's list, the likeliest first; case and outer spaces are ignored."""
 
-    Parameters
-    ----------
-    person, submission, status, code : tuple of str
-        Participant id, submission id, submission status, completion code. A trailing "*" matches any ending.
-    """
-
+    # `person`, `submission`, `status`, `code`: participant id, submission id, submission status, completion code. A
+    # trailing "*" matches any ending.
     person: tuple[str, ...]
     submission: tuple[str, ...] = ()
     status: tuple[str, ...] = ()
@@ -46,45 +42,26 @@ class Columns:
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel.
+    """One panel."""
 
-    Parameters
-    ----------
-    key, name : str
-        Key in the settings; displayed name.
-    person : tuple of str
-        Parameters with the participant's id; the first one present in a link is used. Case-sensitive.
-    submission : tuple of str
-        Parameters with the submission's id.
-    placeholders : mapping of str to str
-        Query of the link to paste: the panel's placeholder by parameter. Empty if the panel appends its parameters
-        itself.
-    preview : tuple of (str, str) or None
-        The parameter and value that mark a preview of the task.
-    exit_url : str
-        Redirect address after completion, with ``{code}`` or ``{id}``; empty if there is none or the researcher
-        enters it.
-    has_fixed_codes : bool
-        Whether the panel requires a study's codes in advance, which rules out unique codes.
-    exit_from : callable
-        Converts the address that the panel shows to the researcher into a template.
-    columns : Columns
-        Columns of the list of submissions.
-    states : mapping of str to str
-        `STATES` by the panel's own words in lower case.
-    """
-
+    # `key`, `name`: key in the settings; displayed name
     key: str
     name: str
+    # Parameters with the participant's id; the first one present in a link is used. Case-sensitive.
     person: tuple[str, ...]
-    submission: tuple[str, ...] = ()
+    submission: tuple[str, ...] = ()  # parameters with the submission's id
+    # Query of the link to paste: the panel's placeholder by parameter. Empty if the panel appends its parameters
+    # itself.
     placeholders: Mapping[str, str] = field(default_factory=dict)
-    preview: tuple[str, str] | None = None
+    preview: tuple[str, str] | None = None  # the parameter and value that mark a preview of the task
+    # redirect address after completion, with ``{code}`` or ``{id}``; empty if there is none or the researcher enters
+    # it
     exit_url: str = ""
-    has_fixed_codes: bool = False
+    has_fixed_codes: bool = False  # whether the panel requires a study's codes in advance, which rules out unique codes
+    # converts the address that the panel shows to the researcher into a template
     exit_from: Callable[[str], str] = unchanged
-    columns: Columns = field(default_factory=lambda: Columns(()))
-    states: Mapping[str, str] = field(default_factory=dict)
+    columns: Columns = field(default_factory=lambda: Columns(()))  # columns of the list of submissions
+    states: Mapping[str, str] = field(default_factory=dict)  # `STATES` by the panel's own words in lower case
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -17,28 +17,15 @@ LONGEST_CELL = 500
 
 @dataclass(frozen=True)
 class Submission:
-    """One line of the list.
+    """One line of the list."""
 
-    Parameters
-    ----------
-    line : int
-        Line number in the file, from 1.
-    person, submission : str
-        Ids of participant and submission; the latter may be empty.
-    state : str
-        One of `studies.recruitment.panels.panel.STATES`.
-    panel_status : str
-        The panel's own word for the state.
-    code : str
-        The completion code that the participant entered; may be empty.
-    """
-
-    line: int
+    line: int  # line number in the file, from 1
+    # `person`, `submission`: ids of participant and submission; the latter may be empty
     person: str
     submission: str
-    state: str
-    panel_status: str
-    code: str
+    state: str  # one of `studies.recruitment.panels.panel.STATES`
+    panel_status: str  # the panel's own word for the state
+    code: str  # the completion code that the participant entered; may be empty
 
     @property
     def key(self) -> str:
@@ -48,21 +35,11 @@ class Submission:
 
 @dataclass(frozen=True)
 class Problem:
-    """An error in a file.
+    """An error in a file."""
 
-    Parameters
-    ----------
-    line : int
-        The line, from 1; 0 for the file as a whole.
-    column : str
-        The column's name; may be empty.
-    reason : str
-        The error, as a sentence.
-    """
-
-    line: int
-    column: str
-    reason: str
+    line: int  # the line, from 1; 0 for the file as a whole
+    column: str  # the column's name; may be empty
+    reason: str  # the error, as a sentence
 
 
 def _normal(word: str) -> str:

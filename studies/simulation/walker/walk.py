@@ -105,10 +105,7 @@ class Walker:
     def run(self) -> Walk:
         """Walk to the end and return the result.
 
-        Raises
-        ------
-        ParallaxError
-            A page lacks a required element, or the site responds with an error.
+        Raises ParallaxError when a page lacks a required element, or the site responds with an error.
         """
         page = self._get(self.entry)
         for _ in range(MOST_STEPS):
