@@ -44,7 +44,7 @@ from studies.enums import Mode
 from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.models import Study
-from studies.plans import REFILL, SCALE_PREFIX, contrast_from, plan_from
+from studies.plans import REFILL, SCALE_PREFIX, contrast_from, plan_from, smallest_effect_from
 from studies.recruitment.interviewer_text import nested_sentence
 from studies.recruitment.selectors.recruitment import is_nested
 from studies.usage_data import is_usage, taken_rule
@@ -308,5 +308,6 @@ def preregistration_plan(study: Study) -> Plan:
         analysis=analysis,
         is_refilled=bool(settings.get(REFILL)),
         contrast=contrast_from(primary),
+        smallest_effect=smallest_effect_from(primary),
         scales=tuple(_scale_plan(scale) for scale in scales_of(questionnaire) if scale.key in analysis.scales),
     )
