@@ -1,4 +1,7 @@
-"""Expected imbalance between conditions, by simulation: overall, by trait and within strata."""
+"""Expected imbalance between conditions, overall, by trait and within strata, and how well assignments can be guessed.
+
+Both are simulated.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +55,13 @@ class Imbalance:
         The same among participants who share a trait (women, or one age band), for the most uneven trait.
     within_halfway, within_full : Spread
         The same within a stratum, for the most uneven stratum.
+    guessed : float
+        Share of assignments that somebody guesses who has seen all earlier ones and always names the condition that is
+        furthest from its target, overall or within the stratum, whichever is right more often.
+
+    References
+    ----------
+    The guesser: Blackwell & Hodges (1957), Annals of Mathematical Statistics 28(2):449-460.
     """
 
     n_participants: int
@@ -62,6 +72,7 @@ class Imbalance:
     trait_full: Spread
     within_halfway: Spread
     within_full: Spread
+    guessed: float
 
 
 def expected_imbalance(
@@ -119,7 +130,7 @@ def expected_imbalance(
         for groups in (simulation.all, simulation.traits, simulation.blocks)
         for counts in (halfway, simulation.counts)
     ]
-    return Imbalance(n, repetitions, *spreads)
+    return Imbalance(n, repetitions, *spreads, guessed=float(simulation.guessed.max() / (n * repetitions)))
 
 
 def _check(targets: Sequence[int], shares: Mapping[str, float], repetitions: int) -> None:
@@ -168,11 +179,18 @@ class _Simulation:
         self.left: Counts = np.zeros((repetitions, len(self.blocks), len(targets)), dtype=np.int64)
         # For each stratum and margin, which strata share the trait; the last margin covers all participants.
         margins = np.concatenate([self.traits, self.all])
+        self.guessed = np.zeros(2)  # expected right guesses by the counts of all participants, and of the stratum
         self.alike = np.stack([margins[margins[:, stratum] == 1] for stratum in range(len(names))])
 
     def join(self, arriving: Counts) -> None:
         """Add one participant of the stratum `arriving` to each study."""
-        self.counts[self.every, arriving, self.choose(arriving)] += 1
+        is_open = self.counts.sum(axis=1) < self.targets
+        chosen = self.choose(arriving)
+        in_block = self.blocks[self.block_of[arriving]]  # which strata are merged with that of the participant
+        for place, counts in enumerate((self.counts.sum(axis=1), np.einsum("rs,rsk->rk", in_block, self.counts))):
+            named = _lowest(counts / self.targets, is_open)  # the guesser draws one of them
+            self.guessed[place] += (named[self.every, chosen] / named.sum(axis=1)).sum()
+        self.counts[self.every, arriving, chosen] += 1
 
     def choose(self, arriving: Counts) -> Counts:
         """Return the condition that each study assigns to a participant of the stratum `arriving`."""

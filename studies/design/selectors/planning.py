@@ -70,6 +70,7 @@ class Expected:
     """The imbalance to expect of each method, and of the strata."""
 
     n_participants: int
+    n_conditions: int
     repetitions: int
     methods: tuple[tuple[str, bool, Imbalance], ...]  # name, whether it is chosen, numbers
     strata: tuple[tuple[str, float, float], ...]  # name, participants expected, the same in each condition
@@ -87,6 +88,7 @@ def expected_imbalance(study: Study, targets: Sequence[int], method: Method, str
     shares = strata.expected_merged() if is_merged else strata.expected()
     return Expected(
         n,
+        k,
         next(iter(by_method.values())).repetitions,
         tuple((name, name == method.name, imbalance) for name, imbalance in by_method.items()),
         tuple((name, share * n, share * n / k) for name, share in shares.items()),
