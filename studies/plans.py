@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
@@ -31,6 +32,11 @@ TESTS: Mapping[str, str] = MappingProxyType(
 
 
 CONTRAST_TEST = "planned contrast of the primary variable, a t test with the variance pooled over all conditions"
+EQUIVALENCE_TEST = (
+    "two one-sided tests and a minimum-effect test of every pair, and of the planned contrast, against the smallest "
+    "effect of interest, with Welch's standard errors; the pairs corrected by Holm"
+)
+SMALLEST_EFFECT = "smallest_effect"  # setting of the primary pair
 EXPLORATORY_BESIDE_CONTRAST = "all pairs of a variable and a metric, corrected together by Holm"
 
 
@@ -177,17 +183,32 @@ def contrast_from(primary: Mapping[str, Any]) -> Contrast | None:
     return Contrast(higher=sets[0], lower=sets[1], sides=contrast.get("sides", 2))
 
 
-def tests_of(contrast: Contrast | None) -> dict[str, str]:
-    """Return the analyses of a report, in words, as stored in the frozen design.
+def smallest_effect_from(primary: Mapping[str, Any]) -> float | None:
+    """Return the smallest effect of interest in a study's ``primary``, in points of the variable, or None.
 
-    Parameters
-    ----------
-    contrast : Contrast or None
-        The planned contrast if it is the primary test.
+    Raises ParameterError for anything but a positive number.
+
+    Examples
+    --------
+    >>> smallest_effect_from({"perceived": "accuracy", "objective": "recall", "smallest_effect": 0.3})
+    0.3
     """
-    if contrast is None:
-        return dict(TESTS)
-    return {**TESTS, "contrast": CONTRAST_TEST, "exploratory": EXPLORATORY_BESIDE_CONTRAST}
+    effect = primary.get(SMALLEST_EFFECT)
+    if effect is None:
+        return None
+    if not is_number(effect) or not 0 < effect < math.inf:
+        raise ParameterError(f"The smallest effect of interest is a number above 0; got {effect!r}.")
+    return float(effect)
+
+
+def tests_of(primary: Mapping[str, Any]) -> dict[str, str]:
+    """Return the analyses of a report on a study's ``primary``, in words, as stored in the frozen design."""
+    tests = dict(TESTS)
+    if contrast_from(primary) is not None:
+        tests |= {"contrast": CONTRAST_TEST, "exploratory": EXPLORATORY_BESIDE_CONTRAST}
+    if smallest_effect_from(primary) is not None:
+        tests["equivalence"] = EQUIVALENCE_TEST
+    return tests
 
 
 def _refuse_unknown(what: str, names: Sequence[Any], known: Sequence[str]) -> None:

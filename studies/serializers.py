@@ -98,6 +98,9 @@ class PrimarySerializer(serializers.Serializer[Any]):
     contrast = ContrastSerializer(
         required=False, help_text="Only if the primary test is a planned contrast instead of the rank correlation."
     )
+    smallest_effect = serializers.FloatField(
+        required=False, help_text="Smallest effect of interest, in points of the perceived variable, if one is planned."
+    )
 
 
 class AssignmentSeedSerializer(serializers.Serializer[Any]):

@@ -93,6 +93,7 @@ def document_of(report: Report) -> Document:
     run_figure = FigureMaker(DATASET_BADGE if report.read_provenance().is_dataset_synthetic else "", stamp)
     sections = (
         comparison.contrast_section(results),
+        comparison.equivalence_section(results),
         comparison.certainty_section(results, figure, run_figure),
         comparison.orders_section(results),
         *(perceived.variable_section(variable, figure) for variable in results.variables),

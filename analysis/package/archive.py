@@ -10,7 +10,15 @@ from pathlib import Path
 from analysis.exports.document import DATASET_BADGE, SYNTHETIC_NOTICE
 from analysis.models import Report
 from analysis.narrative import verdict
-from analysis.package.contents import write_contrast, write_design, write_people, write_plan, write_run, write_scripts
+from analysis.package.contents import (
+    write_contrast,
+    write_design,
+    write_equivalence,
+    write_people,
+    write_plan,
+    write_run,
+    write_scripts,
+)
 from analysis.package.numbers import numbers_csv
 from core.provenance import versions
 from studies.allocation.selectors.assignment_seed import seed_sentence
@@ -36,6 +44,7 @@ def package_of(report: Report, files: Mapping[str, Callable[[], bytes]], progres
         write_people(report, folder)
         write_plan(report, folder)
         write_contrast(report, folder)
+        write_equivalence(report, folder)
         progress("Writing the results of the run")
         write_run(report, folder)
         write_design(report, folder)
@@ -98,6 +107,11 @@ def readme(report: Report) -> str:
         *(
             ["- `data/contrast.csv`: the planned contrast, the primary test: conditions expected higher and lower"]
             if results.contrast is not None
+            else []
+        ),
+        *(
+            ["- `data/equivalence.csv`: the smallest effect of interest in the primary variable"]
+            if results.equivalence is not None
             else []
         ),
         "- `design/`: the frozen design and its hash, the questionnaire, the texts participants read, and the "

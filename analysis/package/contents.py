@@ -109,6 +109,13 @@ def write_contrast(report: Report, folder: Path) -> None:
         _write_lines(folder / "data" / "contrast.csv", ["variable", "set", "condition", "sides"], lines)
 
 
+def write_equivalence(report: Report, folder: Path) -> None:
+    """Write the smallest effect of interest for the scripts, where one is planned."""
+    tested = report.read_results().equivalence
+    if tested is not None:
+        _write_lines(folder / "data" / "equivalence.csv", ["variable", "bound"], [[tested.variable_key, tested.bound]])
+
+
 def _is_analysed(person: Person, plan: ReportPlan) -> bool:
     """Whether a participant is analysed: completed, with every answer, and not excluded under the report's plan."""
     participant = person.record.participant

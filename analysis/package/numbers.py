@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from analysis.enums import Metric
-from analysis.results.comparison import Comparison, PlannedContrast
+from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
 from analysis.results.follow_up import CorrectedParts, CorrelatedVariables, NoveltyCorrelation, VariableEffects
 from analysis.results.objective import TESTED_KINDS, ProfileLength
 from analysis.results.perceived import PerceivedVariable
@@ -55,6 +55,8 @@ def lines_of(results: Results) -> Iterator[Line]:
             yield from _of_metric(length, kind, Metric(kind, length.profile_length, results.objective.n).key)
     if results.contrast is not None:
         yield from _of_contrast(results.contrast)
+    if results.equivalence is not None:
+        yield from _of_equivalence(results.equivalence)
     # The scripts enumerate the orders of up to eight algorithms; with more, only the coefficients are compared.
     tested = [comparison.tau for comparison in results.comparisons if isinstance(comparison.tau, AgreementResult)]
     is_exact = all(tau.n <= MOST_PERMUTED for tau in tested)
@@ -134,6 +136,19 @@ def _of_contrast(contrast: PlannedContrast) -> Iterator[Line]:
     yield from _statistics(key, "contrast", nothing, result.pooled, PER_CONTRAST)
     if result.welch is not None:
         yield from _statistics(key, "contrast_welch", nothing, result.welch, PER_CONTRAST)
+
+
+def _of_equivalence(tested: Equivalence) -> Iterator[Line]:
+    key, result = tested.variable_key, tested.result
+    if isinstance(result, Undefined):
+        return
+    for pair in result.pairs:
+        names = (key, "equivalence", pair.a, pair.b)
+        if not isinstance(pair.test, Undefined):
+            yield from _limits(names, pair.test.interval)
+        yield from _statistics(key, "equivalence", (pair.a, pair.b), pair, ("p_equivalence", "p_minimum"))
+    if tested.contrast is not None:
+        yield from _statistics(key, "equivalence", ("", ""), tested.contrast, ("p_equivalence", "p_minimum"))
 
 
 def _of_metric(length: ProfileLength, kind: str, key: str) -> Iterator[Line]:

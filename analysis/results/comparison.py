@@ -11,6 +11,7 @@ from analysis.results.perceived import ALPHA
 from analysis.results.variables import ScaleVariable, variable_of
 from inference.agreement import OrdersCompared, PairVerdict, Verdict
 from inference.contrasts import ContrastResult
+from inference.equivalence import BoundTest, EquivalenceResult
 from inference.order_bootstrap import TauDistribution
 from inference.results import AgreementResult, PairDirections, Undefined
 
@@ -125,6 +126,26 @@ class ContrastedMetric:
     higher_mean: float
     lower_mean: float
     is_better: bool | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equivalence:
+    """Every pair of conditions, and the planned contrast, against the smallest effect of interest.
+
+    The contrast is tested with Welch's standard error; None where none is planned or it has no such error.
+    """
+
+    variable_key: str = field(metadata=stored("variable"))
+    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
+    alpha: float
+    bound: float
+    result: EquivalenceResult | Undefined
+    contrast: BoundTest | None = None
+
+    @property
+    def variable(self) -> Variable:
+        """The perceived side."""
+        return variable_of(self.variable_key, self.scale_variables)
 
 
 @dataclass(frozen=True, kw_only=True)

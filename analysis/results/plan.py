@@ -12,11 +12,12 @@ from studies.plans import SCALE_PREFIX, Contrast, contrast_from
 
 @dataclass(frozen=True, kw_only=True)
 class Primary:
-    """The primary pair, and the planned contrast as the settings of the study hold it."""
+    """The primary pair, the smallest effect of interest, and the planned contrast as the study's settings hold it."""
 
     perceived: str
     objective: str
     contrast: dict[str, Any] | None = field(default=None, metadata=stored(is_omitted=True))
+    smallest_effect: float | None = field(default=None, metadata=stored(is_omitted=True))
 
     @property
     def planned_contrast(self) -> Contrast | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.results.codec import stored
-from analysis.results.comparison import Comparison, PlannedContrast
+from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
 from analysis.results.exclusions import Exclusions
 from analysis.results.flow import Flow
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
@@ -87,6 +87,7 @@ class Results:
     objective: ObjectiveSide
     comparisons: tuple[Comparison, ...]
     contrast: PlannedContrast | None = field(default=None, metadata=stored(is_omitted=True))
+    equivalence: Equivalence | None = field(default=None, metadata=stored(is_omitted=True))
 
     @property
     def is_live(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.enums import VARIABLE_OF, Metric, Variable
 from analysis.results.codec import encode
-from analysis.results.comparison import PlannedContrast
+from analysis.results.comparison import Equivalence, PlannedContrast
 from analysis.results.exclusions import ComparedContrast
 from analysis.results.flow import Flow
 from analysis.results.objective import Candidates, ObjectiveSide, ProfileLength
@@ -19,7 +19,7 @@ from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Measured, conditions_of
 from analysis.selectors.responses import Reading
 from analysis.services.agreement import all_comparisons
-from analysis.services.contrasts import contrasted_metric, tested_contrast
+from analysis.services.contrasts import contrasted_metric, tested_contrast, tested_equivalence
 from analysis.services.correlations import correlations_of
 from analysis.services.effects import effects_of_all
 from analysis.services.exclusions import TestedVariable, by_key, with_and_without
@@ -121,6 +121,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         objective=_objective(inputs.run, lengths),
         comparisons=all_comparisons(perceived, objective, pair, alpha=alpha, is_tested=primary.contrast is None),
         contrast=contrast,
+        equivalence=_equivalence(inputs, perceived, contrast),
     )  # fmt: skip
     # Through JSON and back: drawing now and drawing from the stored row give the same; NaN is refused.
     plain: dict[str, Any] = json.loads(canonical_json(encode(Results, results)))
@@ -197,6 +198,18 @@ def _contrast(
     )
     completers = tested_contrast(reading.completers, variable, planned, alpha)
     return contrast, ComparedContrast(analysed=analysed, completers=completers)
+
+
+def _equivalence(
+    inputs: Inputs, perceived: Mapping[Variable, Ranking], contrast: PlannedContrast | None
+) -> Equivalence | None:
+    """The primary variable against the smallest effect of interest; None where none is planned or it is not tested."""
+    primary, alpha = inputs.plan.primary, inputs.plan.alpha
+    bound, variable = primary.smallest_effect, by_key(perceived, primary.perceived)
+    if bound is None or variable is None:
+        return None
+    test = None if contrast is None else contrast.test
+    return tested_equivalence(inputs.reading.analysed, variable, bound, alpha, test)
 
 
 def _generality(run: EvaluationRun) -> float | None:

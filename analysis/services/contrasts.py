@@ -1,13 +1,16 @@
-"""The planned contrast, where it is the primary test: of the primary variable, with the primary metric described."""
+"""The primary variable's planned contrast, where it is the primary test, and its equivalence within a planned bound."""
 
 from __future__ import annotations
 
 from analysis.enums import Metric, Variable
-from analysis.results.comparison import ContrastedMetric, TestedContrast
+from analysis.results.comparison import ContrastedMetric, Equivalence, TestedContrast
+from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Answers
 from analysis.services.perceived import LEAST_N, groups_of
 from analysis.services.rankings import Ranking
 from inference.contrasts import planned_contrast
+from inference.equivalence import bound_test, equivalence
+from inference.results import Undefined
 from studies.plans import Contrast
 
 
@@ -20,6 +23,25 @@ def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, al
     return TestedContrast(
         higher=contrast.higher, lower=contrast.lower, sides=contrast.sides, alpha=alpha, result=result
     )  # fmt: skip
+
+
+def tested_equivalence(
+    answers: Answers, variable: Variable, bound: float, alpha: float, contrast: TestedContrast | None
+) -> Equivalence:
+    """Every pair of conditions, and the contrast if there is one, against the bound."""
+    welch = None if contrast is None or isinstance(contrast.result, Undefined) else contrast.result.welch
+    return Equivalence(
+        variable_key=variable.key,
+        scale_variables=scale_variables([variable]),
+        alpha=alpha,
+        bound=bound,
+        result=equivalence(groups_of(answers, variable), bound, alpha),
+        contrast=(
+            None
+            if welch is None or contrast is None or isinstance(contrast.result, Undefined)
+            else bound_test(contrast.result.difference, welch.se, welch.df, bound, alpha)
+        ),
+    )
 
 
 def contrasted_metric(ranking: Ranking, metric: Metric, contrast: Contrast) -> ContrastedMetric | None:

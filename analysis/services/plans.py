@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from analysis.enums import Metric
 from analysis.results.objective import TESTED_KINDS
-from analysis.results.plan import Primary, ReportPlan
+from analysis.results.plan import ReportPlan
 from analysis.selectors.plans import FrozenPlan
 from core.errors import ParallaxError, ParameterError
 from evaluation.models import EvaluationRun
@@ -45,7 +45,6 @@ def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PL
         ).in_order()
     except ParameterError as problem:
         raise ParallaxError("report.bad_plan", str(problem)) from problem
-    primary = planned.primary
     return ReportPlan(
         alpha=plan.alpha,
         variables=plan.variables,
@@ -61,5 +60,5 @@ def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PL
         list_length=planned.list_length,
         profile_lengths=tuple(run.profile_lengths),
         tests=planned.tests,
-        primary=Primary(perceived=primary.perceived, objective=primary.objective, contrast=primary.contrast),
+        primary=planned.primary,
     )  # fmt: skip

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.results.comparison import HALVES, Comparison, PlannedContrast
+from analysis.results.comparison import HALVES, Comparison, Equivalence, PlannedContrast
+from analysis.results.perceived import PerceivedVariable
 from analysis.tables.cells import MISSING, decimal, interval, probability, share_cell, whole, written
+from analysis.tables.levels import coverage
 from documents.tables import Cell, Column, Row, Table, text
 from inference.agreement import Verdict
 from inference.results import AgreementResult, PairDirections, Undefined
@@ -229,6 +231,67 @@ def contrast_table(contrast: PlannedContrast) -> Table | None:
         rows,
         f"{sides} Intervals at the level of the test, α = {level(contrast.test.alpha)}; conditions of one set have "
         "equal weight.",
+    )
+
+
+def equivalence_table(tested: Equivalence) -> Table | None:
+    """Every pair against the smallest effect of interest; None where it was not tested."""
+    result, is_share = tested.result, tested.variable.is_share
+    if isinstance(result, Undefined):
+        return None
+    rows = []
+    for pair in result.pairs:
+        if isinstance(pair.test, Undefined) or pair.p_equivalence is None or pair.p_minimum is None:
+            continue
+        conclusion = (
+            "practically the same" if pair.is_equivalent else "beyond the bound" if pair.is_beyond else "undecided"
+        )
+        rows.append(
+            Row(
+                (
+                    text(pair.a),
+                    text(pair.b),
+                    decimal(pair.test.difference, 2, is_share),
+                    decimal(pair.test.interval.low, 2, is_share),
+                    decimal(pair.test.interval.high, 2, is_share),
+                    probability(pair.p_equivalence),
+                    probability(pair.p_minimum),
+                    text(conclusion),
+                )
+            )
+        )
+    columns = (
+        Column("Algorithm"), Column("Compared with"), Column("Difference of means", True, "perceived"),
+        Column("CI, lower limit", True), Column("CI, upper limit", True), Column("p, equivalence", True),
+        Column("p, minimum effect", True), Column("Conclusion"),
+    )  # fmt: skip
+    return Table(
+        "equivalence",
+        f"Equivalence of pairs in {tested.variable.in_text} within ± {written(tested.bound, 2, is_share)}",
+        columns,
+        tuple(rows),
+        f"Welch’s standard errors. Intervals of {coverage(2 * tested.alpha)}, unadjusted; each family of p is "
+        "corrected by Holm.",
+    )
+
+
+def same_table(tested: Equivalence, variable: PerceivedVariable | None) -> Table | None:
+    """The algorithms with letters: those that share one are practically the same."""
+    result, is_share = tested.result, tested.variable.is_share
+    if isinstance(result, Undefined) or variable is None:
+        return None
+    means = {name: variable.described[name].mean for name in result.letters}
+    columns = (Column("Algorithm"), Column("M", True, "perceived"), Column("Practically the same"))
+    rows = tuple(
+        Row((text(name), decimal(means[name], 2, is_share), text(result.letters[name])))
+        for name in sorted(means, key=lambda name: -means[name])
+    )
+    return Table(
+        "practically-the-same",
+        f"Algorithms that are practically the same in {tested.variable.in_text}",
+        columns,
+        rows,
+        "Algorithms share a letter only if they were shown to differ by less than the smallest effect of interest.",
     )
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.models import Report
-from analysis.package.contents import write_contrast, write_people, write_plan, write_run, write_scripts
+from analysis.package.contents import (
+    write_contrast,
+    write_equivalence,
+    write_people,
+    write_plan,
+    write_run,
+    write_scripts,
+)
 from analysis.package.numbers import numbers_csv
 
 
@@ -14,6 +21,7 @@ def write_numbers(report: Report, folder: Path) -> None:
     write_people(report, folder)
     write_plan(report, folder)
     write_contrast(report, folder)
+    write_equivalence(report, folder)
     write_run(report, folder)
     write_scripts(report, folder)
     (folder / "report").mkdir()

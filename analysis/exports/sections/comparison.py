@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.charts import comparison as charts
-from analysis.narrative import agreement, contrast, verdict
+from analysis.narrative import agreement, contrast, equivalence, verdict
 from analysis.narrative import figures as titles
 from analysis.narrative import perceived as narrative
 from analysis.results.comparison import Comparison, Half
@@ -27,6 +27,19 @@ def contrast_section(results: Results) -> Section:
     section.say(contrast.sentence(planned), "says")
     section.say(contrast.metric_sentence(planned, results.objective.n))
     section.put(tables.contrast_table(planned))
+    return section
+
+
+def equivalence_section(results: Results) -> Section:
+    """Equivalence within the smallest effect of interest, where one is planned."""
+    section = Section("equivalence", "Practical equivalence")
+    tested = results.equivalence
+    if tested is None or not results.flow.analysed:
+        return section
+    for sentence in equivalence.sentences(tested):
+        section.say(sentence, "says")
+    section.put(tables.equivalence_table(tested))
+    section.put(tables.same_table(tested, results.variable(tested.variable_key)))
     return section
 
 

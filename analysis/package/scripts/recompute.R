@@ -303,6 +303,47 @@ contrast.test <- function(of, groups, higher, lower, sides) {
   }
 }
 
+# p of equivalence by two one-sided t tests, and of a difference beyond the bound, two-sided.
+against.bound <- function(difference, error, df, bound) {
+  list(p_equivalence = max(pt((difference + bound) / error, df, lower.tail = FALSE),
+                           pt((difference - bound) / error, df)),
+       p_minimum = min(1, 2 * pt((bound - abs(difference)) / error, df)))
+}
+
+# Every pair against the bound with Welch's error; Holm's correction within each of the two families.
+bounded.pairs <- function(of, groups, bound) {
+  rows <- list()
+  for (i in seq_len(length(groups) - 1)) for (j in seq_along(groups)[-seq_len(i)]) {
+    own <- c(var(groups[[i]]) / length(groups[[i]]), var(groups[[j]]) / length(groups[[j]]))
+    if (sum(own) < 1e-15) next
+    df <- sum(own)^2 / sum(own^2 / (lengths(groups)[c(i, j)] - 1))
+    difference <- mean(groups[[i]]) - mean(groups[[j]])
+    half <- qt(1 - alpha, df) * sqrt(sum(own))
+    a <- names(groups)[i]
+    b <- names(groups)[j]
+    keep(of, "equivalence", a, b, ci_low = difference - half, ci_high = difference + half)
+    rows[[length(rows) + 1]] <- c(list(a = a, b = b), against.bound(difference, sqrt(sum(own)), df, bound))
+  }
+  same <- p.adjust(sapply(rows, function(row) row$p_equivalence), method = "holm")
+  beyond <- p.adjust(sapply(rows, function(row) row$p_minimum), method = "holm")
+  for (place in seq_along(rows)) {
+    keep(of, "equivalence", rows[[place]]$a, rows[[place]]$b, p_equivalence = same[place], p_minimum = beyond[place])
+  }
+}
+
+# The planned contrast against the bound, with Welch's error.
+bounded.contrast <- function(of, groups, higher, lower, bound) {
+  named <- c(higher, lower)
+  if (!all(named %in% names(groups))) return(invisible())
+  weights <- c(rep(1 / length(higher), length(higher)), rep(-1 / length(lower), length(lower)))
+  n <- lengths(groups)[named]
+  own <- weights^2 * sapply(groups[named], var) / n
+  if (sum(own) < 1e-15) return(invisible())
+  found <- against.bound(sum(weights * sapply(groups[named], mean)), sqrt(sum(own)), sum(own)^2 / sum(own^2 / (n - 1)),
+                         bound)
+  do.call(keep, c(list(of = of, test = "equivalence", a = "", b = ""), found))
+}
+
 # Two-sided sign tests between every pair over users, with Holm's correction over all pairs.
 sign.tests <- function(of, values) {
   rows <- list()
@@ -418,6 +459,22 @@ if (file.exists(file.path(folder, "data/contrast.csv"))) {
   names(groups) <- conditions
   set <- function(name) as.character(planned[["condition"]][planned[["set"]] == name])
   contrast.test(variable, groups[lengths(groups) > 1], set("higher"), set("lower"), planned[["sides"]][1])
+}
+
+if (file.exists(file.path(folder, "data/equivalence.csv"))) {
+  bounded <- read("data/equivalence.csv")
+  variable <- as.character(bounded[["variable"]][1])
+  bound <- as.numeric(as.character(bounded[["bound"]][1]))
+  column <- people[[variable]]
+  groups <- lapply(conditions, function(name) column[people[["condition"]] == name & !is.na(column)])
+  names(groups) <- conditions
+  groups <- groups[lengths(groups) > 1]
+  bounded.pairs(variable, groups, bound)
+  if (file.exists(file.path(folder, "data/contrast.csv"))) {
+    planned <- read("data/contrast.csv")
+    set <- function(name) as.character(planned[["condition"]][planned[["set"]] == name])
+    bounded.contrast(variable, groups, set("higher"), set("lower"), bound)
+  }
 }
 
 users <- read("data/run-users.csv")

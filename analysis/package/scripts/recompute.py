@@ -184,6 +184,46 @@ def contrast(of, groups, higher, lower, sides):
         keep(of, test, "", "", t=t, df=df, p=p, ci_low=difference - half, ci_high=high)
 
 
+def against_bound(difference, squared, df, bound):
+    """p of equivalence by two one-sided t tests, and of a difference beyond the bound, two-sided."""
+    error = math.sqrt(squared)
+    same = max(stats.t.sf((difference + bound) / error, df), stats.t.cdf((difference - bound) / error, df))
+    return same, min(1.0, 2 * stats.t.cdf((bound - abs(difference)) / error, df))
+
+
+def bounded_pairs(of, groups, bound):
+    """Every pair against the bound with Welch's error; Holm's correction within each of the two families."""
+    tested = []
+    for a, b in combinations(groups, 2):
+        own = [groups[name].var(ddof=1) / len(groups[name]) for name in (a, b)]
+        if sum(own) < 1e-15:
+            continue
+        df = sum(own) ** 2 / sum(part**2 / (len(groups[name]) - 1) for part, name in zip(own, (a, b)))
+        difference = groups[a].mean() - groups[b].mean()
+        half = stats.t.isf(ALPHA, df) * math.sqrt(sum(own))
+        keep(of, "equivalence", a, b, ci_low=difference - half, ci_high=difference + half)
+        tested.append((a, b, *against_bound(difference, sum(own), df, bound)))
+    for place, statistic in ((2, "p_equivalence"), (3, "p_minimum")):
+        for row, p in zip(tested, holm([row[place] for row in tested])):
+            keep(of, "equivalence", *row[:2], **{statistic: p})
+
+
+def bounded_contrast(of, groups, higher, lower, bound):
+    """The planned contrast against the bound, with Welch's error."""
+    conditions = higher + lower
+    if any(name not in groups for name in conditions):
+        return
+    weights = {name: 1 / len(higher) if name in higher else -1 / len(lower) for name in conditions}
+    own = {name: weight**2 * groups[name].var(ddof=1) / len(groups[name]) for name, weight in weights.items()}
+    squared = sum(own.values())
+    if squared < 1e-15:
+        return
+    df = squared**2 / sum(part**2 / (len(groups[name]) - 1) for name, part in own.items())
+    difference = sum(weight * groups[name].mean() for name, weight in weights.items())
+    same, beyond = against_bound(difference, squared, df, bound)
+    keep(of, "equivalence", "", "", p_equivalence=same, p_minimum=beyond)
+
+
 def sign_tests(of, users):
     """Two-sided sign tests between every pair over users, with Holm's correction over all pairs."""
     pairs, counts, ps = [], [], []
@@ -455,6 +495,17 @@ if (FOLDER / "data/contrast.csv").exists():
     groups = {name: column[people["condition"] == name].dropna().to_numpy() for name in conditions}
     sets = [list(planned["condition"][planned["set"] == name]) for name in ("higher", "lower")]
     contrast(variable, {name: g for name, g in groups.items() if len(g) > 1}, *sets, int(planned["sides"][0]))
+
+if (FOLDER / "data/equivalence.csv").exists():
+    bounded = pd.read_csv(FOLDER / "data/equivalence.csv", dtype={"variable": str})
+    variable, bound = bounded["variable"][0], float(bounded["bound"][0])
+    column = people[variable]
+    groups = {name: column[people["condition"] == name].dropna().to_numpy() for name in conditions}
+    bounded_pairs(variable, {name: g for name, g in groups.items() if len(g) > 1}, bound)
+    if (FOLDER / "data/contrast.csv").exists():
+        planned = pd.read_csv(FOLDER / "data/contrast.csv", dtype=str, keep_default_na=False)
+        sets = [list(planned["condition"][planned["set"] == name]) for name in ("higher", "lower")]
+        bounded_contrast(variable, {name: g for name, g in groups.items() if len(g) > 1}, *sets, bound)
 
 users = pd.read_csv(FOLDER / "data/run-users.csv")
 objective = {}

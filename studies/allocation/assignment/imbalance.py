@@ -1,4 +1,7 @@
-"""Expected imbalance between conditions, by simulation: overall, by trait and within strata."""
+"""Expected imbalance between conditions, overall, by trait and within strata, and how well assignments can be guessed.
+
+Both are simulated.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,17 @@ class Spread:
 
 @dataclass(frozen=True)
 class Imbalance:
-    """Expected imbalance of one assignment method."""
+    """Expected imbalance of one assignment method.
+
+    Source of the guesser: Blackwell & Hodges (1957), Annals of Mathematical Statistics 28(2):449-460.
+    """
 
     # `n_participants`, `repetitions`: planned participants, and number of simulated studies
     n_participants: int
     repetitions: int
+    # share of assignments that somebody guesses who has seen all earlier ones and always names the condition that is
+    # furthest from its target, overall or within the stratum, whichever is right more often
+    guessed: float
     # `halfway`, `full`: over all participants, when half of them and when all of them are enrolled. In a full study
     # every condition is at its target, so `full` is the difference between the targets.
     halfway: Spread
@@ -101,7 +110,7 @@ def expected_imbalance(
         for groups in (simulation.all, simulation.traits, simulation.blocks)
         for counts in (halfway, simulation.counts)
     ]
-    return Imbalance(n, repetitions, *spreads)
+    return Imbalance(n, repetitions, float(simulation.guessed.max() / (n * repetitions)), *spreads)
 
 
 def _check(targets: Sequence[int], shares: Mapping[str, float], repetitions: int) -> None:
@@ -150,11 +159,18 @@ class _Simulation:
         self.left: Counts = np.zeros((repetitions, len(self.blocks), len(targets)), dtype=np.int64)
         # For each stratum and margin, which strata share the trait; the last margin covers all participants.
         margins = np.concatenate([self.traits, self.all])
+        self.guessed = np.zeros(2)  # expected right guesses by the counts of all participants, and of the stratum
         self.alike = np.stack([margins[margins[:, stratum] == 1] for stratum in range(len(names))])
 
     def join(self, arriving: Counts) -> None:
         """Add one participant of the stratum `arriving` to each study."""
-        self.counts[self.every, arriving, self.choose(arriving)] += 1
+        is_open = self.counts.sum(axis=1) < self.targets
+        chosen = self.choose(arriving)
+        in_block = self.blocks[self.block_of[arriving]]  # which strata are merged with that of the participant
+        for place, counts in enumerate((self.counts.sum(axis=1), np.einsum("rs,rsk->rk", in_block, self.counts))):
+            named = _lowest(counts / self.targets, is_open)  # the guesser draws one of them
+            self.guessed[place] += (named[self.every, chosen] / named.sum(axis=1)).sum()
+        self.counts[self.every, arriving, chosen] += 1
 
     def choose(self, arriving: Counts) -> Counts:
         """Return the condition that each study assigns to a participant of the stratum `arriving`."""

@@ -1,4 +1,4 @@
-"""The primary test, as the design page asks for it: the rank correlation, or a planned contrast."""
+"""The primary test, as the design page asks for it: rank correlation or planned contrast, and the smallest effect."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django import forms
 from core.errors import ParameterError
 from studies.design.narrative.plan import smallest_p_sentence
 from studies.models import Study
-from studies.plans import Contrast, contrast_from, plan_from
+from studies.plans import SMALLEST_EFFECT, Contrast, contrast_from, plan_from
 
 RANK_CORRELATION, CONTRAST = "rank_correlation", "contrast"
 SETS = {"higher": "contrast_higher", "lower": "contrast_lower"}
@@ -43,6 +43,15 @@ class PrimaryTestFields(forms.Form):
         required=False,
         coerce=int,
         choices=[(2, "Two-sided"), (1, "One-sided: only the expected direction counts")],
+    )
+
+    smallest_effect = forms.FloatField(
+        label="Smallest effect of interest, in points of the primary variable",
+        required=False,
+        min_value=0.001,
+        help_text="Differences below it count as practically the same. The report then tests every pair for "
+        "equivalence and for a minimum effect. Novelty is a share: 0.1 stands for 10 percentage points. Empty: no such "
+        "tests.",
     )
 
     @staticmethod
@@ -81,5 +90,9 @@ class PrimaryTestFields(forms.Form):
         return Contrast(higher=higher, lower=lower, sides=cleaned["contrast_sides"] or 2)
 
     def test_settings(self) -> dict[str, Any]:
-        """The settings of the primary test apart from the primary pair; none for the rank correlation."""
-        return {"contrast": self._contrast().as_plain()} if self.cleaned_data["primary_test"] == CONTRAST else {}
+        """The settings of the primary test apart from the primary pair."""
+        effect = self.cleaned_data[SMALLEST_EFFECT]
+        settings: dict[str, Any] = {} if effect is None else {SMALLEST_EFFECT: effect}
+        if self.cleaned_data["primary_test"] == CONTRAST:
+            settings["contrast"] = self._contrast().as_plain()
+        return settings

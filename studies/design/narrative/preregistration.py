@@ -76,13 +76,14 @@ class Plan:
     strata: Sequence[str]
     quotas: Sequence[str]
     admitted: Sequence[str]  # screening rules of the questions about the person, in words
-    seed: str  # A sentence about the seed of the assignment
+    seed: str  # a sentence about the seed of the assignment
     power: Sequence[str]  # sentences about power
     analysis: AnalysisPlan = field(default_factory=AnalysisPlan)  # level, variables, rule of exclusion, resamples
     is_refilled: bool = False  # whether slots of excluded completers are refilled
     scales: Sequence[ScalePlan] = ()  # the scales that the plan names
     profile: str = ""  # how ratings become the profile of a recommender, where it is not plain; may be empty
     contrast: Contrast | None = None  # the planned contrast, where it is the primary test and not the rank correlation
+    smallest_effect: float | None = None  # in points of the primary variable, where one is planned
 
     @property
     def n_total(self) -> int:
@@ -207,8 +208,8 @@ def _analyses(plan: Plan) -> str:
         "Welch's test with Games and Howell's, and Kruskal and Wallis's with Dunn's corrected by Holm; where they "
         "disagree the report says so. A condition is placed above another where its mean is higher and Tukey's "
         f"adjusted p is below {alpha}.\n\n"
-        f"{_primary_test(plan)} The stability of ranks and of τ_b is described by {plan.analysis.resamples:,} "
-        "bootstrap resamples of participants and of test users."
+        f"{_primary_test(plan)}{_equivalence(plan)} The stability of ranks and of τ_b is described by "
+        f"{plan.analysis.resamples:,} bootstrap resamples of participants and of test users."
     )
 
 
@@ -237,6 +238,18 @@ def _primary_test(plan: Plan) -> str:
             f"significant at α = {alpha} and is descriptive."
         )
     return sentence
+
+
+def _equivalence(plan: Plan) -> str:
+    if plan.smallest_effect is None:
+        return ""
+    contrast = " and the planned contrast" if plan.contrast is not None else ""
+    return (
+        f" The smallest effect of interest in {in_text(plan.perceived_name)} is {plan.smallest_effect:g} points. Every "
+        f"pair of conditions{contrast} is tested for equivalence within that bound by two one-sided t tests, and for a "
+        f"difference beyond it, each at α = {level(plan.analysis.alpha)}, with Welch's standard errors; both families "
+        "of pairs are corrected by Holm."
+    )
 
 
 def _orders(k: int) -> str:

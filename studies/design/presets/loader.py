@@ -31,7 +31,7 @@ from studies.instrument.questionnaires.schema import (
     questionnaire_from,
 )
 from studies.instrument.scales import scales_of
-from studies.plans import PERCEIVED, REFILL, SCALE_PREFIX, contrast_from, plan_from
+from studies.plans import PERCEIVED, REFILL, SCALE_PREFIX, contrast_from, plan_from, smallest_effect_from
 from studies.usage_data import SETTING
 
 FOLDER = Path(__file__).parent
@@ -207,6 +207,7 @@ def _check_plan(settings: Mapping[str, Any]) -> None:
         )
     metric_profile(primary.get("objective"))
     contrast_from(primary)
+    smallest_effect_from(primary)
     if perceived not in plan_from(settings).tested:
         raise ParameterError(
             f"The plan leaves out {perceived}, the variable of its primary pair: take it in, or choose another primary "

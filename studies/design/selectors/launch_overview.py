@@ -25,7 +25,7 @@ from studies.design.selectors.texts import language_name, languages_in_translati
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import BLOCKS
 from studies.models import Study
-from studies.plans import contrast_from, plan_from
+from studies.plans import contrast_from, plan_from, smallest_effect_from
 from studies.usage_data import is_usage, taken_rule
 
 OPTIONAL_TEXTS = ("declined", "contact")
@@ -79,6 +79,7 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
     counts = ", ".join(f"{n} {block}" for block, n in n_questions.items() if n)
     primary, plan = settings["primary"], plan_from(settings)
     test_sentence = primary_test_sentence(contrast_from(primary), len(conditions), plan.alpha)
+    smallest = smallest_effect_from(primary)
     labels = perceived_labels(asked_questions(study))
     offered = [language_name(code) for code in settings["languages"]]
     titles = [f"“{texts_of(study, code).get('title', '')}” ({code})" for code in settings["languages"]]
@@ -96,6 +97,7 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
             f"{labels[primary['perceived']]} and {metric_label(primary['objective'], study.run.n)}",
         ),
         ("Primary test", test_sentence.removeprefix("Primary test: ")),
+        ("Smallest effect of interest", "none" if smallest is None else f"{smallest:g} points of the primary variable"),
         ("Analysis plan", " ".join(planned_sentences(plan, labels))),
         ("Hypothesis", settings.get("hypothesis") or "none"),
         ("Assignment", f"{method_sentence(study)} {seed_sentence(study)}"),

@@ -44,7 +44,7 @@ from studies.enums import Mode
 from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.models import Study
-from studies.plans import REFILL, SCALE_PREFIX, contrast_from, plan_from
+from studies.plans import REFILL, SCALE_PREFIX, contrast_from, plan_from, smallest_effect_from
 from studies.recruitment.interviewer_text import nested_sentence
 from studies.recruitment.selectors.recruitment import is_nested
 from studies.usage_data import is_usage, taken_rule
@@ -70,6 +70,7 @@ class Expected:
     """The imbalance to expect of each method, and of the strata."""
 
     n_participants: int
+    n_conditions: int
     repetitions: int
     methods: tuple[tuple[str, bool, Imbalance], ...]  # name, whether it is chosen, numbers
     strata: tuple[tuple[str, float, float], ...]  # name, participants expected, the same in each condition
@@ -87,6 +88,7 @@ def expected_imbalance(study: Study, targets: Sequence[int], method: Method, str
     shares = strata.expected_merged() if is_merged else strata.expected()
     return Expected(
         n,
+        k,
         next(iter(by_method.values())).repetitions,
         tuple((name, name == method.name, imbalance) for name, imbalance in by_method.items()),
         tuple((name, share * n, share * n / k) for name, share in shares.items()),
@@ -308,5 +310,6 @@ def preregistration_plan(study: Study) -> Plan:
         analysis=analysis,
         is_refilled=bool(settings.get(REFILL)),
         contrast=contrast_from(primary),
+        smallest_effect=smallest_effect_from(primary),
         scales=tuple(_scale_plan(scale) for scale in scales_of(questionnaire) if scale.key in analysis.scales),
     )

@@ -43,7 +43,7 @@ def frozen_plan(study: Study) -> dict[str, Any]:
     """The analysis plan in full: what the design names of it, with what follows from the run."""
     return {
         **plan_from(study.settings).as_plain(),
-        "tests": tests_of(contrast_from(study.settings.get("primary") or {})),
+        "tests": tests_of(study.settings.get("primary") or {}),
         "primary": study.settings.get("primary"),
         "list_length": study.settings["list_length"],
         "n": study.run.n,

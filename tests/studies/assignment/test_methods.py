@@ -133,6 +133,19 @@ def test_what_the_methods_promise_shows_in_the_simulation() -> None:
     assert found == of_every_method([30] * 7, Method(), Strata(RULES, {}), seed=1)
 
 
+def test_fixed_blocks_are_guessed_best_and_a_plain_draw_hardly_better_than_by_chance() -> None:
+    def guessed(method: Method, shares: dict[str, float]) -> float:
+        return expected_imbalance(method, [20] * 4, shares, rng=np.random.default_rng(1)).guessed
+
+    whole = {"all": 1.0}
+    # The place j of a block of four leaves 5 - j conditions to guess among.
+    fixed = (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4
+    assert guessed(Method(multiples=(1,)), whole) == pytest.approx(fixed, abs=0.01)
+    assert guessed(Method(multiples=(1,)), {"women": 0.5, "men": 0.5}) == pytest.approx(fixed, abs=0.02)
+    mixed, simple = guessed(Method(multiples=(1, 2, 3)), whole), guessed(Method("simple"), whole)
+    assert 0.25 < simple < mixed < fixed
+
+
 def test_blocks_in_the_ratio_of_the_targets_fill_all_conditions_together() -> None:
     proportional = Method(weights=(1, 1, 2))
     found = expected_imbalance(proportional, [6, 6, 12], {"all": 1.0}, rng=np.random.default_rng(1), repetitions=50)
