@@ -43,11 +43,6 @@ EXPLORATORY_BESIDE_CONTRAST = "all pairs of a variable and a metric, corrected t
 def in_text(name: str) -> str:
     """Return a name for use within a sentence: lower-case first letter unless it starts with an abbreviation.
 
-    Parameters
-    ----------
-    name : str
-        Name of a variable or a scale.
-
     Examples
     --------
     >>> in_text("Perceived accuracy"), in_text("UEQ hedonic quality")
@@ -131,13 +126,7 @@ class Contrast:
             raise ParameterError(f"A planned contrast has 1 or 2 sides; got {self.sides!r}.")
 
     def check(self, labels: Sequence[str]) -> None:
-        """Raise ParameterError for a condition that the study does not have.
-
-        Parameters
-        ----------
-        labels : sequence of str
-            The study's conditions.
-        """
+        """Raise ParameterError for a condition that the study does not have."""
         if unknown := next((label for label in (*self.higher, *self.lower) if label not in labels), ""):
             raise ParameterError(
                 f"The planned contrast names {unknown!r}, which is no condition of the study; they are "
@@ -153,11 +142,6 @@ def contrast_from(primary: Mapping[str, Any]) -> Contrast | None:
     """Return the planned contrast in a study's ``primary``, or None if the rank correlation is the primary test.
 
     Raises ParameterError when the contrast is invalid.
-
-    Parameters
-    ----------
-    primary : mapping
-        Has ``perceived`` and ``objective``, optionally ``contrast``.
 
     Examples
     --------
@@ -225,17 +209,8 @@ REFILL = "refill_excluded"  # setting: refill the slots of completed participant
 def plan_from(settings: Mapping[str, Any]) -> AnalysisPlan:
     """Return the plan in a study's settings under ``plan``.
 
-    Raises ParameterError when a name is unknown or a value is invalid.
-
-    Parameters
-    ----------
-    settings : mapping
-        The study's settings; missing values have defaults.
-
-    Returns
-    -------
-    AnalysisPlan
-        In canonical order.
+    Missing values have defaults; the result is in canonical order. Raises ParameterError when a name is unknown or a
+    value is invalid.
 
     Examples
     --------

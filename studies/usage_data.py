@@ -22,15 +22,7 @@ def is_usage(version: Any) -> bool:
 def taken_from(settings: Mapping[str, Any]) -> int:
     """Return the lowest star rating that counts as taken.
 
-    Parameters
-    ----------
-    settings : mapping
-        The study's settings; the default applies if the setting is missing.
-
-    Returns
-    -------
-    int
-        1..5.
+    From 1 to 5; the default applies if the setting is missing.
 
     Examples
     --------

@@ -33,11 +33,8 @@ class Battery:
     def points(self, answers: Mapping[str, Any]) -> list[tuple[int, bool]]:
         """Return the points that a participant chose.
 
-        Returns
-        -------
-        list of (int, bool)
-            For each answered member the point as shown on the page, from 0 and before reverse-scoring, and
-            whether the member is reverse-scored.
+        For each answered member: the point as shown on the page, from 0 and before reverse-scoring, and whether the
+        member is reverse-scored.
 
         Examples
         --------
@@ -50,13 +47,7 @@ class Battery:
 
 
 def batteries_of(questionnaire: Questionnaire) -> tuple[Battery, ...]:
-    """Return the batteries of a questionnaire, block by block.
-
-    Parameters
-    ----------
-    questionnaire : Questionnaire
-        The whole questionnaire.
-    """
+    """Return the batteries of a questionnaire, block by block."""
     batteries = []
     for block in BLOCKS:
         questions = [q for q in questionnaire.block(block) if q.kind in (LIKERT, MATRIX) and q.is_on_points]

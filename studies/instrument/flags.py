@@ -51,10 +51,7 @@ class Thresholds:
     def fewest_statements(self, *, is_mixed: bool) -> int:
         """Return the number of equal answers that counts as straight-lining.
 
-        Parameters
-        ----------
-        is_mixed : bool
-            Whether only some of the statements are reverse-scored.
+        `is_mixed`: only some of the statements are reverse-scored.
         """
         return self.alike_statements if is_mixed else max(self.alike_statements, FEWEST_IN_ONE_DIRECTION)
 
@@ -111,11 +108,6 @@ def thresholds_from(settings: Mapping[str, Any]) -> Thresholds:
 
     Raises ParameterError when a threshold is unknown, not a number, or out of range.
 
-    Parameters
-    ----------
-    settings : mapping
-        Settings of the study; a threshold that is missing has its default.
-
     Examples
     --------
     >>> thresholds_from({"quality": {"fastest_seconds": 90}}).fastest_seconds
@@ -134,17 +126,7 @@ def thresholds_from(settings: Mapping[str, Any]) -> Thresholds:
 def shortest_time(seconds: Sequence[float], thresholds: Thresholds) -> float:
     """Return the time below which a participant was too fast.
 
-    Parameters
-    ----------
-    seconds : sequence of float
-        Times of all completers, in any order.
-    thresholds : Thresholds
-        The limits; the higher of the two applies. The share applies from five completers on.
-
-    Returns
-    -------
-    float
-        Seconds; 0 for no limit.
+    The higher of the two limits applies; the share applies from five completers on. In seconds, 0 for no limit.
 
     Examples
     --------
@@ -175,12 +157,7 @@ def _straight_lined(evidence: Evidence, thresholds: Thresholds) -> list[Flag]:
 def flags_of(evidence: Evidence, thresholds: Thresholds, shortest: float) -> tuple[Flag, ...]:
     """Return the flags of one participant, in the order of `KEYS`.
 
-    Parameters
-    ----------
-    evidence : Evidence
-        Facts about the participant.
-    shortest : float
-        From `shortest_time`, in seconds.
+    `shortest` is from `shortest_time`, in seconds.
 
     Examples
     --------

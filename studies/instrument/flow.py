@@ -58,14 +58,7 @@ class Place:
 def page_sequence(list_length: int, *, has_after: bool = False) -> tuple[Place, ...]:
     """Return all pages in order.
 
-    Raises ParameterError for `list_length` < 1.
-
-    Parameters
-    ----------
-    list_length : int
-        Number of recommended items, >= 1.
-    has_after : bool
-        Whether the study has questions after those about the list.
+    `has_after`: the study has questions after those about the list. Raises ParameterError for `list_length` < 1.
 
     Examples
     --------
@@ -85,15 +78,6 @@ def next_place(current: Place, list_length: int, *, has_after: bool = False) -> 
 
     Raises ParameterError when the page is not in the sequence for this list length.
 
-    Parameters
-    ----------
-    current : Place
-        The current page.
-    list_length : int
-        Number of recommended items, >= 1.
-    has_after : bool
-        Whether the study has questions after those about the list.
-
     Examples
     --------
     >>> next_place(Place("items", 5), 5)
@@ -110,11 +94,6 @@ def may_look(here: Place, at: Place) -> bool:
 
     Later pages are closed. After completion only the last page is open. Once the list exists, the form about the
     participant and the rating page are closed because their answers are final.
-
-    Parameters
-    ----------
-    here, at : Place
-        The participant's page; the requested page.
 
     Examples
     --------
@@ -134,11 +113,6 @@ def may_change(here: Place, at: Place) -> bool:
     Answers about the participant determine the stratum and ratings determine the list, so both become final when
     their step is left. Answers about items and the list can be changed until completion.
 
-    Parameters
-    ----------
-    here, at : Place
-        The participant's page; the page with the question.
-
     Examples
     --------
     >>> may_change(Place("items", 3), Place("items", 1)), may_change(Place("items", 3), Place("rate"))
@@ -156,10 +130,7 @@ def may_change(here: Place, at: Place) -> bool:
 def missing_of_item(answers: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the questions about an item that still need an answer.
 
-    Parameters
-    ----------
-    answers : mapping
-        Question key to value; a value None counts as no answer.
+    A value None counts as no answer.
 
     Examples
     --------
@@ -176,19 +147,8 @@ def missing_of_item(answers: Mapping[str, Any]) -> tuple[str, ...]:
 def branch_of(watched: bool, trailer_seen: bool | None) -> str:
     """Return the branch that determines the wording of an item's rating question.
 
-    Source: Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), "Looking for 'good' recommendations", section 3.
-
-    Parameters
-    ----------
-    watched : bool
-        Whether the item was watched.
-    trailer_seen : bool or None
-        Whether its trailer had been seen before; ignored if the item was watched.
-
-    Returns
-    -------
-    str
-        "watched", "trailer_seen" or "neither".
+    The trailer is ignored if the item was watched. The result is "watched", "trailer_seen" or "neither". Source:
+    Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), "Looking for 'good' recommendations", section 3.
 
     Examples
     --------

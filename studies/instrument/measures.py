@@ -77,20 +77,10 @@ def item_measures(
     """Score the answers about one item.
 
     First-order novelty is 1 if the item was not watched; second-order novelty is 1 if it was neither watched nor heard
-    of. Raises DataError for a rating off the scale, or an item not watched without `heard` or `trailer_seen`. Sources:
-    Cremonesi et al. (2011), section 3.3. The paper once prints "FON = 0" for an item never watched; its definition,
-    used here, is the opposite.
-
-    Parameters
-    ----------
-    watched : bool
-        Whether the item was ever watched.
-    rating : int
-        1..5: liking of a watched item, otherwise interest.
-    heard : bool or None
-        Whether an item not watched had been heard of; ignored if it was watched.
-    trailer_seen : bool or None
-        Whether the trailer of an item not watched had been seen; ignored if it was watched.
+    of. The rating, 1 to 5, is the liking of a watched item, otherwise interest. `heard` and `trailer_seen` are ignored
+    if the item was watched. Raises DataError for a rating off the scale, or an item not watched without `heard` or
+    `trailer_seen`. Sources: Cremonesi et al. (2011), section 3.3. The paper once prints "FON = 0" for an item never
+    watched; its definition, used here, is the opposite.
 
     Examples
     --------
@@ -109,15 +99,9 @@ def item_measures(
 def participant_measures(items: Sequence[ItemMeasures], satisfaction: int) -> ParticipantMeasures:
     """Sum the measures of a participant's items.
 
-    Raises DataError for no items, or a satisfaction off the scale. Source: Cremonesi et al. (2011), section 3.3: each
-    variable of a participant is the mean over the list.
-
-    Parameters
-    ----------
-    items : sequence of ItemMeasures
-        One for each recommended item, at least one.
-    satisfaction : int
-        The answer to the question about the list as a whole, 1..5.
+    There is one item for each recommended item; the satisfaction is 1 to 5. Raises DataError for no items, or a
+    satisfaction off the scale. Source: Cremonesi et al. (2011), section 3.3: each variable of a participant is the mean
+    over the list.
 
     Examples
     --------

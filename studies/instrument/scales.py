@@ -48,10 +48,7 @@ class Member:
     def scored(self, answers: Mapping[str, Any]) -> Fraction | None:
         """Return the answer after reverse-scoring: minimum + maximum - x for reversed members.
 
-        Returns
-        -------
-        Fraction or None
-            None without an answer.
+        None without an answer.
 
         Examples
         --------
@@ -93,10 +90,7 @@ class ScaleOfStudy:
     def score(self, answers: Mapping[str, Any]) -> Fraction | None:
         """Return the mean of the reverse-scored answers.
 
-        Returns
-        -------
-        Fraction or None
-            None if too few members were answered.
+        None if too few members were answered.
 
         Examples
         --------
@@ -108,13 +102,7 @@ class ScaleOfStudy:
         return self.mean([member.scored(answers) for member in self.members])
 
     def mean(self, scored: Sequence[Fraction | None]) -> Fraction | None:
-        """Return the mean of scored answers, or None if there are too few.
-
-        Parameters
-        ----------
-        scored : sequence of Fraction or None
-            One for each member.
-        """
+        """Return the mean of scored answers, or None if there are too few."""
         values = [value for value in scored if value is not None]
         if not values or len(values) < self.least_answered * len(self.members) - 1e-9:
             return None
@@ -122,13 +110,7 @@ class ScaleOfStudy:
 
 
 def members_of(question: Question) -> tuple[Member, ...]:
-    """Return the members of a question: the question itself, or each row of a matrix.
-
-    Parameters
-    ----------
-    question : Question
-        A question answered by numbers.
-    """
+    """Return the members of a question: the question itself, or each row of a matrix."""
     if question.kind == MATRIX:
         return tuple(
             Member(question.key, row.key, question.minimum, question.maximum, row.is_reversed) for row in question.rows
@@ -137,13 +119,7 @@ def members_of(question: Question) -> tuple[Member, ...]:
 
 
 def scales_of(questionnaire: Questionnaire) -> tuple[ScaleOfStudy, ...]:
-    """Return the scales that have questions, in the order of declaration.
-
-    Returns
-    -------
-    tuple of ScaleOfStudy
-        Scales without questions are omitted.
-    """
+    """Return the scales that have questions, in the order of declaration."""
     scales = []
     for scale in questionnaire.scales:
         questions = [question for question in questionnaire.questions if question.scale == scale.key]
@@ -169,14 +145,7 @@ def answers_of_member(
 ) -> Fraction | None:
     """Return a participant's scored answer; for scales about items, the mean over the items.
 
-    Parameters
-    ----------
-    member : Member
-        One of its members.
-    answers : mapping
-        Answers about the participant and the list.
-    items : sequence of mapping
-        Answers about each item.
+    `answers` are those about the participant and the list, `items` those about each item.
     """
     if not scale.is_about_items:
         return member.scored(answers)
@@ -189,12 +158,7 @@ def score_of_participant(
 ) -> Fraction | None:
     """Return a participant's score; for scales about items, the mean of the items' scores.
 
-    Parameters
-    ----------
-    answers : mapping
-        Answers about the participant and the list.
-    items : sequence of mapping
-        Answers about each item.
+    `answers` are those about the participant and the list, `items` those about each item.
     """
     if not scale.is_about_items:
         return scale.score(answers)

@@ -8,11 +8,6 @@ def nested_sentence() -> str:
 
     Source: Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), "Looking for 'good' recommendations", section 3: a
     pair of interviewers for each algorithm.
-
-    Returns
-    -------
-    str
-        A paragraph.
     """
     return (
         "Interviewers are nested in conditions: each works in only one condition, as in the 2011 study. Effects of "
@@ -23,14 +18,7 @@ def nested_sentence() -> str:
 def interviewed_sentence(n: int, interviewers: int, is_nested: bool) -> str:
     """Describe the interviewers of a study, for a report.
 
-    Parameters
-    ----------
-    n : int
-        Participants with an interviewer.
-    interviewers : int
-        Number of interviewers.
-    is_nested : bool
-        Whether interviewers were nested in conditions.
+    `n` participants had an interviewer; `is_nested` says whether interviewers were nested in conditions.
 
     Examples
     --------

@@ -80,16 +80,6 @@ def stars(rating: float, low: float, high: float) -> int:
 
     Taken items of usage data always get five stars.
 
-    Parameters
-    ----------
-    rating, low, high : float
-        The rating and the ends of its scale.
-
-    Returns
-    -------
-    int
-        1..5.
-
     Examples
     --------
     >>> stars(3.5, 0.5, 5.0), stars(0.5, 0.5, 5.0), stars(7.0, 1.0, 10.0)
@@ -105,14 +95,8 @@ def stars(rating: float, low: float, high: float) -> int:
 class SimulatedPerson:
     """Answers the questions of a study, reproducibly for a given seed.
 
-    Parameters
-    ----------
-    user : SourceUser
-        The user whose ratings are true for this person.
-    training : TrainingSide
-        Means and popularity, computed without reserved users.
-    rng : numpy.random.Generator
-        The person's own random stream.
+    The ratings of `user` are true for this person. The means and popularity of `training` are computed without reserved
+    users. `rng` is the person's own random stream.
 
     Examples
     --------
@@ -201,23 +185,9 @@ class SimulatedPerson:
     def opinion(self, points: int, rng: np.random.Generator, *, name: str = "", is_negative: bool = False) -> Answer:
         """Agree with a statement about the list in proportion to the item ratings, with noise.
 
+        The answer is from 1 to `points`. `rng` is for the noise, separate from the person's own stream, which must
+        resume unchanged after an interruption. `is_negative`: agreement expresses criticism. `name` is not used here.
         Raises ParameterError for fewer than two points.
-
-        Parameters
-        ----------
-        points : int
-            Points of the scale, >= 2.
-        rng : numpy.random.Generator
-            For the noise; separate from the person's own stream, which must resume unchanged after an interruption.
-        name : str
-            Name of the statement in exports; not used here.
-        is_negative : bool
-            Whether agreement expresses criticism.
-
-        Returns
-        -------
-        Answer
-            1 to `points`.
         """
         if points < 2:
             raise ParameterError(f"A scale has at least two points; got {points}.")
@@ -230,19 +200,7 @@ class SimulatedPerson:
 def demographics(number: int, rng: np.random.Generator, *, low_age: int, high_age: int) -> dict[str, Any]:
     """Return gender and age of simulated person `number`, alternating to keep groups almost equal in size.
 
-    Parameters
-    ----------
-    number : int
-        Running number of the person, from 0.
-    rng : numpy.random.Generator
-        The person's own random stream.
-    low_age, high_age : int
-        Admitted ages, in years.
-
-    Returns
-    -------
-    dict
-        ``{"gender": "woman" or "man", "age": years}``; both modelled.
+    Persons are numbered from 0. Both answers are modelled.
 
     Examples
     --------

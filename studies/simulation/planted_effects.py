@@ -49,24 +49,10 @@ class Effect:
 def effects_from(data: Any, conditions: Sequence[str], questionnaire: Questionnaire | None = None) -> dict[str, Effect]:
     """Parse effects from plain data such as a YAML file.
 
-    Parameters
-    ----------
-    data : mapping
-        Condition to variable to shift; omitted conditions and variables are not shifted. Variables are accuracy,
-        satisfaction, fon, son, and ``scale.key`` for each scale of the questionnaire.
-    questionnaire : Questionnaire or None
-        The study's questionnaire, for effects on scales.
-
-    Returns
-    -------
-    dict of str to Effect
-        By condition, in the order of `conditions`; conditions without a shift are omitted.
-
-    Raises
-    ------
-    ParameterError
-        Not a mapping of mappings, an unknown condition or variable, an invalid shift, or a scale with questions
-        that are asked before assignment.
+    The data map each condition to shifts of variables: accuracy, satisfaction, fon, son, and ``scale.key`` for each
+    scale of the questionnaire. What is omitted is not shifted; conditions without a shift are omitted from the result,
+    which is in the order of `conditions`. Raises ParameterError for anything but a mapping of mappings, an unknown
+    condition or variable, an invalid shift, or a scale with questions that are asked before assignment.
 
     Examples
     --------
@@ -133,11 +119,6 @@ def _shift(condition: str, name: str, value: Any, largest: Mapping[str, float]) 
 def as_plain(effects: Mapping[str, Effect]) -> dict[str, dict[str, float]]:
     """Return the effects as plain data, without zero shifts.
 
-    Parameters
-    ----------
-    effects : mapping of str to Effect
-        By condition.
-
     Examples
     --------
     >>> as_plain({"LSA": Effect(fon=-0.2, scales={"trust": 0.5})})
@@ -153,11 +134,6 @@ def as_plain(effects: Mapping[str, Effect]) -> dict[str, dict[str, float]]:
 
 def planted_sentence(planted: Mapping[str, Mapping[str, float]]) -> str:
     """Describe the planted effects in a sentence; empty without effects.
-
-    Parameters
-    ----------
-    planted : mapping
-        Effects as returned by `as_plain`.
 
     Examples
     --------
@@ -207,25 +183,8 @@ class AffectedPerson(SimulatedPerson):
     The mean score of a scale over people shifts by exactly the planted amount as long as answers stay within their
     range; in one person the sum over the questions is within one step of the planted total. A question at the end of
     its range passes its part on to the next question of the scale, also across items. A remainder after the last
-    question is lost, so shifts never exceed the planted amount. Reversed questions shift in the opposite direction.
-    Of conditional questions, only those asked shift.
-
-    Parameters
-    ----------
-    user : SourceUser
-        The user whose ratings are true for this person unless an effect changes them.
-    training : TrainingSide
-        Means and popularity, computed without reserved users.
-    rng : numpy.random.Generator
-        The person's random stream.
-    effect : Effect
-        The planted effects.
-    list_length : int
-        Number of recommended items, >= 1.
-    effect_rng : numpy.random.Generator
-        The random stream of the person's effects.
-    scales : sequence of ScaleOfStudy
-        The scales of the questionnaire.
+    question is lost, so shifts never exceed the planted amount. Reversed questions shift in the opposite direction. Of
+    conditional questions, only those asked shift. The first three parameters are those of `SimulatedPerson`.
     """
 
     def __init__(

@@ -30,10 +30,7 @@ class Assignment:
 class Draws:
     """Random integers from SHA-256 in counter mode, identical on every machine and in every version.
 
-    Parameters
-    ----------
-    *names : str or int
-        Identifies the stream. Streams with different names are independent.
+    Streams with different names are independent.
 
     Examples
     --------
@@ -46,13 +43,7 @@ class Draws:
         self._counter = count()
 
     def below(self, n: int) -> int:
-        """Return a uniform random integer from 0 to n - 1.
-
-        Parameters
-        ----------
-        n : int
-            At least 1.
-        """
+        """Return a uniform random integer from 0 to n - 1. `n` is at least 1."""
         # Rejection sampling: values in the incomplete last cycle are redrawn, so every result is equally likely.
         limit = 2**64 - 2**64 % n
         while True:

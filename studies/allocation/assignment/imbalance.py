@@ -69,25 +69,11 @@ def expected_imbalance(
 ) -> Imbalance:
     """Simulate studies without dropout, and measure the imbalance between conditions.
 
-    Raises ParameterError for too few conditions, a target below 1, too many participants, or no stratum.
-
-    Parameters
-    ----------
-    targets : sequence of int
-        Target of each condition, at least 1; at most 3,000 in total.
-    shares : mapping of str to float
-        Expected share of each unmerged stratum; normalised to sum to 1.
-    rng : numpy.random.Generator
-        The only source of randomness.
-    merged : mapping of str to str, optional
-        Merged name of each sparse stratum; see `studies.allocation.assignment.strata.Strata.merged`.
-    repetitions : int
-        Studies to simulate, at least 1.
-
-    Notes
-    -----
-    All studies are simulated in parallel, one participant at a time. Drawing from the remaining slots of a block is
-    equivalent to following the block's random order.
+    The targets are at least 1, and 3,000 in total at most. `shares` are those of the unmerged strata, normalised to sum
+    to 1; `merged` has the merged names of sparse ones (`Strata.merged`). All randomness comes from `rng`. All studies
+    are simulated in parallel, one participant at a time; drawing from the remaining slots of a block is equivalent to
+    following its random order. Raises ParameterError for too few conditions, a target below 1, too many participants,
+    or no stratum.
 
     Examples
     --------
@@ -232,23 +218,8 @@ def of_every_method(
 ) -> dict[str, Imbalance]:
     """Simulate the expected imbalance of every method for one design, with the same arrivals.
 
-    Parameters
-    ----------
-    targets : sequence of int
-        Target of each condition.
-    chosen : Method
-        The design's method; its parameters are also used for the other methods.
-    strata : Strata
-        The design's strata and their expected shares.
-    seed : int
-        Seed of the simulation; the same design always gives the same numbers.
-    repetitions : int
-        Studies to simulate.
-
-    Returns
-    -------
-    dict of str to Imbalance
-        In the order of `METHODS`.
+    The parameters of `chosen` hold for the other methods too. The same seed and design give the same numbers. The
+    result is in the order of `METHODS`.
 
     Examples
     --------

@@ -13,19 +13,7 @@ def ranking(
 ) -> tuple[int, ...]:
     """Rank the conditions from the least to the most filled; ties are broken at random.
 
-    Parameters
-    ----------
-    seed, stratum, next_place
-        As in `studies.allocation.assignment.simple.ranking`.
-    counts : sequence of int
-        Participants in each condition.
-    targets : sequence of int or None
-        Target of each condition; without targets, the raw counts are compared.
-
-    Returns
-    -------
-    tuple of int, length n_conditions
-        Each index once.
+    Without targets the raw counts are compared. The result has each index once.
 
     Examples
     --------

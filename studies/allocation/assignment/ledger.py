@@ -54,15 +54,7 @@ class Ledger:
         self._occupied: dict[str, set[int]] = {}
 
     def occupancy(self, stratum: str, targets: Sequence[int | None]) -> Occupancy:
-        """Return the slot occupancy that a new participant of that stratum meets.
-
-        Parameters
-        ----------
-        stratum : str
-            The participant's stratum.
-        targets : sequence of int or None
-            Targets of all conditions.
-        """
+        """Return the slot occupancy that a new participant of that stratum meets."""
         margins = margins_of(stratum, self._counts, len(targets))
         occupied = frozenset(self._occupied.get(stratum, ()))
         next_place = max(self.used.get(stratum, ()), default=-1) + 1
@@ -71,17 +63,7 @@ class Ledger:
     def arrive(self, person: Hashable, stratum: str, targets: Sequence[int | None]) -> tuple[Line, ...]:
         """Assign a slot to a new participant.
 
-        Parameters
-        ----------
-        person : hashable
-            A participant without a slot.
-        stratum, targets
-            As in `occupancy`.
-
-        Returns
-        -------
-        tuple of Line
-            The skipped slots, then the assignment; empty when the study is full.
+        Returns the skipped slots, then the assignment; nothing when the study is full.
         """
         assignment = assign(self.method, seed=self.seed, stratum=stratum, occupancy=self.occupancy(stratum, targets))
         if assignment is None:
@@ -93,15 +75,7 @@ class Ledger:
         return (*lines, self._take(kind, stratum, assignment.slot, person, targets))
 
     def come_back(self, person: Hashable, targets: Sequence[int | None]) -> Line | None:
-        """Assign a returning participant a slot in their own condition; None when it is full.
-
-        Parameters
-        ----------
-        person : hashable
-            A participant whose slot was released.
-        targets : sequence of int or None
-            Targets of all conditions.
-        """
+        """Assign a returning participant a slot in their own condition; None when it is full."""
         stratum, before = self.left[person]
         slot = own_slot(
             self.method,
@@ -117,15 +91,7 @@ class Ledger:
         return self._take(kind, stratum, slot, person, targets)
 
     def leave(self, person: Hashable, targets: Sequence[int | None] = ()) -> Line:
-        """Release a participant's slot.
-
-        Parameters
-        ----------
-        person : hashable
-            A participant with a slot.
-        targets : sequence of int or None
-            Targets of all conditions, for the log only.
-        """
+        """Release a participant's slot. The targets are for the log only."""
         stratum, slot = self.left[person] = self.holding.pop(person)
         self._counts[stratum, slot.condition] -= 1
         self._occupied[stratum].discard(slot.place)
@@ -169,16 +135,8 @@ def replay(
     """Recompute every assignment of a log, and return the first difference.
 
     Arrivals, releases and returns with their strata and targets are read from the log; places and conditions are
-    recomputed. Raises DataError when a line has an unknown kind.
-
-    Parameters
-    ----------
-    seed : int or str
-        The seed of the assignment.
-    lines : iterable of Line
-        The log, in order. All lines of one arrival have the same targets.
-    later_seeds : mapping of int to int or str, optional
-        Seeds of later waves, by the number of log lines before the wave.
+    recomputed. All lines of one arrival have the same targets. `later_seeds` has the seeds of later waves, by the
+    number of log lines before the wave. Raises DataError when a line has an unknown kind.
 
     Examples
     --------

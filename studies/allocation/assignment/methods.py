@@ -48,15 +48,8 @@ class Method:
 def method_from(settings: Mapping[str, Any]) -> Method:
     """Read the method from a study's settings; the default is permuted blocks.
 
-    Parameters
-    ----------
-    settings : mapping
-        ``method``, ``block_multiples``, ``block_weights``, ``minimisation_probability``; all optional.
-
-    Raises
-    ------
-    ParameterError
-        As `Method`.
+    Reads ``method``, ``block_multiples``, ``block_weights`` and ``minimisation_probability``, all optional. Raises
+    ParameterError as `Method` does.
 
     Examples
     --------
@@ -98,18 +91,8 @@ class Occupancy:
 def assign(method: Method, *, seed: Seed, stratum: str, occupancy: Occupancy) -> Assignment | None:
     """Return the slot for the next participant of a stratum; None when all conditions are full.
 
-    Parameters
-    ----------
-    stratum : str
-        The newcomer's stratum.
-    occupancy : Occupancy
-        Slots held so far.
-
-    Returns
-    -------
-    Assignment or None
-        With blocks, places follow the stratum's sequence. Without blocks, each assignment uses up the next
-        places: one for each full condition that was skipped, and one for the slot.
+    With blocks, places follow the stratum's sequence. Without blocks, each assignment uses up the next places: one for
+    each full condition that was skipped, and one for the slot.
 
     Examples
     --------
@@ -156,19 +139,8 @@ def own_slot(
 ) -> Slot | None:
     """Return the slot for a participant who returns to their own condition; None when it is full.
 
-    Parameters
-    ----------
-    method, seed, stratum, occupancy
-        As in `assign`.
-    condition : int
-        Index of their condition.
-    before : int or None
-        Place of their previous slot.
-
-    Returns
-    -------
-    Slot or None
-        Without blocks, their previous place, which is never assigned to another participant.
+    `before` is the place of their previous slot; without blocks it is returned, as it is never assigned to another
+    participant.
 
     Examples
     --------

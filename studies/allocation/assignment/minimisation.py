@@ -15,10 +15,7 @@ PARTS = 10_000  # probabilities are rounded to four decimals, so that the draw i
 def weights(targets: Sequence[int | None]) -> tuple[int, ...]:
     """Return the weight of a participant in each condition, so that conditions at their targets count equally.
 
-    Parameters
-    ----------
-    targets : sequence of int or None
-        Target of each condition; without targets, every weight is 1.
+    Without targets, every weight is 1.
 
     Examples
     --------
@@ -85,25 +82,10 @@ def choose(
     """Choose the newcomer's condition; also return the full conditions that would have been better.
 
     Of the conditions with room, the best is assigned with the stated probability, otherwise one of the others, with
-    equal probabilities. Ties are broken at random. Raises ParameterError for a probability outside 0 to 1, or no
+    equal probabilities. Ties are broken at random. `probability` is rounded to four decimals; with 1, only ties are
+    random. At least one condition must have room. Raises ParameterError for a probability outside 0 to 1, or no
     condition with room. Source: Pocock & Simon (1975), section 3.3, with p for the best and (1 - p)/(K - 1) for each of
     the others.
-
-    Parameters
-    ----------
-    seed, stratum, next_place
-        As in `studies.allocation.assignment.simple.ranking`.
-    margins, targets
-        As in `imbalances`.
-    has_room : sequence of bool
-        For each condition, whether it is below its target; at least one must be.
-    probability : float
-        From 0 to 1, rounded to four decimals; with 1, only ties are random.
-
-    Returns
-    -------
-    tuple of int and tuple of int
-        Indexes of conditions.
 
     Examples
     --------

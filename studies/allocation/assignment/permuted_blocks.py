@@ -22,18 +22,9 @@ TOLERANCE = 20  # a condition's share of a block is within 1/20 of its share of 
 def block_weights(targets: Sequence[int]) -> tuple[int, ...]:
     """Return the slots of each condition in the smallest block, so that all conditions fill at the same rate.
 
-    Raises ParameterError when there is no condition, or a target is below 1.
-
-    Parameters
-    ----------
-    targets : sequence of int
-        Target of each condition, at least 1.
-
-    Returns
-    -------
-    tuple of int, length n_conditions
-        The fewest slots, at least one each, that match every condition's share of the targets to within 5% of that
-        share; the exact ratio of the targets when no smaller block does.
+    They are the fewest slots, at least one each, that match every condition's share of the targets to within 5% of that
+    share; the exact ratio of the targets when no smaller block does. Raises ParameterError when there is no condition,
+    or a target is below 1.
 
     Examples
     --------
@@ -67,29 +58,11 @@ def block_order(
 ) -> tuple[int, ...]:
     """Return the conditions of one block in their random order.
 
-    Raises ParameterError when there is no condition or no multiple, a multiple or weight is below 1, or the weights do
-    not match the conditions in number. Source: Matts & Lachin (1988), "Properties of permuted-block randomization in
-    clinical trials", Controlled Clinical Trials 9(4):327-344. The permutation is drawn by the Fisher-Yates shuffle.
-
-    Parameters
-    ----------
-    seed : int or str
-        Seed of the sequence.
-    stratum : str
-        Name of the stratum.
-    block : int
-        Number of the block, from 0.
-    n_conditions : int
-        Number of conditions, at least 1.
-    multiples : sequence of int
-        Possible block sizes in multiples of the smallest block, at least 1; one is drawn per block.
-    weights : sequence of int
-        Slots of each condition in the smallest block, at least 1; empty for one each. See `block_weights`.
-
-    Returns
-    -------
-    tuple of int, length sum of the weights * one of `multiples`
-        Indexes of conditions.
+    Blocks are numbered from 0. One of `multiples` is drawn as the size of the block, in multiples of the smallest
+    block, which has `weights` slots of each condition (`block_weights`), or one each. Raises ParameterError when there
+    is no condition or no multiple, a multiple or weight is below 1, or the weights do not match the conditions in
+    number. Source: Matts & Lachin (1988), "Properties of permuted-block randomization in clinical trials", Controlled
+    Clinical Trials 9(4):327-344. The permutation is drawn by the Fisher-Yates shuffle.
 
     Examples
     --------
@@ -123,16 +96,6 @@ def slots(
 ) -> Iterator[Slot]:
     """Generate the endless sequence of a stratum's slots.
 
-    Parameters
-    ----------
-    seed, stratum, n_conditions, multiples, weights
-        As in `block_order`.
-
-    Yields
-    ------
-    Slot
-        In order of place.
-
     Examples
     --------
     >>> from itertools import islice
@@ -157,19 +120,8 @@ def first_open(
 ) -> Assignment | None:
     """Return the first free slot for the next participant of a stratum.
 
-    Parameters
-    ----------
-    seed, stratum, multiples, weights
-        As in `block_order`.
-    occupied : collection of int
-        Occupied places of the stratum.
-    has_room : sequence of bool
-        For each condition, whether it is below its target (over all strata).
-
-    Returns
-    -------
-    Assignment or None
-        None when all conditions are full.
+    None when all conditions are full. `occupied` are places of the stratum; `has_room` says for each condition whether
+    it is below its target over all strata.
 
     Examples
     --------
@@ -202,17 +154,8 @@ def own_slot(
     """Return the slot for a participant who returns to their own condition.
 
     It is their previous slot if that is still free, otherwise the first free slot of the condition. That slot may be
-    ahead in the sequence; later assignments skip it, so the stratum becomes balanced again. Raises ParameterError for
-    there is no condition with that index.
-
-    Parameters
-    ----------
-    seed, stratum, occupied, n_conditions, multiples, weights
-        As in `first_open` and `block_order`.
-    condition : int
-        Index of their condition.
-    preferred : int or None
-        Place of their previous slot.
+    ahead in the sequence; later assignments skip it, so the stratum becomes balanced again. `preferred` is the place of
+    their previous slot. Raises ParameterError when there is no condition with that index.
 
     Examples
     --------

@@ -39,10 +39,7 @@ class Quota:
     def counts(self, answers: Mapping[str, Any]) -> bool:
         """Return whether a participant with these answers counts towards the quota.
 
-        Parameters
-        ----------
-        answers : mapping
-            Answers by question key; a missing answer meets no test.
+        A missing answer meets no test.
 
         Examples
         --------
@@ -64,15 +61,8 @@ def _meets(value: Any, test: Mapping[str, Any]) -> bool:
 def quotas_from(settings: Mapping[str, Any]) -> tuple[Quota, ...]:
     """Read the quotas from a study's settings.
 
-    Parameters
-    ----------
-    settings : mapping
-        ``quotas``: a list of ``{"name", "most", "where"}``; optional.
-
-    Raises
-    ------
-    ParameterError
-        As `Quota`, or two quotas have the same name.
+    Reads ``quotas``, a list of ``{"name", "most", "where"}``. Raises ParameterError as `Quota` does, and when two
+    quotas have the same name.
 
     Examples
     --------
@@ -91,17 +81,7 @@ def quotas_from(settings: Mapping[str, Any]) -> tuple[Quota, ...]:
 
 
 def count_by_quota(quotas: Sequence[Quota], people: Iterable[Mapping[str, Any]]) -> list[int]:
-    """Count the participants in each quota.
-
-    Parameters
-    ----------
-    people : iterable of mapping
-        The answers of each participant with a slot.
-
-    Returns
-    -------
-    list of int, length n_quotas
-    """
+    """Count the participants in each quota. `people` are the answers of each participant with a slot."""
     counts = [0] * len(quotas)
     for answers in people:
         for position, quota in enumerate(quotas):
@@ -112,19 +92,8 @@ def count_by_quota(quotas: Sequence[Quota], people: Iterable[Mapping[str, Any]])
 def most_let_in(quotas: Sequence[Quota], question: str, answers: Iterable[Any]) -> int | None:
     """Return the number of participants that the quotas by one question admit, if every answer to it has a quota.
 
-    Parameters
-    ----------
-    quotas : sequence of Quota
-        The quotas; those with tests on other questions are ignored.
-    question : str
-        Key of the question.
-    answers : iterable of object
-        Every answer that admits a participant.
-
-    Returns
-    -------
-    int or None
-        The sum of the quotas, an upper bound; None when an answer has no quota.
+    It is an upper bound, the sum of the quotas; None when an answer has no quota. `answers` are those that admit a
+    participant. Quotas with tests on other questions are ignored.
 
     Examples
     --------
@@ -148,12 +117,7 @@ def first_full(
 ) -> Quota | None:
     """Return the first quota that is full for a newcomer, or None.
 
-    Parameters
-    ----------
-    answers : mapping
-        The newcomer's answers.
-    people : iterable of mapping
-        The answers of each participant with a slot.
+    `people` are the answers of each participant with a slot.
 
     Examples
     --------

@@ -9,20 +9,7 @@ def ranking(seed: Seed, stratum: str, next_place: int, n_conditions: int) -> tup
     """Draw the order in which the conditions are tried for a new participant.
 
     The first condition with room is assigned, so every open condition is equally likely, independent of earlier draws.
-
-    Parameters
-    ----------
-    stratum : str
-        The participant's stratum.
-    next_place : int
-        The stratum's next unused place, which identifies the draw.
-    n_conditions : int
-        Number of conditions, at least 1.
-
-    Returns
-    -------
-    tuple of int, length n_conditions
-        Each index once.
+    The stratum's next unused place identifies the draw. The result has each index once.
 
     Examples
     --------

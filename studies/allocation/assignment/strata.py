@@ -64,25 +64,12 @@ class Strata:
             raise ParameterError(f"Expected shares by {question!r} cannot all be 0.")
 
     def of(self, answers: Mapping[str, Any], *, is_merged: bool = True) -> str:
-        """Return the stratum of a participant with these answers.
-
-        Parameters
-        ----------
-        answers : mapping
-            Answers by question key.
-        is_merged : bool
-            Whether to use the merged names of sparse strata.
-        """
+        """Return the stratum of a participant with these answers."""
         name = stratum_of(answers, self.rules)
         return self.merged().get(name, name) if is_merged else name
 
     def expected(self) -> dict[str, float]:
         """Return the expected share of each unmerged stratum, assuming independent traits.
-
-        Returns
-        -------
-        dict of str to float
-            Sums to 1.
 
         Examples
         --------
@@ -107,12 +94,8 @@ class Strata:
 
         While the least frequent stratum is below the limit, it is merged with the least frequent of the strata that
         share the most leading traits with it. The merged stratum is named after its first member and the number of
-        other members. Strata outside the design, such as those with a number not given, are never merged.
-
-        Returns
-        -------
-        dict of str to str
-            Merged names by unmerged names.
+        other members. Strata outside the design, such as those with a number not given, are never merged. The result
+        maps unmerged to merged names.
 
         Examples
         --------
@@ -169,15 +152,7 @@ class Strata:
 def strata_from(settings: Mapping[str, Any]) -> Strata:
     """Read the strata from a study's settings.
 
-    Parameters
-    ----------
-    settings : mapping
-        ``strata``, ``expected_shares``, ``merge_below``; all optional.
-
-    Raises
-    ------
-    ParameterError
-        As `Strata`.
+    Reads ``strata``, ``expected_shares`` and ``merge_below``, all optional. Raises ParameterError as `Strata` does.
 
     Examples
     --------

@@ -18,21 +18,11 @@ Rule = Mapping[str, Any]
 def stratum_of(answers: Mapping[str, Any], rules: Sequence[Rule]) -> str:
     """Return the stratum of a participant with these answers.
 
-    Raises ParameterError when a rule has neither groups nor bands, or its bands are not in ascending order.
-
-    Parameters
-    ----------
-    answers : mapping
-        Answers by question key.
-    rules : sequence of mapping
-        One per trait. For words: ``{"question", "groups": [{"name", "values"}], "rest"}``; values outside every group
-        belong to the rest. For whole numbers: ``{"question", "bands": [[low, high], …]}`` in ascending order, both
-        ends included; a number outside every band belongs to the band below it, or to the first.
-
-    Returns
-    -------
-    str
-        Names of the groups and bands, joined by commas; "all" without rules.
+    There is one rule per trait. For words: ``{"question", "groups": [{"name", "values"}], "rest"}``; values outside
+    every group belong to the rest. For whole numbers: ``{"question", "bands": [[low, high], …]}`` in ascending order,
+    both ends included; a number outside every band belongs to the band below it, or to the first. The result is the
+    names of the groups and bands, joined by commas; "all" without rules. Raises ParameterError when a rule has neither
+    groups nor bands, or its bands are not in ascending order.
 
     Examples
     --------
@@ -66,12 +56,7 @@ def _part(value: Any, rule: Rule) -> str:
 def with_interviewer(stratum: str, number: int) -> str:
     """Return the stratum of a participant in an interview: the interviewer is an additional trait.
 
-    Parameters
-    ----------
-    stratum : str
-        Name from `stratum_of`, or the merged name.
-    number : int
-        The interviewer's number in the study, from 1.
+    Interviewers of a study are numbered from 1.
 
     Examples
     --------
@@ -84,15 +69,7 @@ def with_interviewer(stratum: str, number: int) -> str:
 def levels_of(rule: Rule) -> tuple[str, ...]:
     """Return the names of a rule's groups or bands, in order.
 
-    Parameters
-    ----------
-    rule : mapping
-        As in `stratum_of`.
-
-    Returns
-    -------
-    tuple of str
-        Without "not given", which is not part of a design.
+    "Not given" is left out, as it is not part of a design.
 
     Examples
     --------
@@ -107,11 +84,6 @@ def levels_of(rule: Rule) -> tuple[str, ...]:
 def traits_of(stratum: str) -> tuple[str, ...]:
     """Split an unmerged stratum's name into its traits, one for each rule.
 
-    Parameters
-    ----------
-    stratum : str
-        Name from `stratum_of`.
-
     Examples
     --------
     >>> traits_of("women, 35-50")
@@ -123,18 +95,7 @@ def traits_of(stratum: str) -> tuple[str, ...]:
 def margins_of(stratum: str, counts: Mapping[tuple[str, int], int], n_conditions: int) -> list[list[int]]:
     """Count the participants of each condition who share a trait with a newcomer, one row per trait, then all.
 
-    Parameters
-    ----------
-    stratum : str
-        The newcomer's stratum.
-    counts : mapping of (str, int) to int
-        Slots held, by stratum and index of the condition.
-    n_conditions : int
-        Number of conditions.
-
-    Returns
-    -------
-    list of list of int, shape (n_traits + 1, n_conditions)
+    `counts` are slots held, by stratum and index of the condition. The result has shape (n_traits + 1, n_conditions).
 
     Examples
     --------

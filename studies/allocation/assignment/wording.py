@@ -34,13 +34,6 @@ def _lines(text: str) -> list[tuple[int, str]]:
 def strata_as_text(rules: Sequence[Mapping[str, Any]], shares: Mapping[str, Mapping[str, float]]) -> str:
     """Write strata and their expected shares, one question per line.
 
-    Parameters
-    ----------
-    rules : sequence of mapping
-        As in `studies.allocation.assignment.traits.stratum_of`.
-    shares : mapping of str to mapping of str to float
-        As in `studies.allocation.assignment.strata.Strata`.
-
     Examples
     --------
     >>> strata_as_text([{"question": "age", "bands": [[20, 34], [35, 50]]}], {"age": {"20-34": 60, "35-50": 40}})
@@ -64,21 +57,10 @@ def strata_from_text(
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, float]]]:
     """Parse strata and expected shares from text, as `strata_as_text` writes them.
 
-    Raises ParameterError when a line cannot be parsed; the message has its number.
-
-    Parameters
-    ----------
-    text : str
-        One question per line: its key, a colon, then either bands such as ``20-34`` or groups such as
-        ``women = woman``, separated by semicolons. A name without ``=`` covers all other answers. Each band or
-        group may end in its expected share.
-    yes_no : collection of str
-        Keys of yes/no questions.
-
-    Returns
-    -------
-    tuple of list and dict
-        Rules, and expected shares by question.
+    Each line has a question's key, a colon, then either bands such as ``20-34`` or groups such as ``women = woman``,
+    separated by semicolons. A name without ``=`` covers all other answers. Each band or group may end in its expected
+    share. `yes_no` are the keys of yes/no questions. Returns the rules, and the expected shares by question. Raises
+    ParameterError when a line cannot be parsed; the message has its number.
 
     Examples
     --------
@@ -131,11 +113,6 @@ def strata_from_text(
 def quotas_as_text(quotas: Sequence[Mapping[str, Any]]) -> str:
     """Write quotas, one per line.
 
-    Parameters
-    ----------
-    quotas : sequence of mapping
-        As `studies.allocation.assignment.quotas.quotas_from` reads them.
-
     Examples
     --------
     >>> quotas_as_text([{"name": "women", "most": 105, "where": [{"question": "gender", "values": ["woman"]}]}])
@@ -160,15 +137,9 @@ def _tests(quota: Mapping[str, Any]) -> str:
 def quotas_from_text(text: str, yes_no: Collection[str] = ()) -> list[dict[str, Any]]:
     """Parse quotas from text, as `quotas_as_text` writes them.
 
-    Raises ParameterError when a line cannot be parsed; the message has its number.
-
-    Parameters
-    ----------
-    text : str
-        One quota per line: the maximum, an optional name, a colon, then the tests that must all hold, separated by
-        semicolons, such as ``gender = woman`` or ``age = 20-34``.
-    yes_no : collection of str
-        Keys of yes/no questions.
+    Each line has the maximum, an optional name, a colon, then the tests that must all hold, separated by semicolons,
+    such as ``gender = woman`` or ``age = 20-34``. `yes_no` are the keys of yes/no questions. Raises ParameterError when
+    a line cannot be parsed; the message has its number.
 
     Examples
     --------
@@ -203,13 +174,6 @@ def targets_from_text(text: str, labels: Sequence[str]) -> dict[str, int]:
     """Parse the targets of single conditions, one per line, such as ``TopPop: 40``.
 
     Raises ParameterError when a line cannot be parsed or names an unknown condition; the message has its number.
-
-    Parameters
-    ----------
-    text : str
-        The lines.
-    labels : sequence of str
-        Labels of the study's conditions.
 
     Examples
     --------

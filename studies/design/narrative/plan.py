@@ -29,10 +29,7 @@ PERCEIVED_LABELS = {
 def perceived_labels(questionnaire: Questionnaire) -> dict[str, str]:
     """The name of everything that can be a dependent variable: the four, and each scale with its questions.
 
-    Returns
-    -------
-    dict of str to str
-        By the key that the plan has for it; a scale's is ``scale.`` and its key in the questionnaire.
+    The key of a scale is ``scale.`` and its key in the questionnaire, as in the plan.
     """
     scales = {f"{SCALE_PREFIX}{scale.key}": next(iter(scale.name.values())) for scale in scales_of(questionnaire)}
     return {**PERCEIVED_LABELS, **scales}
@@ -40,13 +37,6 @@ def perceived_labels(questionnaire: Questionnaire) -> dict[str, str]:
 
 def metric_label(key: str, n: int) -> str:
     """The name of an offline metric.
-
-    Parameters
-    ----------
-    key : str
-        Such as ``recall``, or ``fallout@profile5``.
-    n : int
-        Length of the lists it was measured on.
 
     Examples
     --------
@@ -59,11 +49,6 @@ def metric_label(key: str, n: int) -> str:
 
 def level(alpha: float) -> str:
     """A level of significance as it is printed.
-
-    Parameters
-    ----------
-    alpha : float
-        In (0, 1).
 
     Examples
     --------
@@ -99,11 +84,6 @@ REFILL_SENTENCE = (
 def planned_sentences(plan: AnalysisPlan, labels: Mapping[str, str] = PERCEIVED_LABELS) -> list[str]:
     """The rest of a plan beside its primary pair, for the study's page.
 
-    Parameters
-    ----------
-    labels : mapping of str to str
-        From `perceived_labels`, where the plan names scales.
-
     Examples
     --------
     >>> planned_sentences(AnalysisPlan(variables=("accuracy", "fon")))[0]
@@ -129,10 +109,7 @@ def can_be_significant(conditions: int, alpha: float) -> bool:
 def smallest_p_sentence(conditions: int, alpha: float) -> str:
     """What a rank correlation over so many conditions can show at most.
 
-    Returns
-    -------
-    str
-        Empty with fewer than two conditions.
+    Empty with fewer than two conditions.
 
     Examples
     --------
@@ -173,10 +150,7 @@ def contrast_in_words(contrast: Contrast) -> str:
 def primary_test_sentence(contrast: Contrast | None, conditions: int, alpha: float) -> str:
     """The primary test of a plan; of a rank correlation that cannot be significant, that it cannot.
 
-    Parameters
-    ----------
-    contrast : Contrast or None
-        None for the rank correlation.
+    Without a contrast it is the rank correlation.
 
     Examples
     --------
@@ -193,12 +167,7 @@ def primary_test_sentence(contrast: Contrast | None, conditions: int, alpha: flo
 def share(value: float, digits: int = 2) -> str:
     """A number that cannot exceed 1, without its leading zero.
 
-    Parameters
-    ----------
-    value : float
-        From 0 to 1.
-    digits : int
-        Decimals. What would be rounded to 1 is told as more than the highest number below it.
+    What would be rounded to 1 is told as more than the highest number below it.
 
     Examples
     --------
@@ -213,11 +182,6 @@ def share(value: float, digits: int = 2) -> str:
 
 def needed_sentence(plan: AnovaPower) -> str:
     """State the sample size for a target effect and power.
-
-    Parameters
-    ----------
-    plan : AnovaPower
-        From `inference.power.participants_needed`.
 
     Examples
     --------
@@ -236,13 +200,6 @@ def needed_sentence(plan: AnovaPower) -> str:
 def planned_sentence(plan: AnovaPower, smallest: DetectableEffect) -> str:
     """State the power and the smallest detectable effect of the planned sample size.
 
-    Parameters
-    ----------
-    plan : AnovaPower
-        Power of the planned number for the stated effect.
-    smallest : DetectableEffect
-        The smallest effect that the planned number finds with the wished power.
-
     Examples
     --------
     >>> from inference.power import anova_power, detectable_effect
@@ -260,16 +217,7 @@ def planned_sentence(plan: AnovaPower, smallest: DetectableEffect) -> str:
 def rank_power_sentence(found: RankPower, *, n: int, f: float, alpha: float, metric: str, is_measured: bool) -> str:
     """State the power of a rank correlation as the primary test.
 
-    Parameters
-    ----------
-    n : int
-        Participants per condition.
-    f : float
-        Effect size stated for the perceived means.
-    metric : str
-        From `metric_label`.
-    is_measured : bool
-        Whether the offline values and their errors are those of a run; otherwise they count as known.
+    `f` is stated for the perceived means. Unless `is_measured`, the offline values count as known.
 
     Examples
     --------
@@ -325,21 +273,7 @@ def contrast_power_sentence(found: ContrastPower, contrast: Contrast, *, n: int,
 def simulated_sentence(
     result: SimulatedPower, means: tuple[float, ...], sd: float, f: float, n: int, items: int
 ) -> str:
-    """State the power simulated under stated effects.
-
-    Parameters
-    ----------
-    result : SimulatedPower
-        From `inference.simulated_power.simulated_power`.
-    means : tuple of float
-        The stated mean of each condition.
-    sd : float
-        The stated standard deviation of an answer.
-    f : float
-        Cohen's f of the stated means before rounding to the scale.
-    n, items : int
-        Participants per condition, and answers of each.
-    """
+    """State the power simulated under stated effects. `f` is that of the stated means before rounding to the scale."""
     stated = ", ".join(f"{mean:g}" for mean in means)
     values = "" if items == 1 else f", and the mean of {items} answers as a participant's value"
     undefined = (

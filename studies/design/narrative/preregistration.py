@@ -94,15 +94,8 @@ class Plan:
 def preregistration(plan: Plan, form: str = ASPREDICTED) -> str:
     """The text in Markdown, ready to be gone over and pasted.
 
-    Parameters
-    ----------
-    form : str
-        One of `FORMS`: AsPredicted's questions, or the headings of the OSF preregistration.
-
-    Returns
-    -------
-    str
-        Markdown, ending in a line break. What only the researcher can say stands in square brackets.
+    `form` is one of `FORMS`: AsPredicted's questions, or the headings of the OSF preregistration. What only the
+    researcher can say stands in square brackets.
     """
     sections = _aspredicted(plan) if form == ASPREDICTED else _osf(plan)
     state = f"design {plan.design_hash}" if plan.design_hash else "a draft: its design is not frozen yet"

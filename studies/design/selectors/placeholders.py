@@ -72,17 +72,8 @@ def _values(settings: Mapping[str, Any], language: str) -> dict[str, str]:
 def filled(node: Any, settings: Mapping[str, Any], language: str = "") -> Any:
     """Texts with their placeholders filled: what stands under a language's code is in that language.
 
-    Parameters
-    ----------
-    node : Any
-        Texts by language and name, or a questionnaire as plain data.
-    language : str
-        Of what stands above; outside any language nothing is filled.
-
-    Returns
-    -------
-    Any
-        The same shape; `node` is not changed.
+    The node, texts by language and name or a questionnaire as plain data, is not changed. Outside any language nothing
+    is filled.
     """
     if isinstance(node, Mapping):
         return {

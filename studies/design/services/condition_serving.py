@@ -16,12 +16,8 @@ def recommend_in(*, study: Study, condition: Condition, ratings: Mapping[int, in
     """Return the `n` best items of the condition's model for stars by item index, none of them rated.
 
     On usage data the profile holds the items rated at or above the study's threshold; without such an item every slot
-    is filled by popularity, and marked so, unless the model needs no profile.
-
-    Raises
-    ------
-    ArtefactError, ParallaxError
-        As `evaluation.services.serving.recommend`.
+    is filled by popularity, and marked so, unless the model needs no profile. Raises ArtefactError or ParallaxError as
+    `evaluation.services.serving.recommend` does.
     """
     rated = sorted(ratings)  # the order in which they were given does not matter to a model
     if not is_usage(study.dataset_version):

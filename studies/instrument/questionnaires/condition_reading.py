@@ -28,17 +28,6 @@ def is_number(value: Any) -> bool:
 def read_condition(data: Any, path: Path, notes: Notes, depth: int = 0) -> Condition | None:
     """Parse a comparison or joined comparisons; record problems and return None if there are any.
 
-    Parameters
-    ----------
-    data : object
-        The condition as plain data.
-    path : tuple
-        Path of the condition.
-    notes : Notes
-        Collects the problems.
-    depth : int
-        Nesting depth of the condition.
-
     Examples
     --------
     >>> read_condition({"question": "age", "at_least": 18}, (), Notes()).holds({"age": 20})
@@ -105,17 +94,7 @@ def _joined(data: Mapping[str, Any], join: str, path: Path, notes: Notes, depth:
 def possible_answers(question: Question, row: str = "") -> tuple[Any, ...]:
     """Return the possible answers of a question with a limited set of answers.
 
-    Parameters
-    ----------
-    question : Question
-        Any question.
-    row : str
-        Key of a matrix row.
-
-    Returns
-    -------
-    tuple
-        Empty for numbers and free text.
+    Empty for numbers and free text. `row` is the key of a matrix row.
     """
     if question.kind == YES_NO:
         return (True, False)
@@ -129,12 +108,7 @@ def possible_answers(question: Question, row: str = "") -> tuple[Any, ...]:
 def test_problem(test: Test, earlier: Mapping[str, Question]) -> str:
     """Return the problem of a comparison as part of a sentence; empty if there is none.
 
-    Parameters
-    ----------
-    test : Test
-        The comparison.
-    earlier : mapping
-        The questions it may refer to, by key.
+    `earlier` has the questions it may refer to, by key.
     """
     question = earlier.get(test.question)
     if question is None:

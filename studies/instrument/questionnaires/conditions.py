@@ -22,11 +22,6 @@ DEEPEST = 6  # nesting levels
 def plain_answer(value: Any) -> Any:
     """Return an answer as conditions compare it: None if declined or erased, "other" for free-text options.
 
-    Returns
-    -------
-    object
-        None if there is nothing to compare.
-
     Examples
     --------
     >>> plain_answer({"declined": True}), plain_answer({"other": "a friend"}), plain_answer(3)
@@ -201,11 +196,6 @@ class Alternative:
 def as_alternatives(condition: Condition) -> tuple[Alternative, ...] | None:
     """Return the condition as form lines, or None if it is nested too deeply for the form.
 
-    Parameters
-    ----------
-    condition : Condition
-        Any condition.
-
     Examples
     --------
     >>> lines = as_alternatives(Joined("any", (Test("a", "equals", 1), Test("b", "equals", 2))))
@@ -227,11 +217,6 @@ def as_alternatives(condition: Condition) -> tuple[Alternative, ...] | None:
 
 def from_alternatives(lines: Sequence[Alternative]) -> Condition | None:
     """Build a condition from form lines; None if there are none.
-
-    Parameters
-    ----------
-    lines : sequence of Alternative
-        In any order.
 
     Examples
     --------

@@ -16,11 +16,6 @@ LOW, HIGH = 1, 5
 def is_measured(block: str, key: str) -> bool:
     """Whether perceived accuracy, novelty or satisfaction is computed from this question.
 
-    Parameters
-    ----------
-    block, key : str
-        Block and key of the question.
-
     Examples
     --------
     >>> is_measured("items", "rating"), is_measured("about", "age")
@@ -32,10 +27,7 @@ def is_measured(block: str, key: str) -> bool:
 def core_problems(questionnaire: Questionnaire) -> list[Problem]:
     """Return the problems that prevent the study's own measures from being computed.
 
-    Returns
-    -------
-    list of Problem
-        Empty if every required question is present in the required form.
+    Empty if every required question is present in the required form.
     """
     problems = []
     for block, wanted in MEASURED.items():

@@ -28,13 +28,7 @@ class Located:
 
 
 class DocumentProblems(QuestionnaireProblems):
-    """All problems of a document, sorted by line.
-
-    Parameters
-    ----------
-    located : sequence of Located
-        At least one.
-    """
+    """All problems of a document, sorted by line."""
 
     def __init__(self, located: list[Located]) -> None:
         super().__init__([entry.problem for entry in located])
@@ -47,20 +41,8 @@ class DocumentProblems(QuestionnaireProblems):
 def read_document(text: str) -> dict[str, Any]:
     r"""Read and validate a questionnaire from a YAML document.
 
-    Parameters
-    ----------
-    text : str
-        The document: ``schema: 1`` and the parts of a questionnaire.
-
-    Returns
-    -------
-    dict
-        Plain data for `schema.questionnaire_from`.
-
-    Raises
-    ------
-    DocumentProblems
-        With the line and path of each problem.
+    The document has ``schema: 1`` and the parts of a questionnaire; the result is plain data for
+    `schema.questionnaire_from`. Raises DocumentProblems with the line and path of each problem.
 
     Examples
     --------
@@ -94,13 +76,7 @@ def read_document(text: str) -> dict[str, Any]:
 
 
 def write_document(questionnaire: Mapping[str, Any]) -> str:
-    """Return the questionnaire as a YAML document that `read_document` restores unchanged.
-
-    Parameters
-    ----------
-    questionnaire : mapping
-        Plain data for `schema.questionnaire_from`.
-    """
+    """Return the questionnaire as a YAML document that `read_document` restores unchanged."""
     parts = {name: questionnaire[name] for name in PARTS if name in questionnaire}
     whole = {"schema": SCHEMA, **parts}
     return yaml.dump(whole, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=110)

@@ -39,16 +39,6 @@ MOST_COUNTED = 10_000  # possible answers of one numeric question
 def seconds_of(question: Question) -> float:
     """Return the time a participant needs for a question, in seconds.
 
-    Parameters
-    ----------
-    question : Question
-        Of any kind.
-
-    Returns
-    -------
-    float
-        Above 0.
-
     Examples
     --------
     >>> seconds_of(Question("watched", "yes_no", {"en": "Watched?"}))
@@ -64,24 +54,13 @@ def seconds_of(question: Question) -> float:
 def expected_seconds(questionnaire: Questionnaire, block: str) -> float:
     """Return the expected duration of a block in seconds; for the items block, the duration of one item.
 
-    The time of each question is weighted by the probability that it is asked. For a conditional question this is
-    the probability of its condition, assuming that all answers are equally likely, comparisons are independent and
-    participants answer every question they are asked. A comparison holds with the share of possible answers that
-    meet it: choices, scale points, or numbers from minimum to maximum. Each option of a multiple choice is ticked
-    with probability 1/2. Comparisons with uncountable answers (free text, numbers without limits) also hold with
-    probability 1/2. A comparison never holds if its own question is not asked.
-
-    Parameters
-    ----------
-    questionnaire : Questionnaire
-        The questionnaire; conditions may refer to earlier blocks.
-    block : str
-        One of `schema.BLOCKS`.
-
-    Returns
-    -------
-    float
-        At least 0; 0 for a block without questions.
+    The time of each question is weighted by the probability that it is asked. For a conditional question this is the
+    probability of its condition, assuming that all answers are equally likely, comparisons are independent and
+    participants answer every question they are asked. A comparison holds with the share of possible answers that meet
+    it: choices, scale points, or numbers from minimum to maximum. Each option of a multiple choice is ticked with
+    probability 1/2. Comparisons with uncountable answers (free text, numbers without limits) also hold with probability
+    1/2. A comparison never holds if its own question is not asked. Conditions may refer to earlier blocks. 0 for a
+    block without questions.
 
     Examples
     --------
@@ -101,15 +80,7 @@ def expected_seconds(questionnaire: Questionnaire, block: str) -> float:
 def shares_asked(questionnaire: Questionnaire, block: str) -> dict[str, float]:
     """Return the probability that each question up to a block is asked, as defined by `expected_seconds`.
 
-    Parameters
-    ----------
-    block : str
-        One of `schema.BLOCKS`.
-
-    Returns
-    -------
-    dict of str to float
-        Question key to a probability, 0 to 1; 1 if it is always asked.
+    The result maps the keys of questions to probabilities; 1 if a question is always asked.
     """
     earlier: dict[str, Question] = {}
     shares: dict[str, float] = {}

@@ -14,13 +14,6 @@ from studies.instrument.questionnaires.questions import Question
 def shuffled(values: Sequence[str], seed: int, name: str) -> tuple[str, ...]:
     """Return the values in an order determined by the seed and the name.
 
-    Parameters
-    ----------
-    values : sequence of str
-        Distinct values.
-    name : str
-        Name of the shuffled set.
-
     Examples
     --------
     >>> sorted(shuffled(["a", "b", "c"], 1, "q")) == ["a", "b", "c"]
@@ -30,13 +23,7 @@ def shuffled(values: Sequence[str], seed: int, name: str) -> tuple[str, ...]:
 
 
 def order_of_questions(questions: Sequence[Question], seed: int) -> tuple[str, ...]:
-    """Return the question keys of a block as shown, with adjacent questions of a random group shuffled.
-
-    Parameters
-    ----------
-    questions : sequence of Question
-        Questions of the block.
-    """
+    """Return the question keys of a block as shown, with adjacent questions of a random group shuffled."""
     order: list[str] = []
     start = 0
     while start < len(questions):
@@ -53,17 +40,7 @@ def order_of_questions(questions: Sequence[Question], seed: int) -> tuple[str, .
 def order_within(question: Question, seed: int) -> tuple[str, ...]:
     """Return the values of a question's choices, or the keys of its rows, as shown.
 
-    Exclusive choices stay at the end.
-
-    Parameters
-    ----------
-    question : Question
-        Any question.
-
-    Returns
-    -------
-    tuple of str
-        Empty if the question has neither.
+    Exclusive choices stay at the end. Empty if the question has neither.
     """
     if question.rows:
         rows = [row.key for row in question.rows]
@@ -76,11 +53,5 @@ def order_within(question: Question, seed: int) -> tuple[str, ...]:
 
 
 def has_random_order(questions: Sequence[Question]) -> bool:
-    """Whether anything in a block is shown in random order.
-
-    Parameters
-    ----------
-    questions : sequence of Question
-        Questions of the block.
-    """
+    """Whether anything in a block is shown in random order."""
     return any(question.random_group or question.random_order for question in questions)

@@ -27,13 +27,7 @@ class Problem:
 
 
 class QuestionnaireProblems(ParameterError):
-    """All problems of a questionnaire.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        At least one.
-    """
+    """All problems of a questionnaire."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(" ".join(str(problem) for problem in problems))

@@ -46,13 +46,7 @@ class Questionnaire:
     attention_ends_after: int = 0  # number of failed attention checks that ends participation; 0 for never
 
     def block(self, name: str) -> tuple[Question, ...]:
-        """The questions of one block.
-
-        Parameters
-        ----------
-        name : str
-            One of `BLOCKS`.
-        """
+        """The questions of one block."""
         return {ABOUT: self.about, ITEMS: self.items, OVERALL: self.overall, AFTER: self.after}[name]
 
     @property
@@ -78,13 +72,6 @@ class Questionnaire:
         """Return the block and the question with a key.
 
         Raises ParameterError when there is no such question.
-
-        Parameters
-        ----------
-        key : str
-            Key of the question.
-        about_item : bool
-            Whether it is asked about a recommended item.
         """
         for name in (ITEMS,) if about_item else (ABOUT, OVERALL, AFTER):
             for question in self.block(name):
@@ -96,10 +83,7 @@ class Questionnaire:
     def known(self, block: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answers that conditions in a block may use: those to questions that are themselves shown.
 
-        Parameters
-        ----------
-        answers : mapping
-            Question key to value; for the items block, the answers about one item.
+        For the items block, `answers` are those about one item.
         """
         known: dict[str, Any] = {}
         for name in KNOWN_IN[block]:

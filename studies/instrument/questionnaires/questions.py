@@ -46,10 +46,7 @@ def is_declined(value: Any) -> bool:
 def own_words(value: Any) -> str | None:
     """Return the free text of an "other" answer, alone or within a multiple choice.
 
-    Returns
-    -------
-    str or None
-        Empty if "other" was chosen without text; None if it was not chosen.
+    Empty if "other" was chosen without text; None if it was not chosen.
 
     Examples
     --------
@@ -127,18 +124,9 @@ class Question:
         """Validate an answer and return the value to store.
 
         Incomplete answers (some rows of a matrix, too few options of a multiple choice) are accepted; `is_wanting`
-        detects them. Raises ParameterError when the value does not answer the question, or an answer is required and
+        detects them. None and empty text, lists and mappings count as no answer; the result is then None if none is
+        required. Raises ParameterError when the value does not answer the question, or an answer is required and
         missing.
-
-        Parameters
-        ----------
-        value : object
-            The submitted value; None and empty text, lists and mappings count as no answer.
-
-        Returns
-        -------
-        bool, int, float, str, list, dict or None
-            None if there is no answer and none is required.
 
         Examples
         --------
@@ -160,10 +148,7 @@ class Question:
     def is_wanting(self, value: Any) -> bool:
         """Whether a required answer is missing, or an answer is incomplete.
 
-        Parameters
-        ----------
-        value : object
-            What `check` returned, or None.
+        `value` is what `check` returned.
 
         Examples
         --------
@@ -276,23 +261,11 @@ class Question:
         return value
 
     def is_shown(self, answers: Mapping[str, Any]) -> bool:
-        """Whether the question is shown after the earlier answers.
-
-        Parameters
-        ----------
-        answers : mapping
-            Question key to value.
-        """
+        """Whether the question is shown after the earlier answers."""
         return self.shown_if is None or self.shown_if.holds(answers)
 
     def does_admit(self, value: Any) -> bool:
-        """Whether `value` passes the screening rule.
-
-        Parameters
-        ----------
-        value : object
-            A value that `check` returned.
-        """
+        """Whether `value` passes the screening rule. `value` is what `check` returned."""
         if self.admits is not None and value not in self.admits:
             return False
         is_number = isinstance(value, int | float)
@@ -301,13 +274,7 @@ class Question:
         return not (self.admits_maximum is not None and (not is_number or value > self.admits_maximum))
 
     def texts(self) -> list[tuple[str, Mapping[str, Any]]]:
-        """Return all non-empty texts of the question by language, each with a description.
-
-        Returns
-        -------
-        list of (str, mapping)
-            The wording comes first.
-        """
+        """Return all non-empty texts of the question by language, each with a description. The wording comes first."""
         labelled: list[tuple[str, Mapping[str, Any]]] = [("wording", self.text)]
         optional = (("help", self.help), ("unit", self.unit), ("ends", self.ends), ("labels", self.labels))
         labelled += [(name, texts) for name, texts in (*optional, ("other", self.other)) if texts]

@@ -70,14 +70,7 @@ def _is_whole(value: Any) -> bool:
 class QuestionReader:
     """Parses one question; invalid values are recorded as problems and replaced by defaults.
 
-    Parameters
-    ----------
-    data : mapping
-        The question as plain data.
-    path : tuple
-        Path of the question.
-    notes : Notes
-        Collects the problems.
+    `path` is the path of the question; `notes` collects the problems.
     """
 
     def __init__(self, data: Mapping[str, Any], path: Path, notes: Notes) -> None:

@@ -220,10 +220,7 @@ def _earlier(questionnaire: Questionnaire, block: str, number: int) -> dict[str,
 def earlier_questions(questionnaire: Questionnaire, block: str, key: str = "") -> dict[str, Question]:
     """Return the questions that a condition of one question may refer to, by key.
 
-    Parameters
-    ----------
-    key : str
-        Key of a question in that block; empty for a new question at its end.
+    An empty key stands for a new question at the end of the block.
     """
     keys = [question.key for question in questionnaire.block(block)]
     return _earlier(questionnaire, block, keys.index(key) if key in keys else len(keys))
@@ -237,13 +234,9 @@ def _read_text(text: str) -> Questionnaire:
 def questionnaire_from(mapping: Mapping[str, Any]) -> Questionnaire:
     """Parse a questionnaire from plain data: a preset's YAML or a study's JSON.
 
-    Raises QuestionnaireProblems, a ParameterError with every problem, such as unknown fields, duplicate keys or
-    conditions on later questions.
-
-    Parameters
-    ----------
-    mapping : mapping
-        Block name to a list of questions; ``scales`` to a list of scales.
+    The mapping has a list of questions for each block, and a list of scales under ``scales``. Raises
+    QuestionnaireProblems, a ParameterError with every problem, such as unknown fields, duplicate keys or conditions on
+    later questions.
 
     Examples
     --------

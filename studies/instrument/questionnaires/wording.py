@@ -34,15 +34,7 @@ def _bare(node: Any) -> Any:
 def reworded(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return the keys of the questions and scales whose wording differs.
 
-    Parameters
-    ----------
-    before, after : mapping
-        Two questionnaires between which `other_than_wording` finds no difference.
-
-    Returns
-    -------
-    list of str
-        In questionnaire order; empty if the wording is identical.
+    Between the two `other_than_wording` finds no difference. In questionnaire order; empty if the wording is identical.
     """
     return [
         str(old["key"])
@@ -55,15 +47,7 @@ def reworded(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 def other_than_wording(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Describe the differences between two questionnaires other than wording.
 
-    Parameters
-    ----------
-    before, after : mapping
-        Stored questionnaires, both valid.
-
-    Returns
-    -------
-    list of str
-        One sentence per question, scale or setting; empty if answers to both mean the same.
+    One sentence per question, scale or setting; empty if answers to both mean the same. Both questionnaires are valid.
     """
     differences = []
     for part in (*BLOCKS, "scales"):

@@ -48,10 +48,7 @@ class Exit:
     def template(self, panel: Panel) -> str:
         """Return the redirect address with its placeholders: the researcher's, or else the panel's.
 
-        Returns
-        -------
-        str
-            Empty if there is no redirect. The panel's own address requires a shared code.
+        Empty if there is no redirect. The panel's own address requires a shared code.
         """
         if self.url:
             return self.url
@@ -65,20 +62,8 @@ class Exit:
 def checked_exit(outcome: str, exit_: Exit, panel: Panel) -> Exit:
     """Validate and normalise an exit.
 
-    Raises ParameterError when the outcome or kind of code is unknown, a code or text is missing or too long, or the
-    address is not a web address with a fixed host.
-
-    Parameters
-    ----------
-    outcome : str
-        One of `OUTCOMES`.
-    exit_ : Exit
-        The researcher's input.
-
-    Returns
-    -------
-    Exit
-        The normalised exit; its address is a template with placeholders.
+    The address of the result is a template with placeholders. Raises ParameterError when the outcome or kind of code is
+    unknown, a code or text is missing or too long, or the address is not a web address with a fixed host.
     """
     if outcome not in OUTCOMES:
         raise ParameterError(f"There is no outcome {outcome!r}; there are {', '.join(OUTCOMES)}.")
@@ -102,15 +87,7 @@ def checked_exit(outcome: str, exit_: Exit, panel: Panel) -> Exit:
 def code_problems(exits: Mapping[str, Exit], panel: Panel) -> list[str]:
     """Return the conflicts between the exits' codes and a panel with fixed codes.
 
-    Parameters
-    ----------
-    exits : mapping of str to Exit
-        Exits by outcome.
-
-    Returns
-    -------
-    list of str
-        One sentence per conflicting exit, with the remedy.
+    One sentence per conflicting exit, with the remedy.
     """
     if not panel.has_fixed_codes:
         return []
@@ -143,15 +120,7 @@ def _check_url(url: str, code: str) -> None:
 def exits_from(settings: Mapping[str, Any], panel: Panel) -> dict[str, Exit]:
     """Return every exit of a study; by default, completers get a unique code.
 
-    Parameters
-    ----------
-    settings : mapping of str to mapping
-        `Exit.as_settings` by outcome; all optional.
-
-    Returns
-    -------
-    dict of str to Exit
-        An exit for each of `OUTCOMES`.
+    The settings hold `Exit.as_settings` by outcome; the result has an exit for each of `OUTCOMES`.
     """
     exits = {}
     for outcome in OUTCOMES:
@@ -164,21 +133,8 @@ def exits_from(settings: Mapping[str, Any], panel: Panel) -> dict[str, Exit]:
 def redirect_url(template: str, *, code: str, known_as: str, parameters: Mapping[str, str]) -> str:
     """Return the address that a participant is redirected to.
 
-    Parameters
-    ----------
-    template : str
-        An address with placeholders.
-    code : str
-        The completion code; may be empty.
-    known_as : str
-        The participant's id on the panel; may be empty.
-    parameters : mapping of str to str
-        Parameters of the participant's link, including ids.
-
-    Returns
-    -------
-    str
-        The address with every placeholder filled and URL-quoted; empty if a placeholder has no value.
+    Every placeholder of the template is filled and URL-quoted; empty if a placeholder has no value. `known_as` is the
+    participant's id on the panel; `parameters` are those of the participant's link, including ids.
 
     Examples
     --------

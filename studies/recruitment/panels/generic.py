@@ -41,17 +41,7 @@ STATES = {
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     """Validate parameter names.
 
-    Raises ParameterError when a name is invalid or reserved, or there are too many.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The researcher's input.
-
-    Returns
-    -------
-    tuple of str
-        Unique names, in order.
+    Unique names, in order. Raises ParameterError when a name is invalid or reserved, or there are too many.
     """
     unique = tuple(dict.fromkeys(names))
     if len(unique) > MOST_NAMES:
@@ -67,15 +57,8 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
 def panel_with(names: Mapping[str, Any]) -> Panel:
     """Return a panel with the researcher's own parameters.
 
-    Parameters
-    ----------
-    names : mapping of str to sequence of str
-        ``person`` and ``submission``: the parameters that identify them; both optional.
-
-    Raises
-    ------
-    ParameterError
-        As `checked_names`.
+    ``person`` and ``submission``, both optional, name the parameters that identify them. Raises ParameterError as
+    `checked_names` does.
 
     Examples
     --------

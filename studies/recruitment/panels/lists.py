@@ -13,15 +13,8 @@ MOST_ENTRIES = 20_000
 def entries_of(text: str, longest: int) -> tuple[str, ...]:
     r"""Return the unique entries in order; case is preserved.
 
-    Raises DataError when an entry is too long or contains a NUL character, or there are too many entries; the message
-    has the line.
-
-    Parameters
-    ----------
-    text : str
-        The list; empty lines are ignored.
-    longest : int
-        Maximum number of characters of an entry.
+    Empty lines are ignored. `longest` is the maximum number of characters of an entry. Raises DataError when an entry
+    is too long or contains a NUL character, or there are too many entries; the message has the line.
 
     Examples
     --------

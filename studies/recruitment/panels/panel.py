@@ -18,13 +18,7 @@ GIVEN_BACK = frozenset({RETURNED, TIMED_OUT})  # the slot is released
 
 
 def unchanged(url: str) -> str:
-    """Return the address unchanged.
-
-    Parameters
-    ----------
-    url : str
-        An address.
-    """
+    """Return the address unchanged."""
     return url
 
 
@@ -75,28 +69,14 @@ class Panel:
         return f"?{pairs}" if pairs else ""
 
     def is_preview(self, parameters: Mapping[str, str]) -> bool:
-        """Return whether the link is a preview of the task, not yet accepted.
-
-        Parameters
-        ----------
-        parameters : mapping of str to str
-            Parameters of the link.
-        """
+        """Return whether the link is a preview of the task, not yet accepted."""
         return self.preview is not None and parameters.get(self.preview[0]) == self.preview[1]
 
     def who(self, parameters: Mapping[str, str]) -> tuple[str, str] | None:
         """Return the parameter that identifies the participant, with its value.
 
-        Parameters
-        ----------
-        parameters : mapping of str to str
-            Parameters of the link.
-
-        Returns
-        -------
-        tuple of (str, str) or None
-            A participant's id takes precedence over a submission's; None if the link has no id. Unfilled placeholders
-            do not count.
+        A participant's id takes precedence over a submission's; None if the link has no id. Unfilled placeholders do
+        not count.
         """
         for name in self.ids:
             value = parameters.get(name, "")
@@ -105,11 +85,5 @@ class Panel:
         return None
 
     def is_unfilled(self, name: str, value: str) -> bool:
-        """Return whether a value is the unfilled placeholder, as in a test of the link, or cannot be an id.
-
-        Parameters
-        ----------
-        name, value : str
-            A parameter of a link.
-        """
+        """Return whether a value is the unfilled placeholder, as in a test of the link, or cannot be an id."""
         return "\x00" in value or (bool(value) and value == self.placeholders.get(name))

@@ -30,14 +30,8 @@ NAMES = {
 def panel_of(key: str, names: Mapping[str, Any] | None = None) -> Panel:
     """Return a panel by key.
 
-    Raises ParameterError when the key is unknown, or a name is invalid.
-
-    Parameters
-    ----------
-    key : str
-        One of `KEYS`.
-    names : mapping or None
-        The researcher's parameters, for the generic panel; see `generic.panel_with`.
+    `names` are the researcher's parameters, for the generic panel; see `generic.panel_with`. Raises ParameterError when
+    the key is unknown, or a name is invalid.
 
     Examples
     --------

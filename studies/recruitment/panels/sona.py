@@ -12,15 +12,7 @@ CODE = "survey_code"
 def credit_url(shown: str) -> str:
     """Convert the credit address that SONA shows into a template.
 
-    Parameters
-    ----------
-    shown : str
-        The completion address from the study's information on SONA.
-
-    Returns
-    -------
-    str
-        The address with ``{id}`` for the participant's code; other addresses are unchanged.
+    The template has ``{id}`` for the participant's code; other addresses are unchanged.
 
     Examples
     --------

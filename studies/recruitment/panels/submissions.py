@@ -102,19 +102,8 @@ def read_submissions(
 ) -> tuple[tuple[Submission, ...], tuple[Problem, ...]]:
     r"""Parse a panel's list of submissions.
 
-    Parameters
-    ----------
-    data : bytes
-        Content of the file.
-    columns : Columns
-        Possible names of its columns.
-    states : mapping of str to str
-        `studies.recruitment.panels.panel.STATES` by the panel's words in lower case, without hyphens.
-
-    Returns
-    -------
-    tuple of Submission, tuple of Problem
-        If there is a problem, do not use any of the submissions. Repeated lines are returned once.
+    `states` has `studies.recruitment.panels.panel.STATES` by the panel's words in lower case, without hyphens. If there
+    is a problem, do not use any of the submissions. Repeated lines are returned once.
 
     Examples
     --------
