@@ -29,7 +29,7 @@ WINDOWS = (
 
 def poster_svg(title: str, year: int | None, key: str, *, label: str | None = None) -> str:
     """Draw the poster of an item. Returns one ``svg`` element with the view box ``0 0 200 300``. Raises ParameterError
-    for the title has no character that can be shown.
+    when the title has no character that can be shown.
 
     Parameters
     ----------
