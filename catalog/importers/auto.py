@@ -34,16 +34,8 @@ def parse(
     """Read and check a dataset. Raises ParameterError for an unknown format; an option that the format does not take.
     Raises ImportRefused with everything that is wrong with the source, by file, line and reason; nothing was changed.
 
-    Parameters
-    ----------
-    path : Path
-        A folder, a ZIP archive, or one file (also gzipped).
-    policy : Policy, optional
-        By default everything doubtful is refused.
-    options : Options, optional
-        Names of columns and the like; which of them a format takes is its own.
-    progress : callable, optional
-        Called with a file's name and the rows read of it so far.
+    `path` is a folder, a ZIP archive, or one file (also gzipped). By default everything doubtful is refused. Which
+    options a format takes is its own. `progress` is called with a file's name and the rows read of it so far.
     """
     policy = policy or Policy()
     options = options or Options()

@@ -44,17 +44,9 @@ class ImportProblem:
 class ImportRefused(DataError):
     """A source that is not taken: nothing of it was imported.
 
-    Parameters
-    ----------
-    problems : iterable of ImportProblem
-        The first of each kind, at least one.
-    total : int, optional
-        How many there are in all, where more were counted than kept.
-    advice : str
-        What to do now, a full sentence.
-    options : iterable of str
-        Options of the import that would help (fields of `Options` and `Policy`), by which a program that asks in its
-        own words, such as a command with flags, names them.
+    `problems` has the first of each kind, at least one; `total` how many there are in all, where more were counted than
+    kept. `advice` says in a full sentence what to do now. `options` are fields of `Options` and `Policy` that would
+    help, by which a program that asks in its own words, such as a command with flags, names them.
     """
 
     def __init__(
@@ -74,13 +66,7 @@ class ImportRefused(DataError):
 
 
 class UnsupportedOptions(ParameterError):
-    """Options that a format does not take.
-
-    Parameters
-    ----------
-    untaken, taken : iterable of str
-        Fields of `Options`.
-    """
+    """Options that a format does not take. Both are fields of `Options`."""
 
     def __init__(self, source_format: str, untaken: Iterable[str], accepted: Iterable[str]) -> None:
         self.source_format = source_format

@@ -82,20 +82,10 @@ def download(
     """Fetch one file into a folder.
 
     An incomplete download is stored as ``NAME.part``, and the next call resumes it if the server's file has not
-    changed. Only a file whose size and checksum match gets its final name. Raises ParameterError for an address or a
-    sum that is none. Raises DownloadFailed for no network, no such file, a redirection elsewhere, another size or sum,
-    no room.
-
-    Parameters
-    ----------
-    url : str
-        http or https. Redirections to another host are refused.
-    folder : Path
-        Made where it is missing.
-    checksum : str, optional
-        MD5 or SHA-256 in hexadecimal; None: read from ``URL.md5``.
-    most_bytes : int
-        A larger file is refused.
+    changed. Only a file whose size and checksum match gets its final name. Redirections to another host, and files
+    larger than `most_bytes`, are refused. The folder is made where it is missing. The checksum is MD5 or SHA-256 in
+    hexadecimal, by default read from ``URL.md5``. Raises ParameterError for an address or a sum that is none. Raises
+    DownloadFailed for no network, no such file, a redirection elsewhere, another size or sum, no room.
     """
     name = Path(urlsplit(url).path).name
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname or not name:

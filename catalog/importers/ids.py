@@ -12,17 +12,9 @@ from numpy.typing import NDArray
 def ordered_ids(ids: NDArray[Any], *, in_place: bool = False) -> tuple[NDArray[np.str_], NDArray[np.int32]]:
     """Distinct ids in order, and the position of each entry among them.
 
-    Parameters
-    ----------
-    ids : int array or object array of str, shape (n_rows,)
-    in_place : bool
-        Whether the codes may overwrite the memory of `ids`, which are not read again.
-
-    Returns
-    -------
-    distinct : str array, shape (n_distinct,)
-        In order of number where all are whole numbers spelled plainly, else of text.
-    codes : int32 array, shape (n_rows,)
+    `ids` has shape (n_rows,), whole numbers or str. With `in_place` the codes may overwrite its memory. Returns the
+    distinct ids, in order of number where all are whole numbers spelled plainly, else of text; and int32 codes, shape
+    (n_rows,).
 
     Examples
     --------
@@ -86,18 +78,9 @@ def _is_plain(text: str) -> bool:
 def codes_among(known_ids: Sequence[str], ids: NDArray[Any], *, in_place: bool = False) -> NDArray[np.int32]:
     """The place of each id among those that are known.
 
-    Parameters
-    ----------
-    known_ids : sequence of str, length n_known
-        Distinct, at least one.
-    ids : int array or object array of str, shape (n_rows,)
-    in_place : bool
-        Whether the places may take the memory of the ids where every id is known; with one that is not, the ids stay.
-
-    Returns
-    -------
-    int32 array, shape (n_rows,)
-        -1 where an id is not known.
+    `known_ids` are distinct, at least one. Returns an int32 array, shape (n_rows,), with -1 where an id is not known.
+    With `in_place` the places may take the memory of the ids where every id is known; with one that is not, the ids
+    stay.
 
     Examples
     --------

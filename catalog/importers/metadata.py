@@ -77,17 +77,9 @@ def read_metadata(
     """Read and check the metadata of known items. Raises ImportRefused with everything that is
     wrong with the file, by line, column and reason, and for a file that says nothing of any known item.
 
-    Parameters
-    ----------
-    path : Path
-        One file, also gzipped or in a ZIP archive: JSON Lines by its ending (.jsonl, .ndjson), else
-        delimited text with a header.
-    known : collection of str
-        The dataset's item ids. Rows of other items are counted and left out.
-    policy : Policy, optional
-        By default a row that cannot be taken refuses the file; limits are those of `LIMITS`.
-    pictures : Pictures, optional
-        Files that an image may name instead of an address.
+    The file, also gzipped or in a ZIP archive, is JSON Lines by its ending (.jsonl, .ndjson), else delimited text with
+    a header. Rows of items that are not in `known` are counted and left out. By default a row that cannot be taken
+    refuses the file; limits are those of `LIMITS`. `pictures` are files that an image may name instead of an address.
     """
     options, policy = options or MetadataOptions(), policy or Policy(limits=LIMITS)
     source = open_source(path, policy.limits)

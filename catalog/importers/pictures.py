@@ -31,13 +31,7 @@ class Picture:
 
 
 class Pictures:
-    """The picture files that items may name.
-
-    Parameters
-    ----------
-    source : Source, optional
-        None: there are none.
-    """
+    """The picture files that items may name. Without a source there are none."""
 
     def __init__(self, source: Source | None = None) -> None:
         self._source = source

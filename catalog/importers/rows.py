@@ -43,18 +43,9 @@ def assemble(
     """Check rows of ratings and make the dataset of them, out of the table's own memory: it is used up. Raises
     ImportRefused: any problem, where the policy is to refuse; no rating left to keep.
 
-    Parameters
-    ----------
-    table : Table
-        The ratings.
-    items : tuple of ParsedItem, or None
-        The catalogue, in order; None: every item that is rated, with its id as title.
-    scale : RatingScale or None
-        None: to be detected.
-    problems : Problems
-        Met in reading; those of the checks are added.
-    set_aside : Problems, optional
-        Rows left out because an option says so: reported, never refused.
+    Without `items` the catalogue is every item that is rated, with its id as title; without a scale it is detected. The
+    problems of the checks are added to `problems`. Rows in `set_aside` were left out because an option says so: they
+    are reported, never refused.
     """
     if len(table) == 0:
         if _could_be_read(source_format, problems):

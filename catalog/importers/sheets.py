@@ -119,18 +119,9 @@ def column_of(
     """The column for a role; empty if there is none and none is needed. Raises ImportRefused when there is no such
     column.
 
-    Parameters
-    ----------
-    wanted : str or None
-        Its name; None: one of the usual names.
-    usual : tuple of str
-        Compared without case, spaces, "_", "." and "-".
-    what : str
-        For messages: "users".
-    advice : str
-        What to do where there is none.
-    options : sequence of str
-        Options of the import that name the column, or make it needless.
+    `wanted` is its name, by default one of the usual names, compared without case, spaces, "_", "." and "-". `what`
+    names the role in messages, such as "users"; `advice` says what to do where there is none; `options` are those of
+    the import that name the column, or make it needless.
     """
     if wanted is not None:
         if wanted in sheet.columns:

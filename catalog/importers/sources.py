@@ -34,12 +34,7 @@ def refuse(
 class Watched(io.RawIOBase):
     """A stream that counts what is read (and marks, on request) and stops at a limit.
 
-    Parameters
-    ----------
-    name : str
-        For messages.
-    most : int
-        Bytes that may be read.
+    `name` is for messages; `most` is the number of bytes that may be read.
     """
 
     def __init__(self, stream: BinaryIO, name: str, most: int) -> None:

@@ -31,18 +31,10 @@ def poster_svg(title: str, year: int | None, key: str, *, label: str | None = No
     """Draw the poster of an item. Returns one ``svg`` element with the view box ``0 0 200 300``. Raises ParameterError
     when the title has no character that can be shown.
 
-    Parameters
-    ----------
-    title : str
-        As stored; an article behind a comma at the end ("Matrix, The") moves to the front. Any script, any
-        length: it is wrapped and set smaller until it fits, and what still does not fit ends in an ellipsis.
-    year : int or None
-        Set under the title, or left out.
-    key : str
-        What the drawing is derived from (say, the item's identifier in its dataset): the same key, the same
-        drawing.
-    label : str, optional
-        What screen readers say, for pages in other languages; "Drawn poster of" and the title if not given.
+    An article behind a comma at the end of the title ("Matrix, The") moves to the front. Any script and any length: it
+    is wrapped and set smaller until it fits, and what still does not fit ends in an ellipsis. The same key, such as the
+    item's identifier in its dataset, gives the same drawing. Screen readers say `label`, by default "Drawn poster of"
+    and the title.
 
     Examples
     --------

@@ -12,13 +12,7 @@ SIDE = 200
 
 
 class Draw:
-    """A supply of numbers that depend on the key alone, on any machine and in any version.
-
-    Parameters
-    ----------
-    key : str
-        What the numbers are derived from.
-    """
+    """A supply of numbers that depend on the key alone, on any machine and in any version."""
 
     def __init__(self, key: str) -> None:
         self._key = key.encode("utf-8", "surrogatepass")
