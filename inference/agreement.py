@@ -47,31 +47,13 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
 
     .. math:: \tau_b = \frac{C - D}{\sqrt{(N - T_x)(N - T_y)}}
 
-    with C concordant and D discordant of the N pairs, and T the pairs tied on a measure.
-
-    Parameters
-    ----------
-    x, y : values, shape (n_algorithms,)
-        Two measures of the same algorithms in the same order, finite. Equal values are ties, so pass means that
-        were rounded once (as `inference.descriptive` does).
-    alpha : float
-        Level for ``smallest_detectable``, in (0, 1).
-
-    Returns
-    -------
-    AgreementResult or Undefined
-        Up to 8 algorithms p is the share of all orders with an absolute tau at least as large. With more it is
-        exact without ties (up to 50), else the share of 100,000 orders, the observed one and 99,999 drawn at
-        random with a fixed seed, with its standard error in ``p_error``. Undefined with fewer than two
-        algorithms, or when a measure is constant.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `alpha` outside (0, 1); lists of different length or with values that are not finite.
-
-    References
-    ----------
+    with C concordant and D discordant of the N pairs, and T the pairs tied on a measure. The two measures are of the
+    same algorithms in the same order, finite. Equal values are ties, so pass means that were rounded once, as
+    `inference.descriptive` does. Up to 8 algorithms p is the share of all orders with an absolute tau at least as
+    large. With more it is exact without ties (up to 50), else the share of 100,000 orders, the observed one and 99,999
+    drawn at random with a fixed seed, with its standard error in ``p_error``. `alpha`, in (0, 1), is the level for
+    ``smallest_detectable``. Undefined with fewer than two algorithms, or when a measure is constant. Raises
+    ParameterError or DataError for another `alpha`, lists of different length, or values that are not finite. Source:
     Kendall (1945), Biometrika 33(3):239-251.
 
     Examples
@@ -98,21 +80,8 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
 def smallest_exact_p(n: int) -> float:
     """The smallest two-sided p that a rank correlation of `n` algorithms can have.
 
-    Without ties two of the n! orders are as far from 0 as a perfect one; ties only make it larger.
-
-    Parameters
-    ----------
-    n : int
-        Algorithms, >= 2.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ParameterError
-        `n` < 2.
+    Without ties two of the n! orders are as far from 0 as a perfect one; ties only make it larger. Raises
+    ParameterError when `n` is below 2.
 
     Examples
     --------
@@ -127,12 +96,8 @@ def smallest_exact_p(n: int) -> float:
 def spearman(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> AgreementResult | Undefined:
     """Spearman's rank correlation: Pearson's of the mean ranks.
 
-    Parameters, result and errors as for `kendall`; with more than 8 algorithms p is always the share of 100,000
-    orders.
-
-    References
-    ----------
-    Spearman (1904), American Journal of Psychology 15(1):72-101.
+    Parameters, result and errors as for `kendall`; with more than 8 algorithms p is always the share of 100,000 orders.
+    Source: Spearman (1904), American Journal of Psychology 15(1):72-101.
 
     Examples
     --------
@@ -157,23 +122,9 @@ def spearman(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> A
 def pair_directions(x: Iterable[Number], y: Iterable[Number]) -> PairDirections | Undefined:
     """Count the concordant pairs of algorithms of two measures.
 
-    The pairs are not independent, so p is not a binomial one: it is the share of all orders of the algorithms
-    that agree in at least as many pairs.
-
-    Parameters
-    ----------
-    x, y : values, shape (n_algorithms,)
-        Two measures of the same algorithms in one order, finite, both with the larger value better.
-
-    Returns
-    -------
-    PairDirections or Undefined
-        Methods as for `kendall`, one-sided. Undefined in the same cases.
-
-    Raises
-    ------
-    DataError
-        Lists of different length or with values that are not finite.
+    The pairs are not independent, so p is not a binomial one: it is the share of all orders of the algorithms that
+    agree in at least as many pairs. In both measures the larger value is better. Methods and errors are those of
+    `kendall`, one-sided. Raises DataError for lists of different length or with values that are not finite.
 
     Examples
     --------
@@ -259,70 +210,36 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class PairVerdict(Result):
-    """One pair of algorithms under two partial orders.
+    """One pair of algorithms under two partial orders."""
 
-    Attributes
-    ----------
-    a, b : str
-        The pair; `a` is the better one by the participants if they differ significantly, else the better one by
-        the metric.
-    verdict : Verdict
-        Significant in the same direction on both sides, on one side, in opposite directions, or on neither.
-    perceived_p, objective_p : float or None
-        The adjusted p of either side, None where the pair was not tested.
-    """
-
+    # `a`, `b`: the pair; `a` is the better one by the participants if they differ significantly, else the better one
+    # by the metric
     a: str
     b: str
+    # significant in the same direction on both sides, on one side, in opposite directions, or on neither
     verdict: Verdict
+    # `perceived_p`, `objective_p`: the adjusted p of either side, None where the pair was not tested
     perceived_p: float | None
     objective_p: float | None
 
 
 @dataclass(frozen=True)
 class OrdersCompared(Result):
-    """Two partial orders, pair by pair.
+    """Two partial orders, pair by pair."""
 
-    Attributes
-    ----------
-    pairs : tuple of PairVerdict
-        Every pair of the algorithms that both orders hold, in the first one's order.
-    counts : dict of str to int
-        Number of pairs by verdict, all five verdicts present.
-    left_out : tuple of str
-        Algorithms that only one of the orders holds.
-    """
-
-    pairs: tuple[PairVerdict, ...]
-    counts: dict[str, int]
-    left_out: tuple[str, ...]
+    pairs: tuple[PairVerdict, ...]  # every pair of the algorithms that both orders hold, in the first one's order
+    counts: dict[str, int]  # number of pairs by verdict, all five verdicts present
+    left_out: tuple[str, ...]  # algorithms that only one of the orders holds
 
     def of(self, verdict: Verdict) -> tuple[PairVerdict, ...]:
-        """Select the pairs with one verdict.
-
-        Parameters
-        ----------
-        verdict : Verdict
-
-        Returns
-        -------
-        tuple of PairVerdict
-            In the order of `pairs`.
-        """
+        """Select the pairs with one verdict."""
         return tuple(pair for pair in self.pairs if pair.verdict is verdict)
 
 
 def orders_compared(perceived: PartialOrder, objective: PartialOrder) -> OrdersCompared:
     """Compare the significant differences of participants and of a metric, pair by pair.
 
-    Parameters
-    ----------
-    perceived, objective : PartialOrder
-        Two orders of the same algorithms, by direct comparisons, both with the better one dominating.
-
-    Returns
-    -------
-    OrdersCompared
+    In both orders, by direct comparisons, the better one dominates.
 
     Examples
     --------

@@ -32,17 +32,7 @@ class Null:
 
     @classmethod
     def of(cls, statistics: Integers) -> Null:
-        """Count the statistics of all orders.
-
-        Parameters
-        ----------
-        statistics : int array
-            One of each order.
-
-        Returns
-        -------
-        Null
-        """
+        """Count the statistics of all orders."""
         values, counts = np.unique(statistics, return_counts=True)
         return cls(dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
@@ -52,17 +42,7 @@ class Null:
         return sum(self.counts.values())
 
     def share_at_least(self, observed: int) -> float:
-        """Share of orders with a statistic of `observed` or more.
-
-        Parameters
-        ----------
-        observed : int
-
-        Returns
-        -------
-        float
-            In [0, 1].
-        """
+        """Share of orders with a statistic of `observed` or more."""
         return float(Fraction(sum(n for value, n in self.counts.items() if value >= observed), self.total))
 
     def distances(self) -> Null:
@@ -73,17 +53,7 @@ class Null:
         return Null(dict(folded))
 
     def smallest_with_tail_below(self, alpha: float) -> int | None:
-        """The smallest value whose share at or above it is below `alpha`, if there is one.
-
-        Parameters
-        ----------
-        alpha : float
-            A share of the orders.
-
-        Returns
-        -------
-        int or None
-        """
+        """The smallest value whose share at or above it is below `alpha`, if there is one."""
         descending = sorted(self.counts, reverse=True)
         tails = accumulate(self.counts[value] for value in descending)
         most = alpha * self.total
@@ -93,15 +63,6 @@ class Null:
 
 def codes(values: Sequence[Fraction]) -> list[int]:
     """Number the distinct values from 0, ascending; equal values get one number.
-
-    Parameters
-    ----------
-    values : sequence of Fraction
-
-    Returns
-    -------
-    list of int
-        In the order given.
 
     Examples
     --------
@@ -115,15 +76,7 @@ def codes(values: Sequence[Fraction]) -> list[int]:
 def doubled_ranks(coded: Sequence[int]) -> Integers:
     """Mean ranks times two, so that they are integers.
 
-    Parameters
-    ----------
-    coded : sequence of int, length n
-        As `codes` gives them.
-
-    Returns
-    -------
-    int64 array, shape (n,)
-        2 to 2n; they sum to n (n + 1).
+    They are from 2 to 2n and sum to n (n + 1). `coded` is as `codes` gives it.
 
     Examples
     --------
@@ -139,15 +92,7 @@ def doubled_ranks(coded: Sequence[int]) -> Integers:
 def directions(coded: Sequence[int]) -> Integers:
     """Direction of every pair (i, j), i < j.
 
-    Parameters
-    ----------
-    coded : sequence of int, length n
-        As `codes` gives them.
-
-    Returns
-    -------
-    int64 array, shape (n (n - 1) / 2,)
-        1 where j has the larger value, -1 where i has, 0 for a tie.
+    1 where j has the larger value, -1 where i has, 0 for a tie; shape (n (n - 1) / 2,). `coded` is as `codes` gives it.
     """
     first, second = pair_places(len(coded))
     array = np.array(coded, dtype=np.int64)
@@ -174,14 +119,7 @@ def _orders(n: int) -> NDArray[np.int16]:
 def permuted_concordance(x: Sequence[int], y: Sequence[int]) -> tuple[Integers, Integers]:
     """Count the concordant and the discordant pairs under the orders of `y`.
 
-    Parameters
-    ----------
-    x, y : sequence of int, length n
-        As `codes` gives them.
-
-    Returns
-    -------
-    concordant, discordant : int64 array, shape (n_orders,)
+    Both lists are as `codes` gives them; both results have shape (n_orders,).
     """
     rearranged = np.array(y, dtype=np.int16)[_orders(len(y))]
     of_x = np.array(x, dtype=np.int16)
@@ -194,16 +132,7 @@ def permuted_concordance(x: Sequence[int], y: Sequence[int]) -> tuple[Integers, 
 
 
 def permuted_products(x: Integers, y: Integers) -> Integers:
-    """Sum the products of `x` with `y` under the orders of `y`.
-
-    Parameters
-    ----------
-    x, y : int64 array, shape (n,)
-
-    Returns
-    -------
-    int64 array, shape (n_orders,)
-    """
+    """Sum the products of `x` with `y` under the orders of `y`. Both arrays have shape (n,), the result (n_orders,)."""
     return np.asarray(y[_orders(y.size)] @ x, dtype=np.int64)
 
 
@@ -211,21 +140,8 @@ def permuted_products(x: Integers, y: Integers) -> Integers:
 def concordance_without_ties(n: int) -> Null:
     """Distribution of concordant minus discordant pairs over all orders of `n` distinct values.
 
-    Counted by inserting one value after another: the i-th adds 0 to i - 1 inversions.
-
-    Parameters
-    ----------
-    n : int
-        >= 1.
-
-    Returns
-    -------
-    Null
-        Of n (n - 1) / 2 pairs.
-
-    References
-    ----------
-    Kendall (1938), Biometrika 30(1/2):81-93.
+    Counted by inserting one value after another: the i-th adds 0 to i - 1 inversions. Source: Kendall (1938),
+    Biometrika 30(1/2):81-93.
 
     Examples
     --------

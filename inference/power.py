@@ -21,60 +21,36 @@ LARGEST_F = 100.0
 
 @dataclass(frozen=True)
 class AnovaPower(Result):
-    """Power of a one-way ANOVA for a stated effect.
+    """Power of a one-way ANOVA for a stated effect."""
 
-    Attributes
-    ----------
-    power : float
-        Probability of a significant F.
-    conditions, n_per_condition, n_total : int
-        The design, as many participants in each condition.
-    f : float
-        Cohen's f: spread of the condition means over the spread within conditions.
-    alpha : float
-        Level of the test.
-    noncentrality : float
-        f² times all participants.
-    critical_f : float
-        F from which the test is significant.
-    df_between, df_within : int
-        Degrees of freedom.
-    """
-
-    power: float
+    power: float  # probability of a significant F
+    # `conditions`, `n_per_condition`, `n_total`: the design, as many participants in each condition
     conditions: int
     n_per_condition: int
     n_total: int
-    f: float
-    alpha: float
-    noncentrality: float
-    critical_f: float
+    f: float  # Cohen's f: spread of the condition means over the spread within conditions
+    alpha: float  # level of the test
+    noncentrality: float  # f² times all participants
+    critical_f: float  # F from which the test is significant
+    # `df_between`, `df_within`: degrees of freedom
     df_between: int
     df_within: int
 
 
 @dataclass(frozen=True)
 class DetectableEffect(Result):
-    """The smallest effect that a design detects with the target power.
+    """The smallest effect that a design detects with the target power."""
 
-    Attributes
-    ----------
-    f, eta_squared : float
-        Cohen's f, and the same as a share of variance.
-    difference_in_sd : float
-        The distance, in standard deviations, of two conditions at the ends with all others in the middle: the
-        pattern that is hardest to find for a given distance.
-    power, alpha : float
-        Target power, and level of the test.
-    conditions, n_per_condition : int
-        The design.
-    """
-
+    # `f`, `eta_squared`: Cohen's f, and the same as a share of variance
     f: float
     eta_squared: float
+    # the distance, in standard deviations, of two conditions at the ends with all others in the middle: the pattern
+    # that is hardest to find for a given distance
     difference_in_sd: float
+    # `power`, `alpha`: target power, and level of the test
     power: float
     alpha: float
+    # `conditions`, `n_per_condition`: the design
     conditions: int
     n_per_condition: int
 
@@ -84,29 +60,9 @@ def anova_power(conditions: int, n_per_condition: int, f: float, alpha: float = 
 
     .. math:: P\big(F'_{k-1,\,k(n-1)}(\lambda) \ge F_{1-\alpha}\big), \qquad \lambda = f^2 k n
 
-    Parameters
-    ----------
-    conditions : int
-        k, at least 2.
-    n_per_condition : int
-        n, at least 2.
-    f : float
-        Cohen's f, 0 to 100; .10, .25 and .40 are by convention small, medium and large.
-    alpha : float
-        Level of the test, between 0 and 1.
-
-    Returns
-    -------
-    AnovaPower
-
-    Raises
-    ------
-    ParameterError
-        A number outside its range.
-
-    References
-    ----------
-    Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, chapter 8.
+    with k conditions and n participants in each, at least 2 of both. Of Cohen's f, 0 to 100, .10, .25 and .40 are by
+    convention small, medium and large. Raises ParameterError for a number outside its range. Source: Cohen (1988),
+    Statistical Power Analysis for the Behavioral Sciences, chapter 8.
 
     Examples
     --------
@@ -138,26 +94,8 @@ def anova_power(conditions: int, n_per_condition: int, f: float, alpha: float = 
 def participants_needed(conditions: int, f: float, power: float = 0.8, alpha: float = 0.05) -> AnovaPower:
     """The smallest number of participants per condition that reaches the target power, and its power.
 
-    Parameters
-    ----------
-    conditions : int
-        At least 2.
-    f : float
-        Cohen's f, above 0, at most 100.
-    power : float
-        The target power, between `alpha` and 1.
-    alpha : float
-        Level of the test, between 0 and 1.
-
-    Returns
-    -------
-    AnovaPower
-        Of the smallest design.
-
-    Raises
-    ------
-    ParameterError
-        A number outside its range, or an effect that needs more than a million participants per condition.
+    Cohen's f is above 0 and at most 100, the target power between `alpha` and 1. Raises ParameterError for a number
+    outside its range, or an effect that needs more than a million participants per condition.
 
     References
     ----------
@@ -190,23 +128,8 @@ def detectable_effect(
 ) -> DetectableEffect:
     """The smallest effect that a design detects with the target power.
 
-    Parameters
-    ----------
-    conditions, n_per_condition : int
-        The design, at least 2 each.
-    power : float
-        The target power, between `alpha` and 1.
-    alpha : float
-        Level of the test, between 0 and 1.
-
-    Returns
-    -------
-    DetectableEffect
-
-    Raises
-    ------
-    ParameterError
-        A number outside its range.
+    The design has at least 2 conditions of at least 2 participants; the target power lies between `alpha` and 1. Raises
+    ParameterError for a number outside its range.
 
     References
     ----------
@@ -241,26 +164,9 @@ def detectable_effect(
 def effect_of_means(means: Sequence[float], sd: float) -> float:
     """Cohen's f of stated condition means (as many participants in each) with a common standard deviation.
 
-    Parameters
-    ----------
-    means : sequence of float
-        One for each condition, in the unit of the data.
-    sd : float
-        Standard deviation within conditions, in the same unit.
-
-    Returns
-    -------
-    float
-        >= 0.
-
-    Raises
-    ------
-    ParameterError
-        Fewer than two means, one that is not finite, or a standard deviation that is not positive.
-
-    References
-    ----------
-    Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, section 8.2.
+    The means and the standard deviation within conditions have one unit. Raises ParameterError for fewer than two
+    means, one that is not finite, or a standard deviation that is not positive. Source: Cohen (1988), Statistical Power
+    Analysis for the Behavioral Sciences, section 8.2.
 
     Examples
     --------
@@ -278,17 +184,7 @@ def effect_of_means(means: Sequence[float], sd: float) -> float:
 def check_design(conditions: int, alpha: float) -> None:
     """Refuse fewer than two conditions, a fraction of a condition, and a level outside (0, 1).
 
-    Parameters
-    ----------
-    conditions : int
-        Conditions compared.
-    alpha : float
-        Level of the test.
-
-    Raises
-    ------
-    ParameterError
-        A number outside its range.
+    Raises ParameterError.
     """
     if conditions != int(conditions):
         raise ParameterError(f"The number of conditions is a whole number; got {conditions:g}.")

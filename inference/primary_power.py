@@ -44,7 +44,8 @@ def rank_power(
 
     The true perceived means are evenly spaced in the order of `offline`, with effect size `f`. A simulated study draws
     the mean of each condition with the standard error of `n_per_condition` participants, and each offline value with
-    its own, independently of the others; the p of tau-b is exact, without ties.
+    its own, independently of the others; the p of tau-b is exact, without ties. Raises ParameterError for a number
+    outside its range, or lists of different length.
 
     Parameters
     ----------
@@ -54,11 +55,6 @@ def rank_power(
         Standard error of each value, 0 where it is known exactly.
     f : float
         Cohen's f of the perceived means, above 0.
-
-    Raises
-    ------
-    ParameterError
-        A number outside its range, or lists of different length.
 
     Examples
     --------
@@ -122,7 +118,9 @@ def contrast_power(
 
     .. math:: d = f \sqrt{k\,(a + b) / (a b)}, \qquad \lambda = d \sqrt{n\, a b / (a + b)}
 
-    with a and b conditions in the sets, the conditions of a set at one mean, and all others at the grand mean.
+    with a and b conditions in the sets, the conditions of a set at one mean, and all others at the grand mean. Raises
+    ParameterError for a number outside its range. Source: Cohen (1988), Statistical Power Analysis for the Behavioral
+    Sciences, chapters 2 and 8.
 
     Parameters
     ----------
@@ -132,15 +130,6 @@ def contrast_power(
         Cohen's f over all conditions, above 0.
     sides : int
         1 or 2.
-
-    Raises
-    ------
-    ParameterError
-        A number outside its range.
-
-    References
-    ----------
-    Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, chapters 2 and 8.
 
     Examples
     --------

@@ -124,11 +124,8 @@ def conditions_of(study: Study) -> list[Condition]:
 def positions_in(study: Study, run: EvaluationRun) -> list[int]:
     """The position of each condition's model among the algorithms of `run`.
 
-    Raises
-    ------
-    ParallaxError
-        As `studies.design.selectors.reportability.check_run`, or `report.models_differ` with the conditions whose
-        model is not the one that the run measured for that algorithm.
+    Raises ParallaxError as `studies.design.selectors.reportability.check_run` does, and `report.models_differ` with the
+    conditions whose model is not the one that the run measured for that algorithm.
     """
     reportability.check_run(run)
     measured = list(measured_algorithms(run))
