@@ -86,6 +86,13 @@ def test_a_stratum_that_is_still_sparse_joins_the_least_frequent_of_the_others()
     )
 
 
+def test_a_sparse_stratum_and_the_only_other_one_become_one() -> None:
+    one = "women and 1 more"
+    strata = Strata(RULES[:1], {"gender": {"women": 9, "all others": 1}}, 0.2)
+    assert strata.merged() == {"women": one, "all others": one}
+    assert strata.expected_merged() == {one: 1.0}
+
+
 @given(
     gender=st.lists(st.integers(0, 50), min_size=3, max_size=3).filter(any),
     age=st.lists(st.integers(0, 50), min_size=2, max_size=2).filter(any),
