@@ -1,0 +1,147 @@
+"""Every address of the console: who may see it, and how tests ask for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import User
+from studies.design.services.launch import design_digest
+from studies.enums import ExportStatus, Mode, Role
+from studies.models import ExportJob, Study, StudyMembership
+from studies.team.permissions import ANY_ROLE, OWNERS, READERS, STARTERS
+from tests.factories.studies import enter
+
+OPEN_TO_ANY_RESEARCHER = {"list", "new", "notices", "notice-count", "notice-read", "notice-mail"}
+POSTED = {
+    "launch",
+    "pause",
+    "resume",
+    "close",
+    "member-add",
+    "member-remove",
+    "exclude",
+    "include",
+    "open-outcomes",
+    "retention",
+    "set-panel",
+    "set-exit",
+    "set-limits",
+    "exclude-studies",
+    "reopen",
+    "make-links",
+    "close-links",
+    "set-guests",
+    "questionnaire-import",
+    "question-act",
+    "scale-act",
+    "attention-set",
+    "block-add",
+    "archive",
+    "restore",
+    "notice-read",
+    "notice-mail",
+}
+ROLES_OF = {
+    "detail": ANY_ROLE,
+    "live": READERS,
+    "design": OWNERS,
+    "design-file": READERS,
+    "power": READERS,
+    "imbalance": READERS,
+    "estimate": READERS,
+    "preregistration": READERS,
+    "preview": READERS,
+    "lists": READERS,
+    "consent": READERS,
+    "versions": READERS,
+    "duplicate": READERS,
+    "archive": OWNERS,
+    "restore": OWNERS,
+    "delete": OWNERS,
+    "launch": OWNERS,
+    "pause": OWNERS,
+    "resume": OWNERS,
+    "close": OWNERS,
+    "take-over": frozenset(),  # an administrator, where there is no owner: test_ownerless.py
+    "members": OWNERS,
+    "member-add": OWNERS,
+    "member-remove": OWNERS,
+    "export": READERS,
+    "export-chosen": READERS,
+    "export-file": READERS,
+    "quality": READERS,
+    "exclude": OWNERS,
+    "include": OWNERS,
+    "open-outcomes": OWNERS,
+    "retention": OWNERS,
+    "withdraw": OWNERS,
+    "participants": OWNERS,
+    "recruiting": OWNERS,
+    "set-panel": OWNERS,
+    "set-exit": OWNERS,
+    "exclude-studies": OWNERS,
+    "set-limits": OWNERS,
+    "reopen": OWNERS,
+    "make-links": OWNERS,
+    "close-links": OWNERS,
+    "set-guests": OWNERS,
+    "submissions": OWNERS,
+    "approvals-file": OWNERS,
+    "interview": STARTERS,
+    "questionnaire": READERS,
+    "questionnaire-file": READERS,
+    "questionnaire-preview": READERS,
+    "questionnaire-import": OWNERS,
+    "question-add": OWNERS,
+    "question-edit": OWNERS,
+    "question-act": OWNERS,
+    "scale-act": OWNERS,
+    "attention-set": OWNERS,
+    "block-add": OWNERS,
+}
+EXTRA: dict[str, dict[str, Any]] = {
+    **{name: {"pk": 1} for name in ("member-remove", "export-file", "exclude", "include")},
+    "export": {"kind": "long"},
+    "preregistration": {"form": "osf"},
+    "set-exit": {"outcome": "complete"},
+    "questionnaire-preview": {"block": "overall"},
+    "question-edit": {"key": "comment"},
+    "question-act": {"key": "comment"},
+}
+
+
+def signed_in(user: User | None) -> Client:
+    client = Client()
+    if user is not None:
+        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def owner_of(study: Study) -> Client:
+    return signed_in(study.memberships.get(role=Role.OWNER).researcher)
+
+
+def console_url(name: str, study: Study, **kwargs: Any) -> str:
+    return reverse(f"studies:{name}", kwargs={"slug": study.slug, **kwargs})
+
+
+def ask(client: Client, name: str, study: Study) -> Any:
+    extra = dict(EXTRA.get(name, {}))
+    if name == "member-remove":
+        extra = {"pk": StudyMembership.objects.get(study=study, role=Role.INTERVIEWER).pk}
+    if name in ("exclude", "include"):
+        extra = {"pk": enter(study, Mode.PREVIEW).participant.pk}
+    if name == "export-file":
+        file = default_storage.save("exports/test.zip", ContentFile(b"PK"))
+        job = ExportJob.objects.create(study=study, kind="long", status=ExportStatus.DONE, file=file)
+        extra = {"pk": job.pk}
+    call = client.post if name in POSTED else client.get
+    asked = {"format": "wide"} if name == "export-chosen" else {}
+    if name == "launch":
+        asked = {"design": design_digest(study)}
+    return call(console_url(name, study, **extra), asked)
