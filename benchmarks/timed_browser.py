@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import numpy as np
 
+from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Response, Study
 from studies.simulation.answer_model import SimulatedPerson, demographics
 from studies.simulation.services.source_users import Pool, pool_of
@@ -68,6 +69,7 @@ class TimedBrowser(Walker):
         super().__init__(
             client=client, entry=f"/s/{study.slug}/", facts=facts, person_for=lambda code: person,
             item_titles=pool.item_titles, item_ids=pool.item_ids, ratings_asked=pool.ratings_asked, rng=rng,
+            expected=questionnaire_from(study.questionnaire).passing,
         )  # fmt: skip
         self.answered = answered
 
@@ -89,7 +91,7 @@ class TimedBrowser(Walker):
 
 
 class Walks:
-    """Walks through a study, side by side: the answers sent, and the errors that ended a walk."""
+    """Walks through a study, side by side: the answers sent, and what ended a walk before the last page."""
 
     def __init__(self, study: Study, url: str) -> None:
         study.settings["simulated_per_condition"] = 1  # of this row alone: a source user may serve many people here
@@ -100,7 +102,7 @@ class Walks:
         self.problems: list[str] = []
 
     def run(self, number: int, rng: np.random.Generator, transport: TimedTransport) -> str:
-        """Walk through the whole study; return the participant's code, or nothing after an error."""
+        """Walk through the whole study; return the participant's code, or nothing if the last page is not reached."""
         with httpx.Client(base_url=self.url, timeout=60, transport=transport) as client:
             walker = TimedBrowser(client, self.study, self.pool, number, rng=rng, answered=self.answered)
             try:
@@ -110,6 +112,9 @@ class Walks:
             except Exception as problem:
                 self.problems.append(repr(problem)[:300])
                 return ""
+        if walker.walk.outcome != "thanks":
+            self.problems.append(f"{walker.walk.code}: the walk ended early, after {list(walker.walk.counts)}")
+            return ""
         return walker.walk.code
 
     def lost_answers(self) -> list[tuple[str, str, str]]:
