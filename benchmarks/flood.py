@@ -21,7 +21,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -152,21 +151,16 @@ async def _dawdle(chosen: argparse.Namespace, number: int, until: float, answers
 
 
 def _measure(study: Any, url: str, chosen: argparse.Namespace) -> bool:
-    import httpx
     import numpy as np
     from study_load import integrity_findings
-    from timed_browser import Answers, TimedBrowser, TimedTransport, lost_answers
+    from timed_browser import TimedTransport, Walks, start_threads
 
     from core.provenance import rng_for
     from studies.enums import HOLDS_SLOT
-    from studies.simulation.services import source_users
 
-    study.settings["simulated_per_condition"] = 1  # of this row alone: a source user may serve many people here
-    pool = source_users.pool_of(study)
+    walks = Walks(study, url)
     took: list[float] = []
-    answered: Answers = {}
     finished: list[str] = []
-    problems: list[str] = []
 
     def walk(number: int) -> None:
         rng = rng_for(chosen.seed, "flood", study.slug, number)
@@ -176,23 +170,15 @@ def _measure(study: Any, url: str, chosen: argparse.Namespace) -> bool:
             lambda _request, _is_script, seconds: took.append(seconds),
             local_address=f"127.0.1.{1 + number % 250}",
         )
-        with httpx.Client(base_url=url, timeout=60, transport=transport) as client:
-            walker = TimedBrowser(client, study, pool, number, rng=rng, answered=answered)
-            try:
-                walker.run()
-                finished.append(walker.walk.code)
-            except Exception as problem:
-                problems.append(repr(problem)[:300])
+        finished.append(walks.run(number, rng, transport))
 
     command = [
         sys.executable, __file__, "--attack", study.slug, "--port", str(chosen.port), "--seconds", str(chosen.seconds),
         "--slow", str(chosen.slow), "--connections", str(chosen.connections),
     ]  # fmt: skip
     attack = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    threads = [threading.Thread(target=walk, args=(number,), daemon=True) for number in range(chosen.walkers)]
     started = time.perf_counter()
-    for thread in threads:
-        thread.start()
+    threads = start_threads(walk, chosen.walkers)
     answers = json.loads(attack.communicate(timeout=chosen.seconds + 120)[0])
     during = len(took)
     for thread in threads:
@@ -201,7 +187,7 @@ def _measure(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     study.refresh_from_db()
     people = study.participants.filter(mode="live")
     honest = people.filter(code__in=finished, status="completed").count()
-    lost = lost_answers(study, answered)
+    lost, problems = walks.lost_answers(), walks.problems
     n_slots_taken = people.filter(status__in=HOLDS_SLOT).count()
     n_slots = sum(study.conditions.values_list("target", flat=True))
     p50, p95, p99 = (1000 * float(value) for value in np.percentile(took, [50, 95, 99]))
@@ -217,8 +203,8 @@ def _measure(study: Any, url: str, chosen: argparse.Namespace) -> bool:
         f"{1000 * max(took):.0f} ms; problems: {problems[:3] or 'none'}"
     )
     print(
-        f"answers given {len(answered)}, lost or different {len(lost)}; places taken {n_slots_taken} of {n_slots}, "
-        f"{n_slots_taken - honest} by the flood; declines counted {study.n_declined}; study {study.status}"
+        f"answers given {len(walks.answered)}, lost or different {len(lost)}; places taken {n_slots_taken} of "
+        f"{n_slots}, {n_slots_taken - honest} by the flood; declines counted {study.n_declined}; study {study.status}"
     )
     print(f"check_integrity: {integrity_findings()} findings")
     return p95 <= GOAL_P95_MS and honest == chosen.walkers and not lost and not problems and n_slots_taken < n_slots

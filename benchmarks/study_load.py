@@ -208,21 +208,14 @@ def people_events(study: Any, code: str) -> int:
 def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     import httpx
     import numpy as np
-    from timed_browser import Answers, TimedBrowser, TimedTransport, lost_answers
+    from timed_browser import MeasurementOver, TimedTransport, Walks, start_threads
 
     from core.provenance import rng_for
     from studies.models import ProfileRating
-    from studies.simulation.services import source_users
 
-    study.settings["simulated_per_condition"] = 1  # of this row alone: a source user may serve many people here
-    pool = source_users.pool_of(study)
+    walks = Walks(study, url)
     took: dict[str, list[float]] = defaultdict(list)
-    answered: Answers = {}
-    problems: list[str] = []
     over = threading.Event()
-
-    class Over(Exception):
-        """The measurement has ended."""
 
     def record(request: httpx.Request, is_script: bool, seconds: float) -> None:
         took["events" if is_script else f"{request.method} {_page_of(request.url.path)}"].append(seconds)
@@ -233,30 +226,25 @@ def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
 
         def pause() -> None:
             if over.wait(rng.uniform(*THINKS)):
-                raise Over
+                raise MeasurementOver
 
         over.wait(rng.uniform(0, ARRIVE_SECONDS))
         while not over.is_set():
-            with httpx.Client(base_url=url, timeout=60, transport=TimedTransport(pause, record)) as client:
-                walker = TimedBrowser(client, study, pool, number, rng=rng, answered=answered)
-                try:
-                    walker.run()
-                except Over:
-                    return
-                except Exception as problem:
-                    problems.append(repr(problem))
-                    return
+            try:
+                code = walks.run(number, rng, TimedTransport(pause, record))
+            except MeasurementOver:
+                return
+            if not code:
+                return
 
-    threads = [threading.Thread(target=stay, args=(number,), daemon=True) for number in range(chosen.participants)]
     started = time.perf_counter()
-    for thread in threads:
-        thread.start()
+    threads = start_threads(stay, chosen.participants)
     over.wait(chosen.seconds)
     over.set()
     for thread in threads:
         thread.join(timeout=70)
     seconds = time.perf_counter() - started
-    lost = lost_answers(study, answered)
+    lost, problems = walks.lost_answers(), walks.problems
     ratings = ProfileRating.objects.filter(participant__study=study).count()
     everything = np.array([duration for kind, times in took.items() if kind != "events" for duration in times])
     offered = chosen.participants / (sum(THINKS) / 2)
@@ -271,9 +259,9 @@ def _open(study: Any, url: str, chosen: argparse.Namespace) -> bool:
         p50, p95, p99 = np.percentile(1000 * np.array(times), [50, 95, 99])
         print(f"{name:<28}{len(times):>7}{p50:>9.1f}{p95:>9.1f}{p99:>9.1f}{1000 * max(times):>9.1f}")
     print(
-        f"answers taken: {len(answered)}, lost or different: {len(lost)}; ratings stored: {ratings}; participants: "
-        f"{study.participants.count()}, of them completed {study.participants.filter(status='completed').count()}; "
-        f"problems: {problems[:3] or 'none'}"
+        f"answers taken: {len(walks.answered)}, lost or different: {len(lost)}; ratings stored: {ratings}; "
+        f"participants: {study.participants.count()}, of them completed "
+        f"{study.participants.filter(status='completed').count()}; problems: {problems[:3] or 'none'}"
     )
     print(f"check_integrity: {integrity_findings()} findings")
     p95 = float(np.percentile(1000 * everything, 95))

@@ -1,10 +1,11 @@
-"""A simulated participant's browser that pauses like a person, times every answer and sends the script's events.
+"""Simulated participants in browsers that pause like a person, time every response and send the script's events.
 
 Set Django up before you import it.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -13,12 +14,17 @@ from typing import Any
 import httpx
 import numpy as np
 
+from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Response, Study
 from studies.simulation.answer_model import SimulatedPerson, demographics
-from studies.simulation.services.source_users import Pool
+from studies.simulation.services.source_users import Pool, pool_of
 from studies.simulation.walker.walk import Walker
 
 Answers = dict[tuple[str, str, str], Any]  # by participant code, rank and question
+
+
+class MeasurementOver(Exception):
+    """Raised by a pause to end a walk that is under way."""
 
 
 class TimedTransport(httpx.HTTPTransport):
@@ -63,6 +69,7 @@ class TimedBrowser(Walker):
         super().__init__(
             client=client, entry=f"/s/{study.slug}/", facts=facts, person_for=lambda code: person,
             item_titles=pool.item_titles, item_ids=pool.item_ids, ratings_asked=pool.ratings_asked, rng=rng,
+            expected=questionnaire_from(study.questionnaire).passing,
         )  # fmt: skip
         self.answered = answered
 
@@ -83,13 +90,48 @@ class TimedBrowser(Walker):
         return page
 
 
-def lost_answers(study: Study, answered: Answers) -> list[tuple[str, str, str]]:
-    """The answers that are not stored as they were given."""
-    rows = Response.objects.filter(participant__study=study).values_list(
-        "participant__code", "rank", "question", "value"
-    )
-    stored = {(code, str(rank), key): value for code, rank, key, value in rows}
-    return [key for key, value in answered.items() if stored.get(key) != value]
+class Walks:
+    """Walks through a study, side by side: the answers sent, and what ended a walk before the last page."""
+
+    def __init__(self, study: Study, url: str) -> None:
+        study.settings["simulated_per_condition"] = 1  # of this row alone: a source user may serve many people here
+        self.study = study
+        self.url = url
+        self.pool = pool_of(study)
+        self.answered: Answers = {}
+        self.problems: list[str] = []
+
+    def run(self, number: int, rng: np.random.Generator, transport: TimedTransport) -> str:
+        """Walk through the whole study; return the participant's code, or nothing if the last page is not reached."""
+        with httpx.Client(base_url=self.url, timeout=60, transport=transport) as client:
+            walker = TimedBrowser(client, self.study, self.pool, number, rng=rng, answered=self.answered)
+            try:
+                walker.run()
+            except MeasurementOver:
+                raise
+            except Exception as problem:
+                self.problems.append(repr(problem)[:300])
+                return ""
+        if walker.walk.outcome != "thanks":
+            self.problems.append(f"{walker.walk.code}: the walk ended early, after {list(walker.walk.counts)}")
+            return ""
+        return walker.walk.code
+
+    def lost_answers(self) -> list[tuple[str, str, str]]:
+        """The answers that are not stored as they were sent."""
+        rows = Response.objects.filter(participant__study=self.study).values_list(
+            "participant__code", "rank", "question", "value"
+        )
+        stored = {(code, str(rank), key): value for code, rank, key, value in rows}
+        return [key for key, value in self.answered.items() if stored.get(key) != value]
+
+
+def start_threads(target: Callable[[int], None], n: int) -> list[threading.Thread]:
+    """Call the target with 0 to n - 1, each in a thread of its own."""
+    threads = [threading.Thread(target=target, args=(number,), daemon=True) for number in range(n)]
+    for thread in threads:
+        thread.start()
+    return threads
 
 
 def _events_batch(body: Any) -> dict[str, Any]:

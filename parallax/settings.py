@@ -287,7 +287,7 @@ SPECTACULAR_SETTINGS = {
 LANGUAGE_CODE = "en"
 # Participants' pages are in these. A language is listed once its catalogue under locale/ is complete for them
 # (tests/parallax/test_catalogues.py).
-LANGUAGES = [("en", _("English")), ("it", _("Italian"))]
+LANGUAGES = [("en", _("English")), ("it", _("Italian")), ("de", _("German"))]
 LOCALE_PATHS = [compiled_catalogues(BASE_DIR / "locale", VAR_DIR / "locale")]
 USE_I18N = True
 USE_TZ = True

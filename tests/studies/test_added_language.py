@@ -23,7 +23,7 @@ from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
-WORDS = {"Take part": "Ich nehme teil", "five": "fünf", "two": "zwei"}
+WORDS = {"Take part": "Quiero participar", "five": "cinco", "two": "dos"}
 CATALOGUE = """msgid ""
 msgstr ""
 "Content-Type: text/plain; charset=UTF-8\\n"
@@ -31,23 +31,23 @@ msgstr ""
 
 msgid "film"
 msgid_plural "films"
-msgstr[0] "Film"
-msgstr[1] "Filme"
+msgstr[0] "película"
+msgstr[1] "películas"
 
 """
 
 
 @pytest.fixture
-def german(tmp_path: Path, settings: Any) -> Iterator[None]:
-    """German as the guide adds it: a catalogue, and a line in LANGUAGES."""
-    for language in ("de", "fr"):
+def spanish(tmp_path: Path, settings: Any) -> Iterator[None]:
+    """Spanish as the guide adds it: a catalogue, and a line in LANGUAGES."""
+    for language in ("es", "fr"):
         file = tmp_path / "source" / language / "LC_MESSAGES" / "django.po"
         file.parent.mkdir(parents=True)
         text = "".join(f'msgid "{english}"\nmsgstr "{word}"\n\n' for english, word in WORDS.items())
         file.write_text(CATALOGUE + text, encoding="utf-8")
     compiled = compiled_catalogues(tmp_path / "source", tmp_path / "compiled")
     (compiled / "fr" / "LC_MESSAGES" / "django.mo").unlink()  # named in LANGUAGES, and not translated
-    settings.LANGUAGES = [*installation.LANGUAGES, ("de", "German"), ("fr", "French")]
+    settings.LANGUAGES = [*installation.LANGUAGES, ("es", "Spanish"), ("fr", "French")]
     settings.LOCALE_PATHS = [*installation.LOCALE_PATHS, compiled]
     return
 
@@ -58,82 +58,82 @@ def _saved(client: Client, study: Study, **changed: Any) -> str:
     return client.post(url, said, follow=True).content.decode()
 
 
-def _in_german(node: Any) -> Any:
-    """A questionnaire with German words beside the English."""
+def _in_spanish(node: Any) -> Any:
+    """A questionnaire with Spanish words beside the English."""
     if isinstance(node, dict):
-        made = {name: _in_german(value) for name, value in node.items()}
-        return {**made, "de": made["en"]} if "en" in made else made
-    return [_in_german(part) for part in node] if isinstance(node, list) else node
+        made = {name: _in_spanish(value) for name, value in node.items()}
+        return {**made, "es": made["en"]} if "en" in made else made
+    return [_in_spanish(part) for part in node] if isinstance(node, list) else node
 
 
-@pytest.mark.usefixtures("german")
+@pytest.mark.usefixtures("spanish")
 def test_every_language_with_translated_pages_can_be_chosen_and_its_texts_are_asked_for(client: Client) -> None:
-    assert interface_languages() == ("en", "it", "de")
+    assert interface_languages() == ("en", "it", "de", "es")
     study = make_study(status="draft")
     client.force_login(study.memberships.get().researcher)
     form = DesignForm(study)
-    assert [code for code, _name in form.fields["languages"].choices] == ["en", "it", "de"]  # type: ignore[attr-defined]
-    assert {"consent_de", "boxes_de", "debriefing_de", "item_one_de"} <= set(form.fields)
-    page = _saved(client, study, languages=["en", "de"])
+    assert [code for code, _name in form.fields["languages"].choices] == ["en", "it", "de", "es"]  # type: ignore[attr-defined]
+    assert {"consent_es", "boxes_es", "debriefing_es", "item_one_es"} <= set(form.fields)
+    page = _saved(client, study, languages=["en", "es"])
     assert "The design is saved." in page
     study.refresh_from_db()
-    assert study.settings["languages"] == ["en", "de"]
+    assert study.settings["languages"] == ["en", "es"]
     assert set(study.texts) == {"en", "it"}
 
 
-@pytest.mark.usefixtures("german")
+@pytest.mark.usefixtures("spanish")
 def test_missing_words_stop_the_launch_and_a_complete_translation_is_read(client: Client) -> None:
     study = make_study(status="draft")
     client.force_login(study.memberships.get().researcher)
-    _saved(client, study, languages=["en", "de"], title_de="{Items} für dich")
+    _saved(client, study, languages=["en", "es"], title_es="{Items} para ti")
     study.refresh_from_db()
     problems = launch_problems(study)
-    assert "The texts in 'de' lack consent, consent_boxes, debriefing, screened_out, quota_full, closed." in problems
-    assert any("The question 'first_visit' has no wording in 'de'." in problem for problem in problems)
-    with pytest.raises(ParallaxError, match="in 'de' lack"):
+    assert "The texts in 'es' lack consent, consent_boxes, debriefing, screened_out, quota_full, closed." in problems
+    assert any("The question 'first_visit' has no wording in 'es'." in problem for problem in problems)
+    with pytest.raises(ParallaxError, match="in 'es' lack"):
         launch_study(study=study)
-    study.texts["de"] = {**study.texts["en"], "title": "{Items} für dich", "debriefing": "Danke."}
-    study.questionnaire = _in_german(study.questionnaire)
+    study.texts["es"] = {**study.texts["en"], "title": "{Items} para ti", "debriefing": "Gracias."}
+    study.questionnaire = _in_spanish(study.questionnaire)
     study.save(update_fields=["texts", "questionnaire"])
-    assert "de" not in languages_in_translation(study)
+    assert "es" not in languages_in_translation(study)
     launch_study(study=study)
-    page = Client().get(f"/s/{study.slug}/?lang=de").content.decode()
-    assert '<html lang="de"' in page
-    assert "Filme für dich" in page
-    assert "Ich nehme teil" in page
-    assert "fünf Filme" in page
+    page = Client().get(f"/s/{study.slug}/?lang=es").content.decode()
+    assert '<html lang="es"' in page
+    assert "Películas para ti" in page
+    assert "Quiero participar" in page
+    assert "cinco películas" in page
 
 
-@pytest.mark.usefixtures("german")
+@pytest.mark.usefixtures("spanish")
 def test_every_text_that_the_launch_asks_for_can_be_written_in_the_design(client: Client) -> None:
     study = make_study(status="draft")
     client.force_login(study.memberships.get().researcher)
-    texts = {text_key(name, "de"): "Danke." for name in REQUIRED_TEXTS}
-    _saved(client, study, languages=["en", "de"], **texts)
+    texts = {text_key(name, "es"): "Gracias." for name in REQUIRED_TEXTS}
+    _saved(client, study, languages=["en", "es"], **texts)
     study.refresh_from_db()
-    assert study.texts["de"]["screened_out"] == study.texts["de"]["quota_full"] == "Danke."
-    assert not any("The texts in 'de'" in problem for problem in launch_problems(study))
+    assert study.texts["es"]["screened_out"] == study.texts["es"]["quota_full"] == "Gracias."
+    assert not any("The texts in 'es'" in problem for problem in launch_problems(study))
 
 
-@pytest.mark.usefixtures("german")
+@pytest.mark.usefixtures("spanish")
 def test_what_prevents_the_launch_is_listed_once_with_the_page_that_mends_it(client: Client) -> None:
     study = make_study(status="draft")
     client.force_login(study.memberships.get().researcher)
-    _saved(client, study, languages=["en", "de"], title_de="Für dich")
+    _saved(client, study, languages=["en", "es"], title_es="Para ti")
     page = client.get(reverse("studies:launch", args=[study.slug])).content.decode()
-    assert page.count("The texts in &#x27;de&#x27; lack") == 1
+    assert page.count("The texts in &#x27;es&#x27; lack") == 1
     problems = page[page.index("Solve these before you launch") : page.index("None of these prevents")]
     for name in ("design", "questionnaire"):
         assert reverse(f"studies:{name}", args=[study.slug]) in problems
 
 
-@pytest.mark.usefixtures("german")
+@pytest.mark.usefixtures("spanish")
 def test_a_draft_in_translation_is_previewed_with_the_words_there_are(client: Client) -> None:
     study = make_study(status="draft")
     client.force_login(study.memberships.get().researcher)
-    _saved(client, study, languages=["en", "de"], title_de="Für dich")
+    _saved(client, study, languages=["en", "es"], title_es="Para ti")
     link = client.get(reverse("studies:preview", args=[study.slug])).url  # type: ignore[attr-defined]
-    page = client.get(f"{link}&lang=de", follow=True).content.decode()
-    assert "Für dich" in page
+    page = client.get(f"{link}&lang=es", follow=True).content.decode()
+    assert "Para ti" in page
     assert "We are studying what people think" in page
-    assert "Ich nehme teil" in page
+    assert "Quiero participar" in page

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Mapping
 
 from inference.agreement import smallest_exact_p
+from inference.groups import in_words
 from inference.power import AnovaPower, DetectableEffect
 from inference.primary_power import ContrastPower, RankPower
 from inference.simulated_power import SimulatedPower
@@ -91,8 +92,7 @@ def planned_sentences(plan: AnalysisPlan, labels: Mapping[str, str] = PERCEIVED_
     """
     names = [PERCEIVED_LABELS[key].lower() for key in plan.variables]
     names += [f"“{labels[f'{SCALE_PREFIX}{key}']}”" for key in plan.scales]
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return [f"Tested at α = {level(plan.alpha)}: {listed}.", rule_of_exclusion(plan)]
+    return [f"Tested at α = {level(plan.alpha)}: {in_words(names)}.", rule_of_exclusion(plan)]
 
 
 def can_be_significant(conditions: int, alpha: float) -> bool:
@@ -141,7 +141,7 @@ def contrast_in_words(contrast: Contrast) -> str:
     'the mean of LSA and CorNgr against TopPop'
     """
     sets = [
-        labels[0] if len(labels) == 1 else f"the mean of {', '.join(labels[:-1])} and {labels[-1]}"
+        labels[0] if len(labels) == 1 else f"the mean of {in_words(labels)}"
         for labels in (contrast.higher, contrast.lower)
     ]
     return " against ".join(sets)
