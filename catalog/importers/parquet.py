@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalog.importers.base import ImportProblem, Progress
-from catalog.importers.bulk_reader import narrow
 from catalog.importers.layout import ROWS_AT_A_TIME, Kind, Stretches, Table, shown
 from catalog.importers.line_reader import value_of
+from catalog.importers.number_reader import narrow
 from catalog.importers.problems import Problems
 from catalog.importers.sources import SourceFile, refuse
 from catalog.importers.typed_rows import TYPES, TypedRows

@@ -12,16 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalog.importers.base import ImportProblem
-from catalog.importers.bulk_reader import arrow_table, whole_lines
-from catalog.importers.layout import LONGEST_LINE, Layout, Stretches, shown
+from catalog.importers.layout import LONGEST_LINE, Stretches, shown
+from catalog.importers.number_reader import whole_lines
 from catalog.importers.problems import Problems
 from catalog.importers.sources import SourceFile, refuse
 
 COLUMNS = ("user", "movie", "rating", "time")
 HEADING = re.compile(r"(\d{1,9}):")
 MOST_ID = 2**31
-_LAYOUT = Layout(columns=("user", "rating", "time"), kinds={}, has_quotes=False)
-_FIRST_DATE, _LAST_DATE = np.datetime64("1970-01-01"), np.datetime64("2037-12-31")  # so that seconds fit 32 bits
 _TYPES = {"user": np.int32, "movie": np.int32, "rating": np.float32, "time": np.int32}
 
 
@@ -43,7 +41,7 @@ def read_sections(file: SourceFile, problems: Problems) -> Iterator[Part]:
     movie: int | None = None
     with file.open() as (stream, watch):
         for block in whole_lines(stream):
-            part, movie = _by_arrow(block, file.name, movie, lines_before) or _by_line(
+            part, movie = _compiled(block, file.name, movie, lines_before) or _by_line(
                 block, file.name, movie, lines_before, problems
             )
             yield part
@@ -52,43 +50,34 @@ def read_sections(file: SourceFile, problems: Problems) -> Iterator[Part]:
             raise refuse(file.name, "the file is empty", line=1)
 
 
-def _by_arrow(block: bytearray, file: str, movie: int | None, lines_before: int) -> tuple[Part, int | None] | None:
-    """A block's rows by Arrow, and the movie that the next block's first lines are of; None if something is unusual."""
-    import pyarrow as pa
+def _compiled(block: bytearray, file: str, movie: int | None, lines_before: int) -> tuple[Part, int | None] | None:
+    """A block's rows by the compiled reader, and the movie that the next block's first lines are of."""
+    from catalog.importers.kernels.sections import parse_sections
 
-    if not block.endswith(b"\n") or not block.isascii() or b"0x" in block or b"0X" in block:
-        return None
-    headings: list[tuple[int, int]] = []
-
-    def skip_heading(row: Any) -> str:
-        heading = HEADING.fullmatch(row.text)
-        if heading is not None:
-            headings.append((row.number, int(heading[1])))
-        return "error" if heading is None else "skip"
-
-    types = [pa.int32(), pa.int32(), pa.date32()]
-    table = arrow_table(block, ["user", "rating", "time"], types, layout=_LAYOUT, skip_row=skip_heading)
-    if table is None or table.num_rows + len(headings) != block.count(b"\n"):
-        return None
-    if any(column.null_count for column in table.columns):
-        return None
-    users, values, dates = (column.to_numpy() for column in table.columns)
-    lines = np.array([line for line, _ in headings], dtype=np.int64)
-    rows = lines - 1 - np.arange(len(lines))  # before each heading, without the headings above it
-    is_headless = movie is None and len(users) > 0 and not (len(rows) and rows[0] == 0)
-    if is_headless or (users < 0).any() or ((dates < _FIRST_DATE) | (dates > _LAST_DATE)).any():
+    if not block.endswith(b"\n"):
+        return None  # the reader counts on a line's end after every row
+    n_lines = block.count(b"\n")
+    users, values, seconds, headings = (np.empty(n_lines, dtype=np.int32) for _ in range(4))
+    heading_rows = np.empty(n_lines, dtype=np.int64)
+    n_headings = np.zeros(1, dtype=np.int64)
+    data = np.frombuffer(block, dtype=np.uint8)
+    data.flags.writeable = False
+    n_rows = parse_sections(data, users, values, seconds, headings, heading_rows, n_headings)
+    n_found = int(n_headings[0])
+    rows = heading_rows[:n_found]
+    if n_rows < 0 or (movie is None and n_rows > 0 and not (n_found and rows[0] == 0)):
         return None
     starts = np.concatenate(([0], rows))
-    movies = np.array([movie or 0, *(heading for _, heading in headings)], dtype=np.int32)
+    movies = np.concatenate(([movie or 0], headings[:n_found]))
     # The k-th heading has k headings and its rows before it, and its own line.
-    first_lines = lines_before + 1 + starts + np.arange(len(movies))
+    first_lines = lines_before + 1 + starts + np.arange(n_found + 1)
     columns: dict[str, NDArray[Any]] = {
-        "user": users,
-        "movie": np.repeat(movies, np.diff(starts, append=len(users))),
-        "rating": values.astype(np.float32),
-        "time": dates.astype("datetime64[s]").astype(np.int32),
+        "user": users[:n_rows],
+        "movie": np.repeat(movies.astype(np.int32), np.diff(starts, append=n_rows)),
+        "rating": values[:n_rows].astype(np.float32),
+        "time": seconds[:n_rows],
     }
-    return Part(columns, Stretches(starts, first_lines), file, len(users)), int(movies[-1]) if len(lines) else movie
+    return Part(columns, Stretches(starts, first_lines), file, n_rows), int(movies[-1]) if n_found else movie
 
 
 def _by_line(

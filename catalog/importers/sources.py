@@ -32,7 +32,7 @@ def refuse(
 
 
 class Watched(io.RawIOBase):
-    """A stream that counts the bytes that are read and stops at a limit.
+    """A stream that counts what is read (and marks, on request) and stops at a limit.
 
     `name` is for messages; `most` is the number of bytes that may be read.
     """
@@ -43,6 +43,13 @@ class Watched(io.RawIOBase):
         self._name = name
         self._most = most
         self.bytes_read = 0
+        self.last_byte = b""
+        self.counts: dict[bytes, int] = {}
+
+    def count(self, *marks: bytes, only_if: bool) -> None:
+        """Count single bytes in all that is read from now on."""
+        if only_if:
+            self.counts = dict.fromkeys(marks, 0)
 
     def readable(self) -> bool:
         """Always."""
@@ -67,6 +74,12 @@ class Watched(io.RawIOBase):
                 f"it unpacks to more than {self._most:,} bytes, far more than its size lets expect",
                 advice="If the file is sound, unpack it yourself and import the folder.",
             )
+        if n:
+            self.last_byte = bytes(buffer[n - 1 : n])
+        if self.counts:
+            block = bytes(buffer[:n])
+            for mark in self.counts:
+                self.counts[mark] += block.count(mark)
         return int(n)
 
     def close(self) -> None:

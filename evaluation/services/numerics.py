@@ -61,10 +61,12 @@ def compile_kernels() -> Iterator[str]:
 
     Importing a module of loops compiles it, because the loops have explicit signatures.
     """
-    loops = pkgutil.iter_modules(import_module("recommenders.kernels").__path__, "recommenders.kernels.")
-    for name in (*sorted(module.name for module in loops), "evaluation.protocols.kernels"):
-        import_module(name)
-        yield name
+    for package in ("recommenders.kernels", "catalog.importers.kernels"):
+        for module in sorted(module.name for module in pkgutil.iter_modules(import_module(package).__path__)):
+            import_module(f"{package}.{module}")
+            yield f"{package}.{module}"
+    import_module("evaluation.protocols.kernels")
+    yield "evaluation.protocols.kernels"
 
 
 def environment() -> dict[str, str]:

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalog.importers import bulk_reader, fimi, netflix, records, sections
+from catalog.importers import fimi, netflix, number_reader, records, sections
 from catalog.importers.auto import parse
 from catalog.importers.base import ImportRefused, ParsedDataset, Policy, RatingScale
-from catalog.importers.bulk_reader import narrow, whole_lines
 from catalog.importers.items import utility_of
 from catalog.importers.layout import LONGEST_LINE, Kind, Layout, Stretches
+from catalog.importers.number_reader import narrow, whole_lines
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
 from catalog.importers.row_checks import is_in_order
@@ -70,7 +70,7 @@ def test_blocks_give_what_reading_by_line_gives(tmp_path_factory, rows, first, d
     for by_line in (False, True):
         problems = Problems()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(bulk_reader, "BLOCK", block)
+            patch.setattr(number_reader, "BLOCK", block)
             try:
                 table = read_table(file, layout, problems, by_line=by_line)
             except ImportRefused as refused:
@@ -103,9 +103,9 @@ def test_sections_give_what_reading_by_line_gives(tmp_path_factory, texts, block
     for is_compiled in (True, False):
         problems = Problems()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(bulk_reader, "BLOCK", block)
+            patch.setattr(number_reader, "BLOCK", block)
             if not is_compiled:
-                patch.setattr(sections, "_by_arrow", lambda *arguments: None)
+                patch.setattr(sections, "_compiled", lambda *arguments: None)
             rows = [
                 (*(column[row].item() for column in part.columns.values()), part.lines.line(row))
                 for part in read_sections(file, problems)
@@ -151,7 +151,7 @@ def test_numbers_are_read_to_the_last_bit_either_way(tmp_path):
 
 
 def test_whole_lines_end_where_lines_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(bulk_reader, "BLOCK", 4)
+    monkeypatch.setattr(number_reader, "BLOCK", 4)
     path = tmp_path / "text"
     path.write_bytes(b"ab\ncdefghij\nk\n\nlm")
     with path.open("rb") as stream:

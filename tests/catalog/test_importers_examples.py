@@ -11,7 +11,7 @@ pytestmark = pytest.mark.unit
 
 
 @pytest.mark.parametrize(
-    "name", ["bulk_reader", "download", "ids", "items", "layout", "row_checks", "rows", "titles", "typed_rows"]
+    "name", ["download", "ids", "items", "layout", "number_reader", "row_checks", "rows", "titles", "typed_rows"]
 )
 def test_examples_print_what_they_say(name):
     failed, tried = doctest.testmod(importlib.import_module(f"catalog.importers.{name}"))

@@ -251,7 +251,7 @@ def test_cut_gzip_is_refused_by_name(tmp_path):
 
 
 def test_progress_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("catalog.importers.bulk_reader.BLOCK", 20)
+    monkeypatch.setattr("catalog.importers.text_reader.ROWS_AT_A_TIME", 2)
     monkeypatch.setattr("catalog.importers.line_reader.ROWS_AT_A_TIME", 2)
     content = HEADER + b"a,1,4,1\nb,1,4,1\nc,1,4,1\n"
     told: list[tuple[str, int]] = []
