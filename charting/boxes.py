@@ -10,8 +10,7 @@ from charting.positions import positions
 from charting.quartiles import box_of
 from charting.swarms import swarm, values_per_point, with_points_said
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
-from charting.values import box_tooltip, checked_values, described_boxes
-from core.errors import DataError
+from charting.values import box_tooltip, checked_letters, checked_values, described_boxes
 
 if TYPE_CHECKING:
     import altair as alt
@@ -52,11 +51,9 @@ def box_plot(
 Mdn = 2.00.'
     """
     checked = checked_values(values, domain, what=y_title)
-    unknown = sorted(set(letters or {}) - set(checked))
-    if unknown:
-        raise DataError(f"Letters for conditions that are not drawn: {', '.join(unknown)}.")
+    known_letters = checked_letters(letters, checked)
     names = list(checked)
-    summaries, outliers, points = _drawn_rows(checked, domain, letters or {})
+    summaries, outliers, points = _drawn_rows(checked, domain, known_letters)
     chart = _layers(
         summaries,
         outliers,
@@ -169,16 +166,13 @@ def _layers(
             .encode(
                 x=at("x"),
                 y=height_of("y"),
-                tooltip=[
-                    alt.Tooltip("condition", type="nominal"),
-                    alt.Tooltip("y", type="quantitative", title="outlier", format=".2f"),
-                ],
+                tooltip=[alt.Tooltip("condition:N"), alt.Tooltip("y:Q", title="outlier", format=".2f")],
             )
         )
     if has_letters:
         layers.append(
             base.mark_text(baseline="bottom", fontSize=SMALL_TEXT_SIZE, fontStyle="italic").encode(
-                x=at("centre"), y=alt.value(-6), text=alt.Text("letters", type="nominal")
+                x=at("centre"), y=alt.value(-6), text="letters:N"
             )
         )
     empty = [row for row in summaries if "says" in row]
@@ -186,7 +180,7 @@ def _layers(
         layers.append(
             alt.Chart(rows(empty))
             .mark_text(angle=270, color=LIGHT.quiet, fontStyle="italic", fontSize=SMALL_TEXT_SIZE)
-            .encode(x=at("place"), y=height_of("middle"), text=alt.Text("says", type="nominal"))
+            .encode(x=at("place"), y=height_of("middle"), text="says:N")
             .transform_calculate(middle=str(sum(domain) / 2))
         )
     return layered(layers)

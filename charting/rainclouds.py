@@ -15,8 +15,7 @@ from charting.positions import positions
 from charting.quartiles import box_of
 from charting.swarms import swarm, values_per_point, with_points_said
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
-from charting.values import box_tooltip, checked_values, described_boxes
-from core.errors import DataError
+from charting.values import box_tooltip, checked_letters, checked_values, described_boxes
 
 if TYPE_CHECKING:
     import altair as alt
@@ -62,12 +61,10 @@ def raincloud(
 Mdn = 2.00.'
     """
     checked = checked_values(values, domain, what=x_title)
-    unknown = sorted(set(letters or {}) - set(checked))
-    if unknown:
-        raise DataError(f"Letters for conditions that are not drawn: {', '.join(unknown)}.")
+    known_letters = checked_letters(letters, checked)
     counts = [len(own) for own in checked.values()]
     return finished(
-        _layers(checked, domain=domain, side=side, letters=letters or {}),
+        _layers(checked, domain=domain, side=side, letters=known_letters),
         title=title,
         subtitle=with_points_said(x_title, counts),
         description=description or f"Raincloud, {x_title}. {described_boxes(checked)}",
@@ -190,7 +187,7 @@ def _layers(
             .mark_area(
                 orient="vertical", fill=wash, fillOpacity=1, stroke=colour, strokeWidth=1.2, line=False, aria=False
             )
-            .encode(x=along("value"), y=row_at("top"), y2="floor", detail=alt.Detail("condition", type="nominal"))
+            .encode(x=along("value"), y=row_at("top"), y2="floor", detail="condition:N")
         )
     layers += [
         alt.Chart(rows(rain))
@@ -213,7 +210,7 @@ def _layers(
     if letters:
         layers.append(
             boxes.mark_text(align="left", baseline="middle", fontSize=SMALL_TEXT_SIZE, fontStyle="italic").encode(
-                x=alt.value(alt.ExprRef("width + 4")), y=row_at("middle"), text=alt.Text("letters", type="nominal")
+                x=alt.value(alt.ExprRef("width + 4")), y=row_at("middle"), text="letters:N"
             )
         )
     empty = [
@@ -225,6 +222,6 @@ def _layers(
         layers.append(
             alt.Chart(rows(empty))
             .mark_text(color=LIGHT.quiet, fontStyle="italic", fontSize=SMALL_TEXT_SIZE)
-            .encode(x=along("value"), y=row_at("place"), text=alt.Text("says", type="nominal"))
+            .encode(x=along("value"), y=row_at("place"), text="says:N")
         )
     return layered(layers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from charting.estimates import checked_number
@@ -29,6 +29,14 @@ def checked_values(
     return checked
 
 
+def checked_letters(letters: Mapping[str, str] | None, names: Iterable[str]) -> Mapping[str, str]:
+    """The letters of conditions. Raises DataError when one is for a condition that is not drawn."""
+    unknown = sorted(set(letters or {}) - set(names))
+    if unknown:
+        raise DataError(f"Letters for conditions that are not drawn: {', '.join(unknown)}.")
+    return letters or {}
+
+
 def _within(name: str, values: Sequence[float], domain: tuple[float, float]) -> list[float]:
     checked = [checked_number(value, what=f"condition {name}") for value in values]
     for value in checked:
@@ -44,12 +52,12 @@ def box_tooltip() -> list[alt.Tooltip]:
     import altair as alt
 
     return [
-        alt.Tooltip("condition", type="nominal", title="condition"),
-        alt.Tooltip("participants", type="quantitative", title="participants"),
-        alt.Tooltip("mean", type="quantitative", format=".2f"),
-        alt.Tooltip("median", type="quantitative", format=".2f"),
-        alt.Tooltip("q1", type="quantitative", title="first quartile", format=".2f"),
-        alt.Tooltip("q3", type="quantitative", title="third quartile", format=".2f"),
+        alt.Tooltip("condition:N", title="condition"),
+        alt.Tooltip("participants:Q", title="participants"),
+        alt.Tooltip("mean:Q", format=".2f"),
+        alt.Tooltip("median:Q", format=".2f"),
+        alt.Tooltip("q1:Q", title="first quartile", format=".2f"),
+        alt.Tooltip("q3:Q", title="third quartile", format=".2f"),
     ]
 
 

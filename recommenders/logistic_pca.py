@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,14 +13,11 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
-from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.memory import binary_bytes, singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress, silent, within
 from recommenders.singular import right_singular_vectors
-
-__all__ = ["LPCA", "decompose", "fold_in"]
 
 # Cells worked on at a time: the few arrays of this size that a pass needs stay in the processor's cache.
 BLOCK_CELLS = 1 << 17
@@ -82,6 +79,7 @@ class LPCA(Algorithm):
     title = "Logistic principal component analysis (LPCA)"
     version = 2  # since the block Lanczos that it starts from takes other steps
     score_kind = "order"
+    rank_parameter = "factors"
     small = {"factors": 2}
     arrays = ("axes", "offsets")
 
@@ -97,11 +95,6 @@ class LPCA(Algorithm):
     params: Params
     axes: NDArray[np.float64]  # V transposed, shape (n_items, factors)
     offsets: NDArray[np.float64]  # Δ, shape (n_items,); -inf without a positive rating
-
-    @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more factors than the smaller side of the ratings."""
-        return rank_limit(size)
 
     @classmethod
     def _fit(
@@ -152,16 +145,9 @@ def decompose(
     """Fit U, V and Δ stage by stage. Returns U of shape (n_users, factors), V transposed of shape (n_items, factors), Δ
     of shape (n_items,).
 
-    Parameters
-    ----------
-    liked : sparse float64 array, shape (n_users, n_items)
-        Ones; every column has at least one.
-    start : float64 array, shape (n_items, factors)
-        A direction to start each dimension at; a column of 0 leaves its dimension unused.
-    iterations : int
-        Alternations within each dimension.
-    reg : float
-        Weight of the squares of U and V.
+    `liked`: sparse float64 array, shape (n_users, n_items); ones; every column has at least one. `start`: float64
+    array, shape (n_items, factors); a direction to start each dimension at; a column of 0 leaves its dimension unused.
+    `iterations`: alternations within each dimension. `reg`: weight of the squares of U and V.
     """
     n_users, n_items = liked.shape
     columns = sparse.csr_array(liked.T)
@@ -187,21 +173,10 @@ def fold_in(
 ) -> NDArray[np.float64]:
     """Find the coordinates of profiles with V and Δ fixed.
 
-    Parameters
-    ----------
-    liked : sparse float64 array, shape (n_profiles, n_items)
-        Ones.
-    axes : float64 array, shape (n_items, factors)
-        V transposed.
-    offsets : float64 array, shape (n_items,)
-        Δ.
-    reg : float
-        Weight of the squares of the coordinates, > 0.
-
-    Returns
-    -------
-    float64 array, shape (n_profiles, factors)
-        The coordinates of the largest likelihood less half of `reg` times their squares.
+    `liked`: sparse float64 array, shape (n_profiles, n_items); ones. `axes`: float64 array, shape (n_items, factors); v
+    transposed. `offsets`: float64 array, shape (n_items,); Δ. `reg`: weight of the squares of the coordinates, > 0.
+    Returns a float64 array, shape (n_profiles, factors): the coordinates of the largest likelihood less half of `reg`
+    times their squares.
     """
     upper = np.triu_indices(axes.shape[1])
     products = axes[:, upper[0]] * axes[:, upper[1]]

@@ -39,21 +39,6 @@ from recommenders.puresvd import PureSVD
 from recommenders.random_order import Random
 from recommenders.user_neighbours import UserKNNCosine, UserKNNPearson
 
-__all__ = [
-    "ENTRY_POINT_GROUP",
-    "algorithm",
-    "feasible_params",
-    "install_command",
-    "keys",
-    "label",
-    "named_values",
-    "package_of",
-    "params_of",
-    "parse",
-    "parse_many",
-    "specifications",
-]
-
 ENTRY_POINT_GROUP = "parallax.algorithms"
 
 
@@ -222,24 +207,6 @@ def specifications(text: str) -> tuple[str, ...]:
     if not pieces:
         raise ParameterError(f"Name at least one algorithm; the algorithms are: {', '.join(keys())}.")
     return tuple(pieces)
-
-
-def parse_many(text: str) -> tuple[tuple[str, Parameters], ...]:
-    """Parse several algorithms, separated by commas, in the order of the text. Raises ParameterError as
-    `parse` does, and when the text names no algorithm, or one twice with the same parameters.
-
-    Examples
-    --------
-    >>> [key for key, _ in parse_many("toppop,puresvd:factors=50,puresvd:factors=300")]
-    ['toppop', 'puresvd', 'puresvd']
-    """
-    parsed: list[tuple[str, Parameters]] = []
-    for piece in specifications(text):
-        key, params = parse(piece)
-        if (key, params) in parsed:
-            raise ParameterError(f"{algorithm(key).label(params)} comes twice in {text!r}.")
-        parsed.append((key, params))
-    return tuple(parsed)
 
 
 def _added() -> dict[str, EntryPoint]:

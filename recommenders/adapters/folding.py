@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.adapters.library import Adapter
-from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.positives import positives
-
-__all__ = ["FoldedLikes", "score_by_least_squares", "silence"]
 
 
 class FoldedLikes(Adapter):
@@ -22,16 +17,12 @@ class FoldedLikes(Adapter):
     """
 
     score_kind = "order"
+    rank_parameter = "factors"
     asks_numbers = True
     arrays = ("item_factors", "is_liked")
 
     item_factors: NDArray[np.float32]  # shape (n_items, factors); as the library learned them
     is_liked: NDArray[np.bool_]  # shape (n_items,); whether the item has any like
-
-    @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more factors than the smaller side of the ratings."""
-        return rank_limit(size)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)
@@ -48,21 +39,10 @@ def score_by_least_squares(
 
     Source: Hu, Koren & Volinsky (2008), ICDM, equation 4, doi:10.1109/ICDM.2008.22.
 
-    Parameters
-    ----------
-    profiles : sparse float array, shape (n_profiles, n_items)
-        1 where an item is liked.
-    item_factors : float array, shape (n_items, factors)
-        Q, learned.
-    is_liked : bool array, shape (n_items,)
-        Items with at least one like in the training data.
-    alpha, reg : float
-        α ≥ 0 and λ > 0 of the training.
-
-    Returns
-    -------
-    float64 array, shape (n_profiles, n_items)
-        Qp; -inf for items without likes and for profiles that like none of the others.
+    `profiles`: sparse float array, shape (n_profiles, n_items); 1 where an item is liked. `item_factors`: float array,
+    shape (n_items, factors); Q, learned. `is_liked`: bool array, shape (n_items,); items with at least one like in the
+    training data. `alpha`, `reg`: α ≥ 0 and λ > 0 of the training. Returns a float64 array, shape (n_profiles,
+    n_items): Qp; -inf for items without likes and for profiles that like none of the others.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,13 +13,10 @@ from scipy import sparse
 from recommenders.adapters.folding import silence
 from recommenders.adapters.library import IMPLICIT, Adapter, by_epochs, int32_matrix
 from recommenders.data import ItemFeatures, Ratings
-from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
-
-__all__ = ["ImplicitBPR", "fold_in"]
 
 # Items that a stranger's likes are held against, drawn once a model. On MovieLens latest-small, scores of training
 # users by folding in correlate at .987 with those by their learned vectors, at 250 draws .983, with all items .990.
@@ -60,6 +56,7 @@ class ImplicitBPR(Adapter):
     version = 1
     library = IMPLICIT
     score_kind = "order"
+    rank_parameter = "factors"
     asks_numbers = True
     small = {"factors": 2, "epochs": 1000}
     arrays = ("item_factors", "item_bias", "is_liked", "opponents", "opponent_weights")
@@ -80,11 +77,6 @@ class ImplicitBPR(Adapter):
     is_liked: NDArray[np.bool_]  # shape (n_items,), whether the item has any like
     opponents: NDArray[np.int64]  # shape (m,), the items drawn, rising
     opponent_weights: NDArray[np.float64]  # shape (m,), how often each was
-
-    @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more factors than the smaller side of the ratings."""
-        return rank_limit(size)
 
     @classmethod
     def _fit(
@@ -168,20 +160,10 @@ def fold_in(
     length of step: g is the gradient of a concave function, whose maximum is where long paths end. Returns a float64
     array, shape (factors,).
 
-    Parameters
-    ----------
-    own : float array, shape (n_own, factors)
-        q of the items liked, at least one.
-    opponents : float array, shape (m, factors)
-        q of the items these are held against, at least one.
-    lead : float array, shape (n_own, m)
-        :math:`b_i - b_j`.
-    weights : float array, shape (m,)
-        :math:`w_j`, the share of each pair; times n_own they sum to 1.
-    reg : float
-        λ > 0.
-    duration : float
-        Time, > 0.
+    `own`: float array, shape (n_own, factors); q of the items liked, at least one. `opponents`: float array, shape (m,
+    factors); q of the items these are held against, at least one. `lead`: float array, shape (n_own, m); :math:`b_i -
+    b_j`. `weights`: float array, shape (m,); :math:`w_j`, the share of each pair; times n_own they sum to 1. `reg`: λ >
+    0. `duration`: time, > 0.
 
     Examples
     --------
