@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from charting.theme import both_modes
 from core.errors import ParallaxError
 from studies.console.forms.data import ExportForm, ReasonForm, RetentionForm, WithdrawalForm
+from studies.console.views.outcomes import perform
 from studies.data.exports import FORMATS, Options
 from studies.data.selectors.personal_data import personal_data_of
 from studies.data.services import exports
@@ -114,12 +115,7 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
 
 
 def _back(request: HttpRequest, seat: Seat, success: str, act: Any, **facts: Any) -> HttpResponse:
-    try:
-        act(actor=request.user, **facts)
-    except ParallaxError as refusal:
-        messages.error(request, str(refusal))
-    else:
-        messages.success(request, success)
+    perform(request, act, success, **facts)
     return redirect("studies:quality", slug=seat.study.slug)
 
 
