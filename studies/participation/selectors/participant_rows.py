@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -55,19 +55,18 @@ def _only_row(rows: QuerySet[Participant]) -> Participant | None:
         return None
 
 
-class StoredAnswer(NamedTuple):
-    """A stored answer; `rank` is 0 for questions about the person or the list."""
+def answers_by_rank(participant: Participant, since: datetime | None = None) -> dict[int, dict[str, Any]]:
+    """Return the participant's answers: rank (0: about the person or the list) → question → value.
 
-    question: str
-    rank: int
-    value: Any
-    answered_at: datetime
-
-
-def answers_of(participant: Participant) -> list[StoredAnswer]:
-    """Return everything the participant has answered, in no order."""
+    With `since`, only those given or changed after it.
+    """
     rows = Response.objects.filter(participant=participant.pk).order_by()
-    return [StoredAnswer(*row) for row in rows.values_list("question", "rank", "value", "answered_at")]
+    if since is not None:
+        rows = rows.filter(answered_at__gte=since)
+    by_rank: dict[int, dict[str, Any]] = {}
+    for rank, question, value in rows.values_list("rank", "question", "value"):
+        by_rank.setdefault(rank, {})[question] = value
+    return by_rank
 
 
 def answers_about(participant: Participant, rank: int) -> dict[str, Any]:

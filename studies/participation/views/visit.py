@@ -30,6 +30,7 @@ from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.instrument import flow
 from studies.models import Participant, Study
 from studies.participation.selectors import pages
+from studies.participation.selectors.participant_rows import answers_by_rank
 from studies.participation.services import leaving, participant_state, resuming
 from studies.participation.services.entry_limits import TooOften
 from studies.participation.services.events import client_time, record_view
@@ -92,11 +93,11 @@ class Visit:
 
     def visible_answers(self) -> dict[int, dict[str, Any]]:
         """Their answers as they may be shown: rank → question → value."""
-        return pages.answers_by_rank(self.participant, since=self.since)
+        return answers_by_rank(self.participant, since=self.since)
 
     def thumbs(self, slots: list[pages.Slot], at: int) -> list[pages.Thumb]:
         """The row of thumbnails, with links to the accessible items."""
-        answers = pages.answers_by_rank(self.participant)  # whether an item was answered may be shown
+        answers = answers_by_rank(self.participant)  # whether an item was answered may be shown
         questionnaire, own = content_of(self.study).questionnaire, answers.get(0, {})
         done = {
             slot.rank for slot in slots if not questionnaire.missing(flow.ITEMS, {**own, **answers.get(slot.rank, {})})
