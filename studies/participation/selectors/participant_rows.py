@@ -40,19 +40,12 @@ def study_by_slug(slug: str) -> Study | None:
 
 def participant_by_token(digest: str) -> Participant | None:
     """Return the participant whose link's token has this digest, with their study, or None."""
-    return _only_row(participants_with_study().filter(token_digest=digest))
+    return participants_with_study().filter(token_digest=digest).first()
 
 
 def participant_by_entry(study: Study, digest: str) -> Participant | None:
     """Return the participant who entered the study by the key with this digest, or None."""
-    return _only_row(participants_with_study().filter(study=study, entry_key=digest))
-
-
-def _only_row(rows: QuerySet[Participant]) -> Participant | None:
-    try:
-        return rows.get()
-    except Participant.DoesNotExist:
-        return None
+    return participants_with_study().filter(study=study, entry_key=digest).first()
 
 
 def answers_by_rank(participant: Participant, since: datetime | None = None) -> dict[int, dict[str, Any]]:

@@ -25,7 +25,6 @@ from catalog.selectors.items import item_with_key
 from core.errors import ParallaxError
 from studies.design.selectors import texts as written
 from studies.design.selectors.study_content import content_of
-from studies.design.services import languages
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.instrument import flow
 from studies.models import Participant, Study
@@ -226,7 +225,7 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
         participant = arrival.participant
         visit = Visit(request, participant, token, arrival.since)
         if chosen := request.GET.get("lang") if request.method != "POST" else None:
-            languages.change_language(participant=participant, language=chosen)
+            participant_state.change_language(participant=participant, language=chosen)
             return HttpResponseRedirect(without_language(request))
         with translation.override(visit.language):
             is_erased = participant.status == ParticipantStatus.WITHDRAWN
