@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -107,28 +106,14 @@ class Thumb:
     is_done: bool
 
 
-@lru_cache(maxsize=64)
-def _shape(name: str) -> tuple[str, str, str]:
-    """The parts of an address before, between and after token and number; cached, as a page has a hundred."""
-    number = "0" if name in NUMBERED else ""
-    address = reverse(f"participant:{name}", args=["TOKEN", number] if number else ["TOKEN"])
-    before, _token, rest = address.partition("TOKEN")
-    between, _number, after = rest.rpartition(number) if number else (rest, "", "")
-    return before, between, after
-
-
-NUMBERED = frozenset({"item", "details", "trailer", "rate_item"})
-
-
 @dataclass(frozen=True)
 class Links:
     """The addresses of one participant's pages."""
 
     token: str
 
-    def _of(self, name: str, number: int | str = "") -> str:
-        before, between, after = _shape(name)
-        return f"{before}{self.token}{between}{number}{after}"
+    def _of(self, name: str, *number: int) -> str:
+        return reverse(f"participant:{name}", args=[self.token, *number])
 
     def to(self, page: flow.Place) -> str:
         """Return the address of a place in the study."""
