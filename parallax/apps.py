@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from django.apps import AppConfig
 
-from parallax import checks
+from parallax import checks  # noqa: F401 -- registers them
 
 
 class ParallaxConfig(AppConfig):
-    """Registers the system checks."""
+    """The project app, with its system checks."""
 
     name = "parallax"
-
-    def ready(self) -> None:
-        checks.register_all()

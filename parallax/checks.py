@@ -15,6 +15,7 @@ def _writable(folder: object) -> bool:
     return os.access(str(folder), os.R_OK | os.W_OK | os.X_OK)
 
 
+@checks.register
 def check_broker_folder(**kwargs: Any) -> list[checks.CheckMessage]:
     """parallax.E001: without a writable folder no task ever arrives."""
     folder = settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("data_folder_in")
@@ -29,6 +30,7 @@ def check_broker_folder(**kwargs: Any) -> list[checks.CheckMessage]:
     return []
 
 
+@checks.register
 def check_artefact_folder(**kwargs: Any) -> list[checks.CheckMessage]:
     """parallax.E002: ratings and models need a writable folder."""
     storage = storages["artefacts"]
@@ -43,6 +45,7 @@ def check_artefact_folder(**kwargs: Any) -> list[checks.CheckMessage]:
     return []
 
 
+@checks.register
 def check_debug_with_https(**kwargs: Any) -> list[checks.CheckMessage]:
     """parallax.E003: debug pages show secrets."""
     if settings.DEBUG and settings.HTTPS:
@@ -50,6 +53,7 @@ def check_debug_with_https(**kwargs: Any) -> list[checks.CheckMessage]:
     return []
 
 
+@checks.register
 def check_private_folder(**kwargs: Any) -> list[checks.CheckMessage]:
     """parallax.W001: other accounts of the machine could read answers, e-mails and logs."""
     if Path(settings.VAR_DIR).stat().st_mode & 0o077:
@@ -63,6 +67,7 @@ def check_private_folder(**kwargs: Any) -> list[checks.CheckMessage]:
     return []
 
 
+@checks.register
 def check_emails_in_logs(**kwargs: Any) -> list[checks.CheckMessage]:
     """parallax.E004: a link that resets a password would be in the log of the web server."""
     if settings.EMAIL_BACKEND == "django.core.mail.backends.console.EmailBackend" and not settings.DEBUG:
@@ -76,6 +81,7 @@ def check_emails_in_logs(**kwargs: Any) -> list[checks.CheckMessage]:
     return []
 
 
+@checks.register(deploy=True)
 def check_mail_server(**kwargs: Any) -> list[checks.CheckMessage]:
     """parallax.W002: without a mail server, an installation with several users cannot send e-mails."""
     if not settings.EMAIL_HOST and settings.EMAIL_BACKEND.startswith("django.core.mail.backends."):
@@ -87,16 +93,3 @@ def check_mail_server(**kwargs: Any) -> list[checks.CheckMessage]:
             )
         ]
     return []
-
-
-def register_all() -> None:
-    """Register every check of this module."""
-    for check in (
-        check_broker_folder,
-        check_artefact_folder,
-        check_debug_with_https,
-        check_private_folder,
-        check_emails_in_logs,
-    ):
-        checks.register(check)
-    checks.register(check_mail_server, deploy=True)

@@ -61,18 +61,9 @@ class FileBody:
 class Gateway:
     """Reads requests in the event loop, within limits, and answers them on threads.
 
-    Parameters
-    ----------
-    wsgi : callable
-        The WSGI application.
-    threads : int
-        Threads that answer requests.
-    n_proxies : int
-        The installation's own proxies in front of this server, whose `X-Forwarded-For` is believed.
-    is_signed_in : callable
-        Whether the headers `Cookie` and `Authorization` are those of an account; asked before a large body is read.
-    seconds_for_body : callable
-        The time in which a body of a number of bytes has to arrive.
+    `n_proxies` are the installation's own proxies in front of this server, whose `X-Forwarded-For` is believed.
+    `is_signed_in` says whether the headers `Cookie` and `Authorization` are those of an account; it is asked before a
+    large body is read.
     """
 
     def __init__(

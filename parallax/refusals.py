@@ -8,12 +8,12 @@ from functools import cache
 from http import HTTPStatus
 from typing import Any
 
+from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.translation import gettext_lazy
-from django.utils.translation.trans_real import parse_accept_lang_header
 
-from studies.design.selectors.texts import interface_languages
+from studies.participation.views.language import browser_language
 
 RETRY_SECONDS = 10
 # Code, heading and text of each status.
@@ -63,11 +63,9 @@ def refusal_page(status: HTTPStatus, environ: dict[str, Any]) -> RefusalPage:
         with translation.override("en"):
             body = json.dumps({"code": code, "message": str(text), "extra": {}}).encode()
         return RefusalPage(body, "application/json", retry_after)
-    preferred = (
-        code.partition("-")[0] for code, _ in parse_accept_lang_header(environ.get("HTTP_ACCEPT_LANGUAGE", ""))
-    )
-    language = next((code for code in preferred if code in interface_languages()), "en")
-    return RefusalPage(_html(status, language), "text/html; charset=utf-8", retry_after)
+    request = HttpRequest()
+    request.META = environ
+    return RefusalPage(_html(status, browser_language(request)), "text/html; charset=utf-8", retry_after)
 
 
 @cache

@@ -106,7 +106,7 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "parallax.urls"
 WSGI_APPLICATION = "parallax.wsgi.application"
-FORM_RENDERER = "parallax.form_renderer.FormRenderer"
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"  # fields by templates/django/forms/field.html
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

@@ -9,12 +9,13 @@ from typing import Any
 from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus
 from studies.models import ExternalId, Participant, Study
-from studies.participation.services import answers, enrolment, finishing, ratings, recommending, withdrawal
+from studies.participation.services import enrolment, finishing, ratings, recommending, withdrawal
 from studies.participation.services.attention import fail_attention
 from studies.participation.services.interviews import start_interview
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.recruitment import set_exits, set_panel
+from tests.factories import answering
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import ABOUT, answer_item, enter, items_of, make_study, recruit_on_prolific
 
@@ -59,16 +60,16 @@ class Way:
         answer_item(self.participant, 1, 2)
 
     def _item_2(self) -> None:
-        finishing.finish_item(participant=self.participant, rank=1)
+        answering.finish_item(participant=self.participant, rank=1)
 
     def _overall(self) -> None:
         for rank in range(2, 6):
             answer_item(self.participant, rank, rank)
-            finishing.finish_item(participant=self.participant, rank=rank)
+            answering.finish_item(participant=self.participant, rank=rank)
 
     def _thanks(self) -> None:
-        answers.answer(participant=self.participant, question="satisfaction", value=4)
-        finishing.finish(participant=self.participant)
+        answering.answer(participant=self.participant, question="satisfaction", value=4)
+        answering.finish(participant=self.participant)
 
 
 def _recruiting(study: Callable[..., Study], way: Callable[..., Way], lang: str) -> dict[str, State]:

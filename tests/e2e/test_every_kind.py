@@ -10,10 +10,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from studies.enums import Mode, ParticipantStatus, Role
 from studies.models import Participant
-from studies.participation.services import answers, finishing
 from tests.e2e.states import Way
 from tests.e2e.test_accessibility import CUT_OFF, SCHEMES, SIDEWAYS, WIDTHS, violations, with_axe
 from tests.e2e.test_participant_way import Keyboard, until
+from tests.factories import answering
 from tests.factories.questionnaires import every_kind, make_study_asking
 from tests.factories.studies import answer_item
 
@@ -28,9 +28,9 @@ class Reached(Way):
         self.to("items")
         for rank in range(1, 6):
             answer_item(self.participant, rank, 0)
-            finishing.finish_item(participant=self.participant, rank=rank)
-        answers.answer(participant=self.participant, question="satisfaction", value=4)
-        finishing.finish(participant=self.participant)
+            answering.finish_item(participant=self.participant, rank=rank)
+        answering.answer(participant=self.participant, question="satisfaction", value=4)
+        answering.finish(participant=self.participant)
 
 
 def looked_at(page: Page, what: str, *, may_scroll: bool = False) -> list[str]:

@@ -11,10 +11,11 @@ from studies.design.services.design import change_design, create_study
 from studies.design.services.launch import close_study, launch_study, pause_study
 from studies.enums import Mode
 from studies.models import Condition, Participant, Study
-from studies.participation.services import answers, consenting, enrolment, finishing, ratings, recommending
+from studies.participation.services import consenting, enrolment, finishing, ratings, recommending
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.recruitment import set_exits, set_panel
+from tests.factories import answering
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
 
@@ -115,11 +116,11 @@ def rated(study: Study, mode: str = Mode.LIVE, **about: Any) -> Participant:
 
 def answer_item(participant: Participant, rank: int, number: int = 0) -> None:
     """Answer about one item, one of four ways by `number`."""
-    answers.answer(participant=participant, question="watched", value=number % 4 == 0, rank=rank)
+    answering.answer(participant=participant, question="watched", value=number % 4 == 0, rank=rank)
     if number % 4:
-        answers.answer(participant=participant, question="heard", value=number % 4 == 1, rank=rank)
-        answers.answer(participant=participant, question="trailer_seen", value=number % 4 == 2, rank=rank)
-    answers.answer(participant=participant, question="rating", value=1 + number % 5, rank=rank)
+        answering.answer(participant=participant, question="heard", value=number % 4 == 1, rank=rank)
+        answering.answer(participant=participant, question="trailer_seen", value=number % 4 == 2, rank=rank)
+    answering.answer(participant=participant, question="rating", value=1 + number % 5, rank=rank)
 
 
 def completed(study: Study, mode: str = Mode.LIVE, number: int = 0, **about: Any) -> Participant:
@@ -128,8 +129,8 @@ def completed(study: Study, mode: str = Mode.LIVE, number: int = 0, **about: Any
     finishing.finish_recommendations(participant=participant)
     for rank in range(1, study.settings["list_length"] + 1):
         answer_item(participant, rank, number + rank)
-        finishing.finish_item(participant=participant, rank=rank)
-    answers.answer(participant=participant, question="satisfaction", value=1 + number % 5)
-    answers.answer(participant=participant, question="comment", value="=1+1, fine")
-    finishing.finish(participant=participant)
+        answering.finish_item(participant=participant, rank=rank)
+    answering.answer(participant=participant, question="satisfaction", value=1 + number % 5)
+    answering.answer(participant=participant, question="comment", value="=1+1, fine")
+    answering.finish(participant=participant)
     return participant

@@ -47,7 +47,6 @@ from studies.design.services.launch import launch_study  # noqa: E402
 from studies.enums import Mode, ParticipantStatus  # noqa: E402
 from studies.models import Participant, RecommendationList, Study  # noqa: E402
 from studies.participation.services import (  # noqa: E402
-    answers,
     consenting,
     enrolment,
     finishing,
@@ -58,6 +57,7 @@ from studies.participation.services import (  # noqa: E402
 from studies.participation.services.entry_gate import EntryAttempt  # noqa: E402
 from studies.participation.services.idle import release_idle  # noqa: E402
 from studies.recruitment.services.recruitment import MOST_ENTERING, set_limits  # noqa: E402
+from tests.factories import answering  # noqa: E402
 from tests.factories.studies import ABOUT, add_conditions, assigned, enter, items_of, make_study  # noqa: E402
 
 N = 100
@@ -220,11 +220,12 @@ def pressed_again(study: Study) -> dict[str, Any]:
         for question in ("watched", "rating"):
             value = True if question == "watched" else 3
             given += at_once(
-                [lambda q=question, v=value, r=rank: answers.answer(participant=own(), question=q, value=v, rank=r)] * 6
+                [lambda q=question, v=value, r=rank: answering.answer(participant=own(), question=q, value=v, rank=r)]
+                * 6
             )
-        given += at_once([lambda r=rank: finishing.finish_item(participant=own(), rank=r)] * 6)
-    answers.answer(participant=own(), question="satisfaction", value=3)
-    finished = at_once([lambda: finishing.finish(participant=own())] * 20)
+        given += at_once([lambda r=rank: answering.finish_item(participant=own(), rank=r)] * 6)
+    answering.answer(participant=own(), question="satisfaction", value=3)
+    finished = at_once([lambda: answering.finish(participant=own())] * 20)
     return {
         "faults": faults([*entered, *accepted, *rated, *lists, *given, *finished]),
         "participants": len(people),

@@ -12,8 +12,8 @@ from django.urls import reverse
 from lxml import html
 
 from core.errors import NotAllowedInState, ParallaxError
-from studies.data.codebook import participant_variables
 from studies.data.codebook.participants import Person as Row
+from studies.data.codebook.participants import participant_variables
 from studies.design.selectors.consent import consent_lines
 from studies.design.services.archiving import archive_study
 from studies.design.services.consent_texts import change_consent

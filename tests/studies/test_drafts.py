@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from core.errors import ParallaxError
-from studies.design.services.languages import change_language
 from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
@@ -13,6 +12,7 @@ from studies.participation.services.consenting import consent
 from studies.participation.services.drafts import keep_about
 from studies.participation.services.entrance import is_full, refuse_unless_room
 from studies.participation.services.entry_gate import EntryAttempt
+from studies.participation.services.participant_state import change_language
 from tests.factories.studies import ABOUT, assigned, enter, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]

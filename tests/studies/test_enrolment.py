@@ -14,11 +14,12 @@ from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.enums import AllocationKind, Mode, ParticipantStatus, StudyStatus
 from studies.models import Allocation, Participant, Response, Study
-from studies.participation.services import answers, consenting, enrolment, ratings, resuming
+from studies.participation.services import consenting, enrolment, ratings, resuming
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.participation.services.idle import release_idle
 from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.services import completion_codes
+from tests.factories import answering
 from tests.factories.studies import ABOUT, assigned, completed, enter, items_of, make_study, rated
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -190,7 +191,7 @@ def test_both_ends_of_the_age_range_are_admitted(study: Study, age: int) -> None
 
 def test_answers_given_one_by_one_are_kept_and_the_form_changes_them(study: Study) -> None:
     participant = enter(study).participant
-    answers.answer(participant=participant, question="age", value=25)
+    answering.answer(participant=participant, question="age", value=25)
     enrolment.accept_about(participant=participant, answers={**ABOUT, "age": 26})
     row = participant.responses.get(question="age")
     assert (row.value, row.n_changes) == (26, 1)
@@ -199,9 +200,9 @@ def test_answers_given_one_by_one_are_kept_and_the_form_changes_them(study: Stud
 
 def test_the_form_takes_back_what_was_given_one_by_one_and_is_left_empty_or_not_asked(study: Study) -> None:
     participant = enter(study).participant
-    answers.answer(participant=participant, question="nationality", value="Italian")
-    answers.answer(participant=participant, question="gender", value="self_described")
-    answers.answer(participant=participant, question="gender_text", value="mine")
+    answering.answer(participant=participant, question="nationality", value="Italian")
+    answering.answer(participant=participant, question="gender", value="self_described")
+    answering.answer(participant=participant, question="gender_text", value="mine")
     enrolment.accept_about(participant=participant, answers={**ABOUT, "nationality": ""})
     kept = dict(participant.responses.values_list("question", "value"))
     assert "nationality" not in kept

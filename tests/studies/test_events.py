@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from studies.enums import ParticipantStatus
 from studies.models import Event, Participant, Study
-from studies.participation.services import answers, events, finishing
+from studies.participation.services import events, finishing
 from studies.participation.services.withdrawal import withdraw
+from tests.factories import answering
 from tests.factories.studies import ABOUT, enter, items_of, make_study, rated
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -145,9 +146,9 @@ def test_changed_ratings_are_events_and_first_ones_are_not(study: Study) -> None
     person = rated(study)
     finishing.finish_recommendations(participant=person)
     for value in (4, 4, 2):
-        answers.answer(participant=person, question="watched", value=True, rank=1)
-        answers.answer(participant=person, question="rating", value=value, rank=1)
-    answers.answer(participant=person, question="watched", value=False, rank=1)
+        answering.answer(participant=person, question="watched", value=True, rank=1)
+        answering.answer(participant=person, question="rating", value=value, rank=1)
+    answering.answer(participant=person, question="watched", value=False, rank=1)
     changed = Event.objects.filter(kind__in=("rating_changed", "answer_changed")).order_by("pk")
     assert [(e.kind, e.rank, e.facts["from"], e.facts["to"]) for e in changed] == [
         ("rating_changed", 1, 4, 2),

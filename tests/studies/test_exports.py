@@ -18,7 +18,8 @@ from django.apps import apps
 
 from catalog.models import Item
 from core.errors import ParallaxError
-from studies.data.codebook import cell, wide_variables
+from studies.data.codebook.cells import cell
+from studies.data.codebook.items import wide_variables
 from studies.data.exports import FORMATS, Options, Written, write_export, zipped_to
 from studies.data.exports.rows import Source
 from studies.enums import Mode

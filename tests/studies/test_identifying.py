@@ -21,7 +21,8 @@ from core.errors import ParallaxError, ParameterError
 from core.models import LogEntry
 from core.provenance import digest_of
 from parallax.integrity.answers import check_answers, check_exports
-from studies.data.codebook import YES, wide_variables
+from studies.data.codebook.items import wide_variables
+from studies.data.codebook.variable import YES
 from studies.data.exports import FORMATS, Options, write_export
 from studies.data.exports.tables import KEYS
 from studies.data.services.retention import erase_expired, set_retention
@@ -39,8 +40,9 @@ from studies.monitoring.selectors.completeness import why_incomplete
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.notice_rules import notify_due
 from studies.participation.selectors.responses import records
-from studies.participation.services import answers, finishing
+from studies.participation.services import finishing
 from studies.team.services.members import add_member
+from tests.factories import answering
 from tests.factories.accounts import UserFactory
 from tests.factories.questionnaires import make_study_asking, words
 from tests.factories.studies import rated
@@ -92,25 +94,25 @@ def finished(study: Study) -> Participant:
     person = rated(study, email="ada@example.org")
     finishing.finish_recommendations(participant=person)
     for rank in range(1, 6):
-        answers.answer(participant=person, question="watched", value=True, rank=rank)
-        answers.answer(participant=person, question="friend", value=f"friend-4711 {rank}", rank=rank)
-        answers.answer(participant=person, question="rating", value=4, rank=rank)
+        answering.answer(participant=person, question="watched", value=True, rank=rank)
+        answering.answer(participant=person, question="friend", value=f"friend-4711 {rank}", rank=rank)
+        answering.answer(participant=person, question="rating", value=4, rank=rank)
         if rank == 1:
-            answers.answer(participant=person, question="friend", value="friend-4711, or another", rank=rank)
+            answering.answer(participant=person, question="friend", value="friend-4711, or another", rank=rank)
         if rank == 2:
-            answers.answer(participant=person, question="watched", value=False, rank=rank)
-            answers.answer(participant=person, question="heard", value=True, rank=rank)
-            answers.answer(participant=person, question="trailer_seen", value=False, rank=rank)
-        finishing.finish_item(participant=person, rank=rank)
+            answering.answer(participant=person, question="watched", value=False, rank=rank)
+            answering.answer(participant=person, question="heard", value=True, rank=rank)
+            answering.answer(participant=person, question="trailer_seen", value=False, rank=rank)
+        answering.finish_item(participant=person, rank=rank)
     given = {
         "satisfaction": 4, "campus": {"other": "campus-4711"}, "clubs": ["north", {"other": "clubs-4711"}],
         "family": {"mother": 2, "erased": 3}, "phone": dict(DECLINED), "call": True,
     }  # fmt: skip
     for key, value in given.items():
         if key == "clubs":
-            finishing.finish(participant=person)
-        answers.answer(participant=person, question=key, value=value)
-    finishing.finish(participant=person)
+            answering.finish(participant=person)
+        answering.answer(participant=person, question=key, value=value)
+    answering.finish(participant=person)
     person.refresh_from_db()
     assert person.status == ParticipantStatus.COMPLETED
     return person

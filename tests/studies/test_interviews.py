@@ -14,7 +14,8 @@ from django.urls import reverse
 from accounts.models import User
 from core.errors import ParallaxError
 from studies.allocation.selectors.allocations import replayed_log
-from studies.data.codebook import INDIRECTLY, YES, participant_variables
+from studies.data.codebook.participants import participant_variables
+from studies.data.codebook.variable import INDIRECTLY, YES
 from studies.design.narrative.preregistration import OSF, preregistration
 from studies.design.selectors.planning import preregistration_plan
 from studies.design.services.design import change_design

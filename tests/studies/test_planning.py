@@ -377,10 +377,10 @@ def test_sentences_about_unequal_targets_and_undefined_studies() -> None:
     assert "30 participants who complete, 10 to 20 in each condition" in preregistration(plan)
     found = SimulatedPower(0.0, Interval(0.0, 0.01), 1000, 7)
     assert "In 7 of them all participants gave equal values" in sentences.simulated_sentence(
-        found, (1.0, 1.0), 0.1, 0.0, 5, 1
+        found, (1.0, 1.0), sd=0.1, f=0.0, n=5, items=1
     )
     assert "nobody" not in sentences.simulated_sentence(
-        SimulatedPower(0.9999, Interval(0.9, 1.0), 1000, 0), (1.0, 2.0), 0.1, 0.0, 5, 5
+        SimulatedPower(0.9999, Interval(0.9, 1.0), 1000, 0), (1.0, 2.0), sd=0.1, f=0.0, n=5, items=5
     )
 
 

@@ -53,13 +53,7 @@ class Draws:
                 return value % n
 
     def shuffle(self, values: list[int]) -> None:
-        """Shuffle the values in place (Fisher-Yates).
-
-        Parameters
-        ----------
-        values : list of int
-            The list to shuffle.
-        """
+        """Shuffle the values in place (Fisher-Yates)."""
         for last in range(len(values) - 1, 0, -1):
             swap = self.below(last + 1)
             values[last], values[swap] = values[swap], values[last]

@@ -85,7 +85,7 @@ def expected_imbalance(
     n = int(goal.sum())
     share = np.array(list(shares.values()), dtype=np.float64)
     arrivals = rng.choice(len(share), size=(n, repetitions), p=share / share.sum())
-    simulation = _Simulation(method, goal, list(shares), merged or {}, repetitions, rng)
+    simulation = _Simulation(method, goal, list(shares), merged or {}, repetitions, rng=rng)
     halfway = simulation.counts
     for number, arriving in enumerate(arrivals, start=1):
         simulation.join(arriving)
@@ -132,6 +132,7 @@ class _Simulation:
         names: Sequence[str],
         merged: Mapping[str, str],
         repetitions: int,
+        *,
         rng: np.random.Generator,
     ) -> None:
         self.method, self.targets, self.rng = method, targets, rng

@@ -33,18 +33,8 @@ def imbalances(margins: Sequence[Sequence[int]], targets: Sequence[int | None]) 
     .. math:: G_i = \sum_m \Big( K \sum_k (y^i_{mk})^2 - \big(\sum_k y^i_{mk}\big)^2 \Big)
 
     where y is the weighted count of condition k in margin m after the newcomer has joined condition i. This is K²
-    times the variance of the counts, as an integer.
-
-    Parameters
-    ----------
-    margins : sequence of sequence of int, shape (n_margins, n_conditions)
-        Participants of each condition who share a trait with the newcomer; one row counts all participants.
-    targets : sequence of int or None, length n_conditions
-        See `weights`.
-
-    Returns
-    -------
-    tuple of int, length n_conditions
+    times the variance of the counts, as an integer. `margins`, of shape (n_margins, n_conditions), has the
+    participants of each condition who share a trait with the newcomer; one row counts all participants.
 
     References
     ----------

@@ -54,6 +54,7 @@ def block_order(
     block: int,
     n_conditions: int,
     multiples: Sequence[int] = (1,),
+    *,
     weights: Sequence[int] = (),
 ) -> tuple[int, ...]:
     """Return the conditions of one block in their random order.
@@ -104,7 +105,7 @@ def slots(
     """
     next_place = 0
     for block in count():  # pragma: no branch
-        for condition in block_order(seed, stratum, block, n_conditions, multiples, weights):
+        for condition in block_order(seed, stratum, block, n_conditions, multiples, weights=weights):
             yield Slot(next_place, block, condition)
             next_place += 1
 

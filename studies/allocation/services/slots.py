@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from core.transitions import move
 from studies.allocation.assignment.draws import Slot
 from studies.allocation.assignment.methods import PERMUTED_BLOCKS, Occupancy, assign, method_from, own_slot
 from studies.allocation.assignment.quotas import Quota, first_full, quotas_from
@@ -17,7 +18,7 @@ from studies.allocation.assignment.strata import strata_from
 from studies.allocation.assignment.traits import margins_of, with_interviewer
 from studies.allocation.selectors.allocations import answers_of_holders, conditions_of, slots_held_by_stratum, targets
 from studies.allocation.selectors.assignment_seed import assignment_seed
-from studies.enums import AllocationKind, Mode
+from studies.enums import PARTICIPANT_MOVES, AllocationKind, Mode
 from studies.instrument.questionnaires.schema import plain_answer
 from studies.models import Allocation, Condition, Interview, Participant, Study
 
@@ -87,25 +88,25 @@ def _used(study: Study, mode: str, stratum: str) -> set[int]:
 
 
 def _log(
-    study: Study,
-    participant: Participant | None,
-    mode: str,
+    participant: Participant,
     stratum: str,
     kind: str,
     slot: Slot,
     conditions: list[Condition],
-    open_now: list[int | None] | None = None,
+    *,
+    open_now: list[int | None],
 ) -> Allocation:
+    """A line of the log; a skipped slot goes to no participant."""
     return Allocation(
-        study=study,
-        mode=mode,
+        study_id=participant.study_id,
+        mode=participant.mode,
         kind=kind,
         stratum=stratum,
         place=slot.place,
         block=slot.block,
         condition=conditions[slot.condition],
-        participant=participant,
-        targets=targets(study, conditions, mode) if open_now is None else open_now,
+        participant=None if kind == AllocationKind.SKIPPED else participant,
+        targets=open_now,
     )
 
 
@@ -127,12 +128,12 @@ def take_slot(*, study: Study, participant: Participant, stratum: str) -> tuple[
         return None
     used = _used(study, mode, stratum)
     lines = [
-        _log(study, None, mode, stratum, AllocationKind.SKIPPED, slot, conditions, open_now)
+        _log(participant, stratum, AllocationKind.SKIPPED, slot, conditions, open_now=open_now)
         for slot in assignment.passed_over
         if slot.place not in used
     ]
     kind = AllocationKind.RETAKEN if assignment.slot.place in used else AllocationKind.ASSIGNED
-    lines.append(_log(study, participant, mode, stratum, kind, assignment.slot, conditions, open_now))
+    lines.append(_log(participant, stratum, kind, assignment.slot, conditions, open_now=open_now))
     Allocation.objects.bulk_create(lines)
     return conditions[assignment.slot.condition], assignment.slot.place
 
@@ -149,7 +150,17 @@ def release_slot(*, participant: Participant) -> None:
     line = Allocation.objects.filter(study=study, mode=mode, stratum=stratum, place=participant.place).first()
     index = next(i for i, condition in enumerate(conditions) if condition.pk == participant.condition_id)
     slot = Slot(participant.place, line.block if line else 0, index)
-    _log(study, participant, mode, stratum, AllocationKind.RELEASED, slot, conditions).save()
+    open_now = targets(study, conditions, mode)
+    _log(participant, stratum, AllocationKind.RELEASED, slot, conditions, open_now=open_now).save()
+
+
+def end_participation(*, participant: Participant, to: str, reason: str, actor: Any = None, **changes: Any) -> None:
+    """Release the participant's slot, and move them to a status that holds none.
+
+    The caller holds the study's lock. Raises `studies.not_…` where their status does not allow it.
+    """
+    release_slot(participant=participant)
+    move(participant, to=to, allowed=PARTICIPANT_MOVES, actor=actor, reason=reason, place=None, **changes)
 
 
 def retake_slot(*, study: Study, participant: Participant) -> int | None:
@@ -173,5 +184,5 @@ def retake_slot(*, study: Study, participant: Participant) -> int | None:
     is_used = slot.place in _used(study, mode, stratum)
     # A slot ahead in the sequence counts as assigned; no other participant will get it.
     kind = AllocationKind.RETAKEN if is_used else AllocationKind.ASSIGNED
-    _log(study, participant, mode, stratum, kind, slot, conditions).save()
+    _log(participant, stratum, kind, slot, conditions, open_now=targets(study, conditions, mode)).save()
     return slot.place

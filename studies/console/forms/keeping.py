@@ -1,4 +1,4 @@
-"""Forms to duplicate or delete a study, and to change its consent text or its design while it runs."""
+"""Forms to duplicate or delete a study, and to change its design while it runs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Any
 
 from django import forms
 
-from studies.console.forms.texts import text_fields, why_field, written_texts
-from studies.design.services.texts import CONSENT_TEXTS
+from studies.console.forms.texts import why_field
 from studies.enums import NoticeMail
 from studies.instrument.questionnaires.document import LONGEST_DOCUMENT
 from studies.models import Study
@@ -33,20 +32,6 @@ class MailForm(forms.Form):
 
     study = forms.SlugField(max_length=80)
     mail = forms.ChoiceField(choices=NoticeMail.choices)
-
-
-class ConsentForm(forms.Form):
-    """The consent text and its boxes in each language of the study, and the reason for the change."""
-
-    def __init__(self, study: Study, data: Any = None) -> None:
-        self.languages = tuple(study.settings["languages"])
-        super().__init__(data)
-        self.fields.update(text_fields(study, self.languages, CONSENT_TEXTS))
-        self.fields["why"] = why_field()
-
-    def texts(self) -> dict[str, dict[str, Any]]:
-        """The cleaned values as `change_consent` takes them."""
-        return written_texts(self, self.languages, CONSENT_TEXTS)
 
 
 class TargetsForm(forms.Form):

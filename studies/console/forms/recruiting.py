@@ -33,11 +33,10 @@ ENTRANCE_LABELS = {
 }
 
 
-def _decoded(file: Any) -> str:
-    try:
-        return str(file.read().decode("utf-8-sig"))
-    except UnicodeDecodeError as problem:
-        raise ValidationError("This file is not UTF-8 text. Save it as CSV in UTF-8.") from problem
+def _content(file: Any) -> bytes:
+    if file.size > LARGEST:
+        raise ValidationError(f"The file has {file.size:,} bytes; at most {LARGEST:,} are read.")
+    return bytes(file.read())
 
 
 class _ListForm(forms.Form):
@@ -49,11 +48,10 @@ class _ListForm(forms.Form):
     def clean_file(self) -> str:
         """Read the file."""
         file = self.cleaned_data["file"]
-        if file is None:
-            return ""
-        if file.size > LARGEST:
-            raise ValidationError(f"The file has {file.size:,} bytes; at most {LARGEST:,} are read.")
-        return _decoded(file)
+        try:
+            return "" if file is None else _content(file).decode("utf-8-sig")
+        except UnicodeDecodeError as problem:
+            raise ValidationError("This file is not UTF-8 text. Save it as CSV in UTF-8.") from problem
 
     @property
     def entries(self) -> str:
@@ -235,10 +233,7 @@ class SubmissionsForm(forms.Form):
 
     def clean_file(self) -> bytes:
         """Read the file."""
-        file = self.cleaned_data["file"]
-        if file.size > LARGEST:
-            raise ValidationError(f"The file has {file.size:,} bytes; at most {LARGEST:,} are read.")
-        return bytes(file.read())
+        return _content(self.cleaned_data["file"])
 
     @property
     def column_names(self) -> Mapping[str, str]:

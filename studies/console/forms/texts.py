@@ -10,7 +10,7 @@ from django import forms
 
 from studies.design.presets.loader import LONGEST_NOUN
 from studies.design.selectors.placeholders import ITEM_NOUN, item_noun
-from studies.design.services.texts import NOTE_TEXTS
+from studies.design.services.texts import CONSENT_TEXTS, NOTE_TEXTS
 from studies.models import Study
 from studies.monitoring.services.exclusions import LONGEST_REASON
 
@@ -152,20 +152,35 @@ def why_field() -> forms.CharField:
     )
 
 
-class NotesForm(forms.Form):
-    """The texts for participants who decline or come too late, the contact, and the reason for the change."""
+class TextsForm(forms.Form):
+    """Texts in each language of the study, and the reason for the change."""
+
+    names: tuple[str, ...]
 
     def __init__(self, study: Study, data: Any = None) -> None:
-        super().__init__(data, prefix="notes")
+        super().__init__(data)
         self.languages = tuple(study.settings["languages"])
-        self.fields.update(text_fields(study, self.languages, NOTE_TEXTS))
+        self.fields.update(text_fields(study, self.languages, self.names))
         self.fields["why"] = why_field()
 
     def texts(self) -> dict[str, dict[str, Any]]:
-        """The cleaned values as `mend_texts` takes them."""
-        return written_texts(self, self.languages, NOTE_TEXTS)
+        """The cleaned values as the services take them."""
+        return written_texts(self, self.languages, self.names)
 
     @property
     def side_by_side(self) -> list[list[forms.BoundField]]:
         """The fields, one column per language."""
-        return [[self[text_key(name, language)] for name in NOTE_TEXTS] for language in self.languages]
+        return [[self[text_key(name, language)] for name in self.names] for language in self.languages]
+
+
+class ConsentForm(TextsForm):
+    """The consent text and its boxes."""
+
+    names = CONSENT_TEXTS
+
+
+class NotesForm(TextsForm):
+    """The texts for participants who decline or come too late, and the contact."""
+
+    names = NOTE_TEXTS
+    prefix = "notes"

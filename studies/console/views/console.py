@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -20,7 +19,7 @@ from studies.allocation.selectors.assignment_seed import seed_sentence, seed_sta
 from studies.console.forms.assignment import METHOD_LABELS
 from studies.console.forms.console import DesignForm, MemberForm, NewStudyForm
 from studies.console.forms.data import ExportForm
-from studies.console.views.number_warnings import warn_of_numbers
+from studies.console.views.outcomes import button, perform, refusals_in, warn_of_numbers
 from studies.design.narrative.plan import (
     REFILL_SENTENCE,
     metric_label,
@@ -70,19 +69,8 @@ def study_new(request: HttpRequest) -> HttpResponse:
     form = NewStudyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         cleaned = form.cleaned_data
-        try:
-            study = create_study(
-                slug=cleaned["slug"],
-                template=cleaned["template"],
-                version=cleaned["run"].version,
-                run=cleaned["run"],
-                per_condition=cleaned["per_condition"],
-                owner=request.user,
-                title=cleaned["title"],
-            )
-        except ParallaxError as refusal:
-            form.add_error("slug" if "slug" in refusal.code else None, str(refusal))
-        else:
+        with refusals_in(form, "slug", of="slug"):
+            study = create_study(**cleaned, version=cleaned["run"].version, owner=request.user)
             messages.success(request, "The study is created. Review its design, preview it, then launch it.")
             for failed in failed_algorithms(study.run):
                 messages.warning(
@@ -202,27 +190,12 @@ def study_design(request: HttpRequest, seat: Seat) -> HttpResponse:
         return redirect("studies:detail", slug=study.slug)
     form = DesignForm(study, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             change_design(study=study, actor=request.user, **form.changes())
-        except ParallaxError as refusal:
-            form.add_error(None, str(refusal))
-        else:
             messages.success(request, "The design is saved.")
             warn_of_numbers(request, study)
             return redirect("studies:detail", slug=study.slug)
     return render(request, "console/studies/design.html", {"study": study, "form": form})
-
-
-def _done(request: HttpRequest, seat: Seat, act: Callable[..., object], success: str, **facts: Any) -> HttpResponse:
-    """Perform a button's action, and report success or the problems on the study's page."""
-    try:
-        act(study=seat.study, actor=request.user, **facts)
-    except ParallaxError as refusal:
-        for line in refusal.extra.get("problems") or [str(refusal)]:
-            messages.error(request, line)
-    else:
-        messages.success(request, success)
-    return redirect("studies:detail", slug=seat.study.slug)
 
 
 GAP_PAGES = {
@@ -248,7 +221,8 @@ def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
     digest = launch.design_digest(study) if is_draft else ""
     if request.method == "POST":
         if not is_draft or request.POST.get("design") == digest:
-            return _done(request, seat, launch.launch_study, "The study is live, and its design is frozen.")
+            perform(request, launch.launch_study, "The study is live, and its design is frozen.", study=study)
+            return redirect("studies:detail", slug=study.slug)
         messages.error(request, "The design has changed since this page was opened. Check it again, then confirm.")
         return redirect("studies:launch", slug=study.slug)
     if not is_draft or study.archived_at is not None:
@@ -267,25 +241,9 @@ def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
     return render(request, "console/studies/launch.html", context)
 
 
-@require_POST
-@seated(OWNERS)
-def study_pause(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Stop accepting participants."""
-    return _done(request, seat, launch.pause_study, "The study is paused.")
-
-
-@require_POST
-@seated(OWNERS)
-def study_resume(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Open a paused study again."""
-    return _done(request, seat, launch.resume_study, "The study is live again.")
-
-
-@require_POST
-@seated(OWNERS)
-def study_close(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """End the study for good."""
-    return _done(request, seat, launch.close_study, "The study is closed.")
+study_pause = button(launch.pause_study, "The study is paused.")
+study_resume = button(launch.resume_study, "The study is live again.")
+study_close = button(launch.close_study, "The study is closed.")
 
 
 @require_POST
@@ -293,10 +251,10 @@ def study_close(request: HttpRequest, seat: Seat) -> HttpResponse:
 def member_add(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Add a researcher, or change their role."""
     form = MemberForm(seat.study, request.POST)
-    if not form.is_valid():
+    if form.is_valid():
+        perform(request, members.add_member, "The member is added.", study=seat.study, **form.cleaned_data)
+    else:
         messages.error(request, "Enter the address of an account and a role.")
-        return redirect("studies:members", slug=seat.study.slug)
-    _done(request, seat, members.add_member, "The member is added.", **form.cleaned_data)
     return redirect("studies:members", slug=seat.study.slug)
 
 
@@ -337,7 +295,7 @@ def member_remove(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
     """Remove a researcher from the study."""
     membership = get_object_or_404(StudyMembership, study=seat.study, pk=pk)
     is_self = membership.researcher_id == request.user.pk
-    _done(request, seat, members.remove_member, "The member is removed.", membership=membership)
+    perform(request, members.remove_member, "The member is removed.", study=seat.study, membership=membership)
     if is_self and not StudyMembership.objects.filter(study=seat.study, researcher_id=request.user.pk).exists():
         return redirect("studies:list")
     return redirect("studies:members", slug=seat.study.slug)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from django.contrib import messages
@@ -16,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from charting.theme import both_modes
 from core.errors import ParallaxError
 from studies.console.forms.data import ExportForm, ReasonForm, RetentionForm, WithdrawalForm
+from studies.console.views.outcomes import perform
 from studies.data.exports import FORMATS, Options
 from studies.data.selectors.personal_data import personal_data_of
 from studies.data.services import exports
@@ -30,7 +32,7 @@ from studies.monitoring.selectors.outcomes import are_outcomes_open, are_outcome
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
 from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
-from studies.team.permissions import OWNERS, READERS, Seat, seated
+from studies.team.permissions import OWNERS, READERS, Seat, StudyView, seated
 
 PARTICIPANTS_PER_PAGE = 100
 BADGES = {Mode.LIVE: "", Mode.SIMULATED: "simulated participants"}
@@ -114,12 +116,7 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
 
 
 def _back(request: HttpRequest, seat: Seat, success: str, act: Any, **facts: Any) -> HttpResponse:
-    try:
-        act(actor=request.user, **facts)
-    except ParallaxError as refusal:
-        messages.error(request, str(refusal))
-    else:
-        messages.success(request, success)
+    perform(request, act, success, **facts)
     return redirect("studies:quality", slug=seat.study.slug)
 
 
@@ -128,22 +125,20 @@ def _reason(request: HttpRequest) -> str:
     return form.cleaned_data["reason"] if form.is_valid() else ""
 
 
-@require_POST
-@seated(OWNERS)
-def participant_exclude(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
-    """Leave a participant out of analyses."""
-    participant = get_object_or_404(Participant, study=seat.study, pk=pk)
-    return _back(request, seat, "The participant is excluded.", exclude, participant=participant,
-                 reason=_reason(request))  # fmt: skip
+def _judgement(act: Callable[..., object], success: str) -> StudyView:
+    """A view that decides on one participant, with a reason."""
+
+    @require_POST
+    @seated(OWNERS)
+    def judged(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+        participant = get_object_or_404(Participant, study=seat.study, pk=pk)
+        return _back(request, seat, success, act, participant=participant, reason=_reason(request))
+
+    return judged
 
 
-@require_POST
-@seated(OWNERS)
-def participant_include(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
-    """Take a participant into analyses again."""
-    participant = get_object_or_404(Participant, study=seat.study, pk=pk)
-    return _back(request, seat, "The participant is in analyses again.", undo_exclusion, participant=participant,
-                 reason=_reason(request))  # fmt: skip
+participant_exclude = _judgement(exclude, "The participant is excluded.")
+participant_include = _judgement(undo_exclusion, "The participant is in analyses again.")
 
 
 @require_safe

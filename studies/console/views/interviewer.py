@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from core.errors import ParallaxError
 from studies.console.forms.recruiting import InterviewForm
+from studies.console.views.outcomes import refusals_in
 from studies.enums import StudyStatus
 from studies.participation.services.interviews import start_interview
 from studies.recruitment.selectors.recruitment import sessions_of
@@ -29,11 +29,8 @@ def interview(request: HttpRequest, seat: Seat) -> HttpResponse:
     form = InterviewForm(request.POST or None)
     link = ""
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             started = start_interview(study=study, interviewer=request.user, **form.cleaned_data)
-        except ParallaxError as refusal:
-            form.add_error(None, str(refusal))
-        else:
             if request.POST.get("where") != "elsewhere":
                 logout(request)
                 return redirect("participant:hand-over", slug=study.slug, key=started.key)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -13,9 +11,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from core.errors import ParallaxError
 from studies.console.forms.data import ExportForm, ReasonForm
-from studies.console.forms.keeping import ConsentForm, DeleteForm, DuplicateForm, RewordForm, TargetsForm
-from studies.console.forms.texts import NotesForm
-from studies.console.views.number_warnings import warn_of_numbers
+from studies.console.forms.keeping import DeleteForm, DuplicateForm, RewordForm, TargetsForm
+from studies.console.forms.texts import ConsentForm, NotesForm
+from studies.console.views.outcomes import button, problems_of, refusals_in, warn_of_numbers
 from studies.design.selectors.consent import consent_lines
 from studies.design.selectors.markdown import rendered
 from studies.design.selectors.placeholders import filled
@@ -42,38 +40,17 @@ def study_duplicate(request: HttpRequest, seat: Seat) -> HttpResponse:
     initial = {"title": f"{study.title} (copy)"[:200], "slug": free_slug(study.slug)}
     form = DuplicateForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form, "slug", of="slug"):
             copy = duplicate_study(study=study, actor=request.user, **form.cleaned_data)
-        except ParallaxError as refusal:
-            form.add_error("slug" if "slug" in refusal.code else None, str(refusal))
-        else:
             messages.success(request, "The copy is created. It is your own draft, without participants or answers.")
             return redirect("studies:detail", slug=copy.slug)
     return render(request, "console/studies/duplicate.html", {"study": study, "form": form})
 
 
-def _done(request: HttpRequest, seat: Seat, act: Callable[..., object], success: str) -> HttpResponse:
-    try:
-        act(study=seat.study, actor=request.user)
-    except ParallaxError as refusal:
-        messages.error(request, str(refusal))
-    else:
-        messages.success(request, success)
-    return redirect("studies:detail", slug=seat.study.slug)
-
-
-@require_POST
-@seated(OWNERS, even_when_archived=True)
-def study_archive(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Archive the study."""
-    return _done(request, seat, archive_study, "The study is archived. It can still be viewed, and restored.")
-
-
-@require_POST
-@seated(OWNERS, even_when_archived=True)
-def study_restore(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Restore the study from the archive."""
-    return _done(request, seat, restore_study, "The study is restored.")
+study_archive = button(
+    archive_study, "The study is archived. It can still be viewed, and restored.", even_when_archived=True
+)
+study_restore = button(restore_study, "The study is restored.", even_when_archived=True)
 
 
 @require_POST
@@ -82,8 +59,13 @@ def study_reopen(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Reopen recruitment of a closed study."""
     form = ReasonForm(request.POST)
     why = form.cleaned_data["reason"] if form.is_valid() else ""
-    success = "The study is live again. Outcomes stay unblinded; extend the targets to make room."
-    return _done(request, seat, partial(reopen_study, why=why), success)
+    try:
+        reopen_study(study=seat.study, why=why, actor=request.user)
+    except ParallaxError as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, "The study is live again. Outcomes stay unblinded; extend the targets to make room.")
+    return redirect("studies:detail", slug=seat.study.slug)
 
 
 @require_http_methods(METHODS)
@@ -93,11 +75,8 @@ def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
     study = seat.study
     form = DeleteForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form, "typed", of="slug_not_typed"):
             delete_study(study=study, typed=form.cleaned_data["typed"], actor=request.user)
-        except ParallaxError as refusal:
-            form.add_error("typed" if refusal.code == "study.slug_not_typed" else None, str(refusal))
-        else:
             messages.success(request, f"The study {study.title} is deleted.")
             return redirect("studies:list")
     context: dict[str, Any] = {
@@ -120,11 +99,8 @@ def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
         return redirect("studies:consent", slug=study.slug)
     form = ConsentForm(study, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             version = change_consent(study=study, texts=form.texts(), why=form.cleaned_data["why"], actor=request.user)
-        except ParallaxError as refusal:
-            form.add_error(None, str(refusal))
-        else:
             messages.success(request, f"New participants see version {version.number} from now on.")
             warn_of_numbers(request, study)
             return redirect("studies:consent", slug=study.slug)
@@ -162,7 +138,7 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
                 text = words.cleaned_data["document"]
                 number = reword_questionnaire(study=study, text=text, why=why, actor=request.user)
         except ParallaxError as refusal:
-            for problem in refusal.extra.get("problems") or [str(refusal)]:
+            for problem in problems_of(refusal):
                 chosen.add_error(None, problem)
         else:
             messages.success(request, f"Version {number} of the design applies from now on.")

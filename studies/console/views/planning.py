@@ -65,7 +65,7 @@ def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
         ),
         "simulated": simulated,
         "simulated_sentence": simulated_sentence(
-            simulated.power, simulated.means, simulated.sd, simulated.f, simulated.n, simulated.items
+            simulated.power, simulated.means, sd=simulated.sd, f=simulated.f, n=simulated.n, items=simulated.items
         )
         if simulated
         else "",

@@ -27,7 +27,7 @@ from studies.console.forms.questionnaire_parts import (
     ScaleForm,
 )
 from studies.console.forms.questions import QuestionForm
-from studies.console.views.number_warnings import warn_of_numbers
+from studies.console.views.outcomes import problems_of, warn_of_numbers
 from studies.design.selectors.placeholders import asked_questions
 from studies.design.services import questionnaires as service
 from studies.enums import StudyStatus
@@ -153,17 +153,13 @@ def _back(seat: Seat, block: str = "") -> HttpResponse:
     return redirect(f"{url}?block={block}#block-{block}" if block in BLOCKS else url)
 
 
-def _show_problems(request: HttpRequest, refusal: ParallaxError) -> None:
-    for line in refusal.extra.get("problems") or [str(refusal)]:
-        messages.error(request, line)
-
-
 def _done(request: HttpRequest, seat: Seat, act: Callable[..., Any], success: str, **facts: Any) -> HttpResponse:
     block = _block_of(seat.study, facts.get("key", ""))
     try:
         act(study=seat.study, actor=request.user, **facts)
     except ParallaxError as refusal:
-        _show_problems(request, refusal)
+        for line in problems_of(refusal):
+            messages.error(request, line)
     else:
         messages.success(request, success)
         warn_of_numbers(request, seat.study)
@@ -216,7 +212,7 @@ def _question_page(
         try:
             service.save_question(study=study, block=block, question=form.question(), key=key, actor=request.user)
         except ParallaxError as refusal:
-            for line in refusal.extra.get("problems") or [str(refusal)]:
+            for line in problems_of(refusal):
                 form.add_error(None, line)
         else:
             messages.success(request, "The question is saved.")

@@ -25,6 +25,7 @@ from studies.console.forms.recruiting import (
     PanelForm,
     SubmissionsForm,
 )
+from studies.console.views.outcomes import refusals_in
 from studies.data.codebook.cells import cell
 from studies.enums import Entrance, Mode
 from studies.monitoring.selectors import approvals
@@ -103,32 +104,27 @@ def study_recruiting(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _page(request, seat)
 
 
-def _act(
-    request: HttpRequest, seat: Seat, name: str, form: Any, act: Callable[[], Any], success: str | Callable[[Any], str]
-) -> HttpResponse:
-    """Apply a form, or show it again with its errors."""
+def _applied(request: HttpRequest, seat: Seat, act: Callable[[Any], str], **forms: Any) -> HttpResponse:
+    """Apply a form, and report what `act` returns; or show it again, by its name on the page, with its errors."""
+    (form,) = forms.values()
     if form.is_valid():
-        try:
-            done = act()
-        except ParallaxError as refusal:
-            form.add_error(None, str(refusal))
-        else:
-            messages.success(request, success if isinstance(success, str) else success(done))
+        with refusals_in(form):
+            messages.success(request, act(form))
             return redirect("studies:recruiting", slug=seat.study.slug)
     messages.error(request, "Nothing was changed; see the errors in the form.")
-    return _page(request, seat, **{name: form})
+    return _page(request, seat, **forms)
 
 
 @require_POST
 @seated(OWNERS)
 def set_panel(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Set the panel and who may enter."""
-    form = PanelForm(recruitment.recruiting_of(seat.study), request.POST)
 
-    def act() -> Any:
-        return changing.set_panel(study=seat.study, actor=request.user, **form.changes())
+    def act(form: PanelForm) -> str:
+        changing.set_panel(study=seat.study, actor=request.user, **form.changes())
+        return "The panel and the entry are saved."
 
-    return _act(request, seat, "panel_form", form, act, "The panel and the entry are saved.")
+    return _applied(request, seat, act, panel_form=PanelForm(recruitment.recruiting_of(seat.study), request.POST))
 
 
 @require_POST
@@ -136,12 +132,13 @@ def set_panel(request: HttpRequest, seat: Seat) -> HttpResponse:
 def exclude_studies(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Set the studies whose participants are not admitted."""
     excluded = recruitment.recruiting_of(seat.study).excluded_studies
+
+    def act(form: ExcludedStudiesForm) -> str:
+        changing.exclude_studies(study=seat.study, slugs=form.cleaned_data["studies"], actor=request.user)
+        return "The entry rule is saved."
+
     form = ExcludedStudiesForm(seat.study, request.user, excluded, request.POST)
-
-    def act() -> Any:
-        return changing.exclude_studies(study=seat.study, slugs=form.cleaned_data["studies"], actor=request.user)
-
-    return _act(request, seat, "excluded_form", form, act, "The entry rule is saved.")
+    return _applied(request, seat, act, excluded_form=form)
 
 
 @require_POST
@@ -149,12 +146,12 @@ def exclude_studies(request: HttpRequest, seat: Seat) -> HttpResponse:
 def set_limits(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Set how many may enter within ten minutes."""
     how = recruitment.recruiting_of(seat.study)
-    form = LimitsForm(how, default_pause_threshold(seat.study), request.POST)
 
-    def act() -> Any:
-        return changing.set_limits(study=seat.study, actor=request.user, **form.cleaned_data)
+    def act(form: LimitsForm) -> str:
+        changing.set_limits(study=seat.study, actor=request.user, **form.cleaned_data)
+        return "The entry limits are saved."
 
-    return _act(request, seat, "limits_form", form, act, "The entry limits are saved.")
+    return _applied(request, seat, act, limits_form=LimitsForm(how, default_pause_threshold(seat.study), request.POST))
 
 
 @require_POST
@@ -163,12 +160,13 @@ def set_exit(request: HttpRequest, seat: Seat, outcome: str) -> HttpResponse:
     """Set the exit link of one outcome."""
     if outcome not in OUTCOMES:
         raise Http404("There is no such exit.")
+
+    def act(form: ExitForm) -> str:
+        changing.set_exits(study=seat.study, exits={outcome: form.exit()}, actor=request.user)
+        return "The exit is saved."
+
     form = ExitForm(seat.study, outcome, recruitment.recruiting_of(seat.study).exits[outcome], request.POST)
-
-    def act() -> Any:
-        return changing.set_exits(study=seat.study, exits={outcome: form.exit()}, actor=request.user)
-
-    return _act(request, seat, outcome, form, act, "The exit is saved.")
+    return _applied(request, seat, act, **{outcome: form})
 
 
 @require_POST
@@ -178,11 +176,8 @@ def make_links(request: HttpRequest, seat: Seat) -> HttpResponse:
     form = LinksForm(request.POST, request.FILES)
     if form.is_valid():
         n, text = form.cleaned_data["n"] or 0, form.entries
-        try:
+        with refusals_in(form):
             created = changing.create_links(study=seat.study, n=n, text=text, actor=request.user)
-        except ParallaxError as refusal:
-            form.add_error(None, str(refusal))
-        else:
             rows = [
                 [link.pk, link.label,
                  request.build_absolute_uri(reverse("participant:personal", args=[seat.study.slug, key]))]
@@ -205,12 +200,12 @@ def close_links(request: HttpRequest, seat: Seat) -> HttpResponse:
 @seated(OWNERS)
 def set_guests(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Replace the guest list."""
-    form = GuestsForm(request.POST, request.FILES)
 
-    def act() -> int:
-        return changing.set_guests(study=seat.study, text=form.entries, actor=request.user)
+    def act(form: GuestsForm) -> str:
+        n = changing.set_guests(study=seat.study, text=form.entries, actor=request.user)
+        return f"The guest list has {n:,} ids."
 
-    return _act(request, seat, "guests_form", form, act, lambda n: f"The guest list has {n:,} ids.")
+    return _applied(request, seat, act, guests_form=GuestsForm(request.POST, request.FILES))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -88,20 +88,11 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     )  # fmt: skip
 
 
-def _person(row: Judged) -> Person:
-    return row.person
-
-
-def _item(row: Judged) -> Recommended:
-    return row.item
-
-
 def long_variables(study: Study, *, with_identifying: bool = False) -> tuple[Variable[Judged], ...]:
     """Columns of the file with one row per participant and recommended item."""
-    people = [lifted(variable, _person) for variable in participant_variables(study)]
-    return shown(
-        [*people, *(lifted(variable, _item) for variable in item_variables(study))], with_identifying=with_identifying
-    )
+    people: list[Variable[Judged]] = [lifted(v, lambda row: row.person) for v in participant_variables(study)]
+    items: list[Variable[Judged]] = [lifted(v, lambda row: row.item) for v in item_variables(study)]
+    return shown([*people, *items], with_identifying=with_identifying)
 
 
 def wide_variables(study: Study, *, with_identifying: bool = False) -> tuple[Variable[Person], ...]:

@@ -55,31 +55,21 @@ def _measure(name: str, meaning: str, kind: str, field: str, derivation: str, **
     return Variable(name, meaning, kind, read, derivation=derivation, **facts)
 
 
-def _version(person: Person) -> str:
-    version = person.record.participant.version
-    return version.design_hash if version else ""
+def _linked(row: str, field: str, default: Any = None) -> Callable[[Person], Any]:
+    """Read a field of a row that belongs to the participant, where there is one."""
+
+    def read(person: Person) -> Any:
+        linked = getattr(person.record.participant, row, None)
+        return (None if linked is None else getattr(linked, field)) or default
+
+    return read
 
 
-def _condition(person: Person) -> str | None:
-    condition = person.record.participant.condition
-    return condition.label if condition else None
-
-
-def _consent_version(person: Person) -> int | None:
-    version = person.record.participant.consent_version
-    return version.number if version else None
+_condition = _linked("condition", "label")
 
 
 def _external(person: Person) -> Any:
     return "; ".join(f"{name}={value}" for name, value in person.external_ids) or None
-
-
-def _interview(field: str) -> Callable[[Person], Any]:
-    def read(person: Person) -> Any:
-        interview = getattr(person.record.participant, "interview", None)
-        return None if interview is None else getattr(interview, field) or None
-
-    return read
 
 
 def _entrance_variables() -> Iterator[Of]:
@@ -87,11 +77,11 @@ def _entrance_variables() -> Iterator[Of]:
     yield _field("participant.entrance", "Entrance used by the participant", "category", "entrance",
                  values=tuple((value, str(label).lower()) for value, label in Entrance.choices))  # fmt: skip
     yield Variable("interview.interviewer", "Number of the interviewer who started the session", "integer",
-                   _interview("number"), minimum=1, derivation="in order of first sessions")  # fmt: skip
+                   _linked("interview", "number"), minimum=1, derivation="in order of first sessions")  # fmt: skip
     yield Variable("interview.place", "Where the session took place, as the interviewer noted", "text",
-                   _interview("place"), allowed="free text", identifies=INDIRECTLY)  # fmt: skip
+                   _linked("interview", "place"), allowed="free text", identifies=INDIRECTLY)  # fmt: skip
     yield Variable("interview.label", "Label of the interviewee, as the interviewer noted", "text",
-                   _interview("label"), allowed="free text", identifies=YES)  # fmt: skip
+                   _linked("interview", "label"), allowed="free text", identifies=YES)  # fmt: skip
 
 
 def identity_variables(study: Study) -> Iterator[Of]:
@@ -107,8 +97,8 @@ def identity_variables(study: Study) -> Iterator[Of]:
                    allowed="NAME=VALUE; …", identifies=YES, source="The link")  # fmt: skip
     yield Variable("participant.id_in_session", "Number of the participant in order of entry", "integer",
                    lambda p: p.number, minimum=1)  # fmt: skip
-    yield Variable("study.design_hash", "SHA-256 of the frozen design the participant met", "text", _version,
-                   allowed="64 hexadecimal digits")  # fmt: skip
+    yield Variable("study.design_hash", "SHA-256 of the frozen design the participant met", "text",
+                   _linked("version", "design_hash", ""), allowed="64 hexadecimal digits")  # fmt: skip
     yield _field("participant.mode", "Mode of the participant", "category", "mode", values=same_as(Mode.values))
     yield _field("participant.status", "Status of the participant", "category", "status",
                  values=same_as(ParticipantStatus.values))  # fmt: skip
@@ -139,7 +129,7 @@ def identity_variables(study: Study) -> Iterator[Of]:
     yield _field("participant.language", "Language of the pages", "category", "language",
                  values=same_as(study.settings.get("languages", [])))  # fmt: skip
     yield Variable("participant.consent_version", "Number of the consent text the participant agreed to", "integer",
-                   _consent_version, minimum=1, source="Consent",
+                   _linked("consent_version", "number"), minimum=1, source="Consent",
                    derivation="1 is the text of the launch; each later change of it has the next number")  # fmt: skip
     yield _field("participant.consent_language", "Language in which the consent text was read", "category",
                  "consent_language", values=same_as(study.settings.get("languages", [])), source="Consent")  # fmt: skip

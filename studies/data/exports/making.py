@@ -92,7 +92,7 @@ def _written(study: Study, kind: str, source: Source, options: Options, folder: 
     if kind == "psych-ds":
         files = write_package(study, tables, source, options, folder)
     elif kind == "json":
-        files = _json(study, tables, source, options, folder, stem)
+        files = _json(source, options, folder, stem)
     else:
         table = tables[kind]
         files = [write_table(folder, f"{stem}_data.csv", table.variables, table.rows(source))]
@@ -114,14 +114,13 @@ def _written(study: Study, kind: str, source: Source, options: Options, folder: 
         badge = "" if mode == Mode.LIVE else "simulated participants"
         picture = svg(consort_diagram(flow, badge=badge))
         files.append(write_text(folder, f"study-{study.slug}_consort-{mode}.svg", picture))
-    files.append(write_json(folder, f"{stem}_export.json", facts_of(study, kind, source, options, files, flows)))
+    files.append(write_json(folder, f"{stem}_export.json", facts_of(kind, source, options, files, flows)))
     return [*files, write_text(folder, f"{stem}_sha256sums.txt", sums_of(files))]
 
 
-def _json(
-    study: Study, tables: dict[str, Table], source: Source, options: Options, folder: Path, stem: str
-) -> list[Written]:
+def _json(source: Source, options: Options, folder: Path, stem: str) -> list[Written]:
     """One JSON file of participants, each with their items and ratings, and the same codebook as the tables."""
+    study = source.study
     people = shown(participant_variables(study), with_identifying=options.include_external_ids)
     items = shown(item_variables(study), with_identifying=options.include_external_ids)
     ratings = [v for v in rating_variables(study) if v.name.startswith("rating.")]
@@ -144,14 +143,10 @@ def _json(
 
 
 def facts_of(
-    study: Study,
-    kind: str,
-    source: Source,
-    options: Options,
-    files: Sequence[Written],
-    flows: Mapping[str, Consort],
+    kind: str, source: Source, options: Options, files: Sequence[Written], flows: Mapping[str, Consort]
 ) -> dict[str, Any]:
     """Metadata of an export: provenance, exclusions, and incomplete participants with reasons."""
+    study = source.study
     finished, wanting = 0, []
     reasons = by_frequency(reason_label(*why) for why in source.exclusions.values())
     for record in records(study, source.modes, completed_only=True):

@@ -1,4 +1,4 @@
-"""Writing files row by row while computing their digests, without holding them in memory."""
+"""Files written row by row, without holding them in memory, and their digests."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, TextIO
 
 from evaluation.exports import record_texts
 from studies.data.codebook.cells import cell, plain
@@ -31,45 +30,23 @@ class Written:
     n_bytes: int
 
 
-class _Digesting:
-    """A text file that computes the digest of its content."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._digest = hashlib.sha256()
-        self.n_bytes = 0
-
-    def __enter__(self) -> Self:
-        self._file: IO[bytes] = self._path.open("wb")
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.close()
-
-    def write(self, text: str) -> int:
-        content = text.encode("utf-8")
-        self._digest.update(content)
-        self.n_bytes += len(content)
-        return self._file.write(content)
-
-    @property
-    def sha256(self) -> str:
-        return self._digest.hexdigest()
-
-
-def _opened(folder: Path, name: str) -> _Digesting:
+def _opened(folder: Path, name: str) -> TextIO:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    return _Digesting(path)
+    return path.open("w", encoding="utf-8", newline="")
+
+
+def _written(folder: Path, name: str, n_rows: int | None) -> Written:
+    with (folder / name).open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return Written(name, n_rows, digest, file.tell())
 
 
 def write_text(folder: Path, name: str, text: str, n_rows: int | None = None) -> Written:
     """Write a small file."""
     with _opened(folder, name) as file:
         file.write(text)
-    return Written(name, n_rows, file.sha256, file.n_bytes)
+    return _written(folder, name, n_rows)
 
 
 def write_json(folder: Path, name: str, value: Any, n_rows: int | None = None) -> Written:
@@ -84,7 +61,7 @@ def write_table(folder: Path, name: str, variables: Sequence[Variable[Row]], row
         for text in table_texts(variables, rows):
             file.write(text)
             n += 1
-    return Written(name, n, file.sha256, file.n_bytes)
+    return _written(folder, name, n)
 
 
 def write_lines(folder: Path, name: str, heads: Sequence[str], lines: Iterable[dict[str, str]]) -> Written:
@@ -96,7 +73,7 @@ def write_lines(folder: Path, name: str, heads: Sequence[str], lines: Iterable[d
         for line in lines:
             writer.writerow([cell(line[head]) for head in heads])
             n += 1
-    return Written(name, n, file.sha256, file.n_bytes)
+    return _written(folder, name, n)
 
 
 def values_by_name(variables: Sequence[Variable[Row]], row: Row) -> dict[str, Any]:
@@ -113,7 +90,7 @@ def write_records(
         for text in record_texts(head, key, records):
             file.write(text)
             n += 1
-    return Written(name, n, file.sha256, file.n_bytes)
+    return _written(folder, name, n)
 
 
 def table_texts(variables: Sequence[Variable[Row]], rows: Iterable[Row]) -> Iterator[str]:

@@ -271,7 +271,7 @@ def contrast_power_sentence(found: ContrastPower, contrast: Contrast, *, n: int,
 
 
 def simulated_sentence(
-    result: SimulatedPower, means: tuple[float, ...], sd: float, f: float, n: int, items: int
+    result: SimulatedPower, means: tuple[float, ...], *, sd: float, f: float, n: int, items: int
 ) -> str:
     """State the power simulated under stated effects. `f` is that of the stated means before rounding to the scale."""
     stated = ", ".join(f"{mean:g}" for mean in means)

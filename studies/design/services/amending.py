@@ -17,11 +17,10 @@ from core.provenance import digest_of
 from core.transitions import record
 from studies.design.presets.loader import check_design
 from studies.design.services.archiving import refuse_archived
-from studies.design.services.launch import design_snapshot
+from studies.design.services.launch import design_snapshot, locked_design
+from studies.design.services.questionnaires import parsed_document
 from studies.design.services.texts import NOTE_TEXTS, with_texts
 from studies.enums import StudyStatus
-from studies.instrument.questionnaires.document import read_document
-from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.wording import other_than_wording, reworded
 from studies.models import Study, StudyVersion
 
@@ -32,11 +31,7 @@ RUNNING = (StudyStatus.LIVE, StudyStatus.PAUSED)
 
 def locked_running(study: Study, *, code: str, words: str) -> Study:
     """Read a running study under its lock; raises `study.archived`, and `code` with `words` where it does not run."""
-    current = (
-        Study.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("run", "dataset_version")
-        .get(pk=study.pk)
-    )
+    current = locked_design(study.pk)
     refuse_archived(current)
     if current.status not in RUNNING:
         raise NotAllowedInState(code, words, {"status": current.status})
@@ -117,11 +112,7 @@ def reword_questionnaire(*, study: Study, text: str, why: str, actor: Any = None
     Raises `amend.no_reason`, `amend.not_running`, `amend.other_questions` with what else differs, `amend.same`,
     `questionnaire.problems` with the line and place of each, `study.archived`.
     """
-    try:
-        document = read_document(text)
-    except QuestionnaireProblems as problem:
-        located = list(map(str, getattr(problem, "located", problem.problems)))
-        raise ParallaxError("questionnaire.problems", " ".join(located), {"problems": located}) from problem
+    document = parsed_document(text)
 
     def change(current: Study) -> str:
         if problems := other_than_wording(current.questionnaire, document):

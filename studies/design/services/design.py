@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -125,36 +125,57 @@ def create_study(
     _check_target(per_condition)
     preset = _preset(template)
     chosen = _chosen_run(version, run)
-    try:
-        with transaction.atomic():
-            study = Study.objects.create(
-                slug=slug,
-                title=title or preset.title,
-                template=preset.key,
-                template_version=preset.version,
-                dataset_version=version,
-                run=chosen,
-                seed=PUBLIC_SEED if seed is None else seed,
-                assignment_seed=new_assignment_seed() if seed is None else "",
-                settings=_first_settings(preset, version),
-                questionnaire=copy.deepcopy(preset.questionnaire),
-                texts=copy.deepcopy(preset.texts),
-            )
-    except IntegrityError as problem:
-        raise ParallaxError("study.slug_taken", f"There is a study called {slug} already.") from problem
-    measured = list(measured_algorithms(chosen))
-    Condition.objects.bulk_create(
+    conditions = [
         Condition(
-            study=study,
             position=position,
             label=algorithm.label,
             model=algorithm.model,
             model_digest=algorithm.model.digest,
             target=per_condition,
         )
-        for position, algorithm in enumerate(measured)
+        for position, algorithm in enumerate(measured_algorithms(chosen))
         if algorithm.model is not None
+    ]
+    return new_draft(
+        conditions,
+        owner=owner,
+        reason="Made from a template.",
+        facts={
+            "template": preset.key,
+            "template_version": preset.version,
+            "run": chosen.pk,
+            "per_condition": per_condition,
+            "left_out": [{"label": failed.label, "reason": failed.error} for failed in failed_algorithms(chosen)],
+        },
+        slug=slug,
+        title=title or preset.title,
+        template=preset.key,
+        template_version=preset.version,
+        dataset_version=version,
+        run=chosen,
+        seed=PUBLIC_SEED if seed is None else seed,
+        assignment_seed=new_assignment_seed() if seed is None else "",
+        settings=_first_settings(preset, version),
+        questionnaire=copy.deepcopy(preset.questionnaire),
+        texts=copy.deepcopy(preset.texts),
     )
+
+
+def new_draft(
+    conditions: Sequence[Condition], *, owner: Any, reason: str, facts: Mapping[str, Any], **fields: Any
+) -> Study:
+    """Store a draft with its conditions and its owner, in the caller's transaction; logged.
+
+    Raises `study.slug_taken`.
+    """
+    try:
+        with transaction.atomic():
+            study = Study.objects.create(**fields)
+    except IntegrityError as problem:
+        raise ParallaxError("study.slug_taken", f"There is a study called {fields['slug']} already.") from problem
+    for condition in conditions:
+        condition.study = study
+    Condition.objects.bulk_create(conditions)
     if owner is not None:
         StudyMembership.objects.create(study=study, researcher=owner, role=Role.OWNER)
     LogEntry.objects.create(
@@ -162,15 +183,8 @@ def create_study(
         kind="studies.study",
         object_id=study.pk,
         to_status=StudyStatus.DRAFT,
-        reason="Made from a template.",
-        facts={
-            "template": preset.key,
-            "template_version": preset.version,
-            "run": chosen.pk,
-            "per_condition": per_condition,
-            **seed_facts(study),
-            "left_out": [{"label": failed.label, "reason": failed.error} for failed in failed_algorithms(chosen)],
-        },
+        reason=reason,
+        facts={**facts, **seed_facts(study)},
     )
     return study
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from core.errors import ParallaxError
-from core.models import LogEntry
-from studies.allocation.selectors.assignment_seed import seed_facts
-from studies.design.services.design import check_slug
+from studies.design.services.design import check_slug, new_draft
 from studies.design.services.launch import NOT_DESIGN
-from studies.enums import Role, StudyStatus
-from studies.models import Condition, Recruiting, Study, StudyMembership
+from studies.models import Condition, Recruiting, Study
 from studies.models.study import new_assignment_seed
 from studies.recruitment.panels.exits import NO_CODE, UNIQUE
 
@@ -29,28 +26,8 @@ def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -
     check_slug(slug)
     if not title.strip():
         raise ParallaxError("study.no_title", "Give the new study a title.")
-    try:
-        with transaction.atomic():
-            duplicate = Study.objects.create(
-                slug=slug,
-                title=title.strip(),
-                template=study.template,
-                template_version=study.template_version,
-                dataset_version=study.dataset_version,
-                run=study.run,
-                seed=study.seed,
-                assignment_seed=new_assignment_seed(),
-                settings={key: copy.deepcopy(value) for key, value in study.settings.items() if key not in NOT_DESIGN},
-                questionnaire=copy.deepcopy(study.questionnaire),
-                texts=copy.deepcopy(study.texts),
-                external_ids_kept_days=study.external_ids_kept_days,
-                answers_kept_days=study.answers_kept_days,
-            )
-    except IntegrityError as problem:
-        raise ParallaxError("study.slug_taken", f"There is a study called {slug} already.") from problem
-    Condition.objects.bulk_create(
+    conditions = [
         Condition(
-            study=duplicate,
             position=condition.position,
             label=condition.label,
             model_id=condition.model_id,
@@ -58,18 +35,27 @@ def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -
             target=condition.target,
         )
         for condition in study.conditions.order_by("position")
+    ]
+    duplicate = new_draft(
+        conditions,
+        owner=actor,
+        reason=f"Made as a copy of {study.slug}.",
+        facts={"copy_of": study.pk, "design_hash": study.design_hash},
+        slug=slug,
+        title=title.strip(),
+        template=study.template,
+        template_version=study.template_version,
+        dataset_version=study.dataset_version,
+        run=study.run,
+        seed=study.seed,
+        assignment_seed=new_assignment_seed(),
+        settings={key: copy.deepcopy(value) for key, value in study.settings.items() if key not in NOT_DESIGN},
+        questionnaire=copy.deepcopy(study.questionnaire),
+        texts=copy.deepcopy(study.texts),
+        external_ids_kept_days=study.external_ids_kept_days,
+        answers_kept_days=study.answers_kept_days,
     )
     _copy_recruiting(study, duplicate)
-    if actor is not None:
-        StudyMembership.objects.create(study=duplicate, researcher=actor, role=Role.OWNER)
-    LogEntry.objects.create(
-        actor=actor,
-        kind="studies.study",
-        object_id=duplicate.pk,
-        to_status=StudyStatus.DRAFT,
-        reason=f"Made as a copy of {study.slug}.",
-        facts={"copy_of": study.pk, "design_hash": study.design_hash, **seed_facts(duplicate)},
-    )
     return duplicate
 
 

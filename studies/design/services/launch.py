@@ -229,14 +229,15 @@ def launch_study(*, study: Study, actor: Any = None, why: str = "") -> StudyVers
     return version
 
 
+def locked_design(study_id: int) -> Study:
+    """Lock and load a study with the dataset and the run that its design names."""
+    studies = Study.objects.select_for_update(no_key=True, of=("self",))
+    return studies.select_related("run", "dataset_version").get(pk=study_id)
+
+
 @transaction.atomic
 def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
-    # Read again under the lock: what is frozen is what stands now.
-    current = (
-        Study.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("run", "dataset_version")
-        .get(pk=study_id)
-    )
+    current = locked_design(study_id)  # what is frozen is what stands now
     current.settings = with_defaults(current)
     snapshot = design_snapshot(current)
     design_hash = digest_of(snapshot)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import transaction
@@ -31,27 +32,27 @@ def _refused(problem: ParameterError) -> ParallaxError:
     return ParallaxError("questionnaire.problems", " ".join(problems), {"problems": problems})
 
 
-@transaction.atomic
-def _changed(*, study: Study, actor: Any, reason: str, change: Callable[[Data], None]) -> Study:
-    """Apply a change to a copy, check the whole design, store and log it; who walked it as it was is removed.
+@contextmanager
+def _edited(study: Study, actor: Any, change: str) -> Iterator[Data]:
+    """Yield a copy of the questionnaire to edit; then check the whole design, store and log it.
 
-    Raises `studies.not_draft`, `questionnaire.problems`.
+    Who walked the design as it was is removed. Raises `studies.not_draft`, `questionnaire.problems`.
     """
-    current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
-    require_draft(current)
-    translating = languages_in_translation(current)
-    edited: Data = copy.deepcopy(current.questionnaire)
-    change(edited)
-    try:
-        check_design(settings=current.settings, questionnaire=edited, texts=current.texts, translating=translating)
-    except ParameterError as problem:
-        raise _refused(problem) from problem
-    current.questionnaire = edited
-    current.save(update_fields=["questionnaire", "updated_at"])
-    record(current, reason=f"Questionnaire changed: {reason}", actor=actor)
-    drop_trial(study=current, actor=actor)
-    study.questionnaire = edited
-    return current
+    with transaction.atomic():
+        current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
+        require_draft(current)
+        translating = languages_in_translation(current)
+        edited: Data = copy.deepcopy(current.questionnaire)
+        yield edited
+        try:
+            check_design(settings=current.settings, questionnaire=edited, texts=current.texts, translating=translating)
+        except ParameterError as problem:
+            raise _refused(problem) from problem
+        current.questionnaire = edited
+        current.save(update_fields=["questionnaire", "updated_at"])
+        record(current, reason=f"Questionnaire changed: {change}", actor=actor)
+        drop_trial(study=current, actor=actor)
+        study.questionnaire = edited
 
 
 def _position_of(data: Data, key: str) -> tuple[str, int]:
@@ -62,23 +63,18 @@ def _position_of(data: Data, key: str) -> tuple[str, int]:
     raise ParallaxError("questionnaire.unknown", f"This questionnaire has no question {key!r}; it may have been moved.")
 
 
-def _keys(data: Data) -> set[str]:
-    return {question["key"] for block in BLOCKS for question in data.get(block, ())}
-
-
 def free_key(used: set[str], stem: str = "q") -> str:
     """Return an unused key: the stem with the next number."""
     base = re.sub(r"_?\d+$", "", stem)[:36] or "q"
     return next(f"{base}_{number}" for number in range(1, len(used) + 2) if f"{base}_{number}" not in used)
 
 
-def save_question(*, study: Study, block: str, question: Mapping[str, Any], key: str = "", actor: Any = None) -> Study:
+def save_question(*, study: Study, block: str, question: Mapping[str, Any], key: str = "", actor: Any = None) -> None:
     """Put a question in the place of the one called `key`, or at the end of the block where there is no key.
 
     Raises `studies.not_draft`, `questionnaire.unknown`, `questionnaire.problems`, `questionnaire.measured`.
     """
-
-    def change(data: Data) -> None:
+    with _edited(study, actor, f"question {question.get('key')} {'changed' if key else 'added'}.") as data:
         if not key:
             data.setdefault(block, []).append(dict(question))
             return
@@ -88,9 +84,6 @@ def save_question(*, study: Study, block: str, question: Mapping[str, Any], key:
         data[home][number] = dict(question)
         if question.get("key") != key:
             _rename(data, key, str(question.get("key")))
-
-    what = f"question {question.get('key')} {'changed' if key else 'added'}."
-    return _changed(study=study, actor=actor, reason=what, change=change)
 
 
 def _rename(data: Data, old: str, new: str) -> None:
@@ -117,54 +110,42 @@ def _measured(key: str) -> ParallaxError:
     )
 
 
-def delete_question(*, study: Study, key: str, actor: Any = None) -> Study:
+def delete_question(*, study: Study, key: str, actor: Any = None) -> None:
     """Take a question out.
 
     Raises as `save_question`; where another question depends on it, `questionnaire.problems` says which.
     """
-
-    def change(data: Data) -> None:
+    with _edited(study, actor, f"question {key} deleted.") as data:
         block, number = _position_of(data, key)
         if is_measured(block, key):
             raise _measured(key)
         del data[block][number]
 
-    return _changed(study=study, actor=actor, reason=f"question {key} deleted.", change=change)
 
-
-def move_question(*, study: Study, key: str, direction: str, actor: Any = None) -> Study:
+def move_question(*, study: Study, key: str, direction: str, actor: Any = None) -> None:
     """Move a question one place up or down within its block; at the end it stays where it is.
 
     Raises as `save_question`; where a condition would come before what it depends on, `questionnaire.problems`.
     """
-
-    def change(data: Data) -> None:
+    with _edited(study, actor, f"question {key} moved {direction}.") as data:
         block, number = _position_of(data, key)
         target = number + (-1 if direction == UP else 1)
         if 0 <= target < len(data[block]):
             data[block][number], data[block][target] = data[block][target], data[block][number]
 
-    return _changed(study=study, actor=actor, reason=f"question {key} moved {direction}.", change=change)
-
 
 def duplicate_question(*, study: Study, key: str, actor: Any = None) -> str:
     """Put a copy of a question after it, and return the copy's key. Raises as `save_question`."""
-    new_key = ""
-
-    def change(data: Data) -> None:
-        nonlocal new_key
+    with _edited(study, actor, f"question {key} duplicated.") as data:
         block, number = _position_of(data, key)
-        new_key = free_key(_keys(data), key)
+        new_key = free_key({question["key"] for block in BLOCKS for question in data.get(block, ())}, key)
         data[block].insert(number + 1, {**copy.deepcopy(data[block][number]), "key": new_key})
-
-    _changed(study=study, actor=actor, reason=f"question {key} duplicated.", change=change)
     return new_key
 
 
-def save_scale(*, study: Study, scale: Mapping[str, Any], actor: Any = None) -> Study:
+def save_scale(*, study: Study, scale: Mapping[str, Any], actor: Any = None) -> None:
     """Add a scale, or put it in the place of the one with its key. Raises as `save_question`."""
-
-    def change(data: Data) -> None:
+    with _edited(study, actor, f"scale {scale['key']} saved.") as data:
         scales = data.setdefault("scales", [])
         for number, stored in enumerate(scales):
             if stored["key"] == scale["key"]:
@@ -172,34 +153,26 @@ def save_scale(*, study: Study, scale: Mapping[str, Any], actor: Any = None) -> 
                 return
         scales.append(dict(scale))
 
-    return _changed(study=study, actor=actor, reason=f"scale {scale['key']} saved.", change=change)
 
-
-def delete_scale(*, study: Study, key: str, actor: Any = None) -> Study:
+def delete_scale(*, study: Study, key: str, actor: Any = None) -> None:
     """Take a scale out, and its questions from it. Raises as `save_question`."""
-
-    def change(data: Data) -> None:
+    with _edited(study, actor, f"scale {key} deleted.") as data:
         data["scales"] = [scale for scale in data.get("scales", ()) if scale["key"] != key]
         for block in BLOCKS:
             for question in data.get(block, ()):
                 if question.get("scale") == key:
                     del question["scale"]
 
-    return _changed(study=study, actor=actor, reason=f"scale {key} deleted.", change=change)
 
-
-def set_attention(*, study: Study, ends_after: int, actor: Any = None) -> Study:
+def set_attention(*, study: Study, ends_after: int, actor: Any = None) -> None:
     """Set how many failed attention checks end a session; 0 for no limit. Raises as `save_question`."""
-
-    def change(data: Data) -> None:
+    with _edited(study, actor, f"attention checks end after {ends_after}.") as data:
         data.pop("attention", None)
         if ends_after:
             data["attention"] = {"ends_after": ends_after}
 
-    return _changed(study=study, actor=actor, reason=f"attention checks end after {ends_after}.", change=change)
 
-
-def add_block(*, study: Study, name: str, actor: Any = None) -> Study:
+def add_block(*, study: Study, name: str, actor: Any = None) -> None:
     """Add the questions and scales of a shipped block.
 
     Raises as `save_question`, and `questionnaire.unknown_block`; a key that is taken is among the problems.
@@ -208,28 +181,27 @@ def add_block(*, study: Study, name: str, actor: Any = None) -> Study:
         block = load_block(name)
     except ParameterError as problem:
         raise ParallaxError("questionnaire.unknown_block", str(problem)) from problem
-
-    def change(data: Data) -> None:
+    with _edited(study, actor, f"block {name} added.") as data:
         for part in (*BLOCKS, "scales"):
             if block.questionnaire.get(part):
                 data.setdefault(part, []).extend(copy.deepcopy(block.questionnaire[part]))
 
-    return _changed(study=study, actor=actor, reason=f"block {name} added.", change=change)
 
-
-def import_questionnaire(*, study: Study, text: str, actor: Any = None) -> Study:
-    """Put a YAML document's questionnaire in the place of the study's.
-
-    Raises `studies.not_draft`, and `questionnaire.problems` with the line and place of each.
-    """
+def parsed_document(text: str) -> Data:
+    """Read a questionnaire's YAML document; raises `questionnaire.problems` with the line and place of each."""
     try:
-        document = read_document(text)
+        return read_document(text)
     except QuestionnaireProblems as problem:
         located = list(map(str, getattr(problem, "located", problem.problems)))
         raise ParallaxError("questionnaire.problems", " ".join(located), {"problems": located}) from problem
 
-    def change(data: Data) -> None:
+
+def import_questionnaire(*, study: Study, text: str, actor: Any = None) -> None:
+    """Put a YAML document's questionnaire in the place of the study's.
+
+    Raises `studies.not_draft`, and what `parsed_document` raises.
+    """
+    document = parsed_document(text)
+    with _edited(study, actor, "imported from a document.") as data:
         data.clear()
         data.update(document)
-
-    return _changed(study=study, actor=actor, reason="imported from a document.", change=change)

@@ -13,7 +13,7 @@ from core.transitions import move
 from studies.allocation.selectors.assignment_seed import is_seed_known
 from studies.design.services.amending import next_version
 from studies.design.services.archiving import refuse_archived
-from studies.design.services.launch import model_problems
+from studies.design.services.launch import locked_design, model_problems
 from studies.enums import STUDY_MOVES, Mode, ParticipantStatus, StudyStatus
 from studies.models import Study
 from studies.models.study import new_assignment_seed
@@ -45,11 +45,7 @@ def reopen_study(*, study: Study, why: str, actor: Any = None) -> int:
 
 @transaction.atomic
 def _reopened(study_id: int, why: str, actor: Any) -> int:
-    current = (
-        Study.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("run", "dataset_version")
-        .get(pk=study_id)
-    )
+    current = locked_design(study_id)
     if current.status != StudyStatus.CLOSED or current.closed_at is None:
         raise NotAllowedInState(
             "reopen.not_closed",

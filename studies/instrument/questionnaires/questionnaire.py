@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.errors import ParameterError
 from studies.instrument.questionnaires.questions import ATTENTION, Question, Texts
 
 ABOUT = "about"
@@ -67,18 +66,6 @@ class Questionnaire:
         return {
             key: ("yes" if value else "no") if isinstance(value, bool) else str(value) for key, value in answers.items()
         }
-
-    def find(self, key: str, *, about_item: bool) -> tuple[str, Question]:
-        """Return the block and the question with a key.
-
-        Raises ParameterError when there is no such question.
-        """
-        for name in (ITEMS,) if about_item else (ABOUT, OVERALL, AFTER):
-            for question in self.block(name):
-                if question.key == key:
-                    return name, question
-        where = "about a recommended item" if about_item else "about the person or the whole list"
-        raise ParameterError(f"This study asks no question {key!r} {where}.")
 
     def known(self, block: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answers that conditions in a block may use: those to questions that are themselves shown.

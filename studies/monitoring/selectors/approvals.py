@@ -51,9 +51,10 @@ def _expected(recruiting: HowRecruited, record: Record) -> str:
 
 
 def _judged(
-    state: str, record: Record | None, lacking: str | None, code: str, expected: str, out: str | None
+    row: Submission, record: Record | None, lacking: str | None, expected: str, out: Exclusion | None
 ) -> tuple[str, str]:
     """The recommended action for a submission, and its reason."""
+    state = row.state
     if record is None:
         return (NOTHING, "") if state in words.GIVEN_BACK else (LOOK, "No participant of this study has this id.")
     participant = record.participant
@@ -69,10 +70,10 @@ def _judged(
     if lacking:
         return LOOK, lacking
     if out is not None:
-        return LOOK, f"Excluded from analyses: {out}"
-    if code.lower() in NO_CODES:
+        return LOOK, f"Excluded from analyses: {out.reason}"
+    if row.code.lower() in NO_CODES:
         return APPROVE, "Gave no code; the data are complete." if expected else ""
-    if expected and code != expected:
+    if expected and row.code != expected:
         return LOOK, "Gave another code than the one shown here."
     return APPROVE, ""
 
@@ -85,44 +86,35 @@ def approvals_of(study: Study) -> list[Approval]:
     lines, listed = [], set()
     for row in Submission.objects.filter(study=study).order_by("pk"):
         record = by_participant.get(row.participant_id) if row.participant_id else None
-        if record is not None:
-            listed.add(record.participant.pk)
-        lines.append(_line(study, recruiting, record, out, row.person, row.submission, row.state, row.told, row.code))
+        listed.add(row.participant_id)
+        lines.append(_line(study, recruiting, record, out, row))
     names = ExternalId.objects.filter(study=study, name__in=recruiting.panel.person).order_by("participant_id")
     for participant, person in names.values_list("participant_id", "value"):
         record = by_participant.get(participant)
         if record and participant not in listed and record.participant.status == ParticipantStatus.COMPLETED:
             listed.add(participant)
-            line = _line(study, recruiting, record, out, person, "", words.AWAITING, "in no list yet", "")
+            unlisted = Submission(person=person, state=words.AWAITING, told="in no list yet")
+            line = _line(study, recruiting, record, out, unlisted)
             reason = "Completed here, and in no list loaded yet." if line.verdict == APPROVE else line.reason
             lines.append(replace(line, reason=reason))
     return lines
 
 
 def _line(
-    study: Study,
-    recruiting: HowRecruited,
-    record: Record | None,
-    out: Mapping[int, Exclusion],
-    person: str,
-    submission: str,
-    state: str,
-    panel_state: str,
-    code: str,
+    study: Study, recruiting: HowRecruited, record: Record | None, out: Mapping[int, Exclusion], row: Submission
 ) -> Approval:
     lacking = why_incomplete(study, record) if record else None
     expected = _expected(recruiting, record) if record else ""
     exclusion = out.get(record.participant.pk) if record else None
-    why = None if exclusion is None else exclusion.reason
-    verdict, reason = _judged(state, record, lacking, code, expected, why)
+    verdict, reason = _judged(row, record, lacking, expected, exclusion)
     return Approval(
-        person=person,
-        submission=submission,
-        told=panel_state or state.replace("_", " "),
+        person=row.person,
+        submission=row.submission,
+        told=row.told or row.state.replace("_", " "),
         participant=record.participant.code if record else "",
         status=str(record.participant.get_status_display()) if record else "",
         is_complete=record is not None and lacking is None,
-        code_given=code,
+        code_given=row.code,
         code_expected=expected,
         verdict=verdict,
         reason=reason,

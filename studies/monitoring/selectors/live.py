@@ -140,24 +140,20 @@ def stratum_lines(study: Study, mode: str, conditions: Sequence[Condition]) -> l
 def analysable_counts(study: Study, mode: str) -> dict[str, int]:
     """Included completers by condition label; at most some seconds old."""
     key = f"studies.analysable.{study.pk}.{study.created_at.timestamp()}.{mode}"
-    counts: dict[str, int] | None = cache.get(key)
-    if counts is None:
+
+    def counts() -> dict[str, int]:
         excluded = planned_exclusions(study, [mode])
         completed = Participant.objects.filter(
             study=study, mode=mode, status=ParticipantStatus.COMPLETED, erased_at__isnull=True
         )
         counted = Counter(label for pk, label in completed.values_list("pk", "condition__label") if pk not in excluded)
-        counts = {label: counted[label] for label in study.conditions.values_list("label", flat=True)}
-        cache.set(key, counts, FLAGS_KEPT_SECONDS)
-    return counts
+        return {label: counted[label] for label in study.conditions.values_list("label", flat=True)}
+
+    return cache.get_or_set(key, counts, FLAGS_KEPT_SECONDS)
 
 
 def cached_flag_counts(study: Study, mode: str) -> list[tuple[str, int]]:
     """Participants with each flag by the current thresholds; at most some seconds old."""
     thresholds = digest_of(study.settings.get("quality") or {})
     key = f"studies.instrument.flags.{study.pk}.{study.created_at.timestamp()}.{mode}.{thresholds}"
-    counts: list[tuple[str, int]] | None = cache.get(key)
-    if counts is None:
-        counts = flag_counts(study, [mode])
-        cache.set(key, counts, FLAGS_KEPT_SECONDS)
-    return counts
+    return cache.get_or_set(key, lambda: flag_counts(study, [mode]), FLAGS_KEPT_SECONDS)

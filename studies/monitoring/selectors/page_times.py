@@ -107,11 +107,7 @@ def _completed(study: Study, mode: str) -> QuerySet[Participant]:
 def step_times_lately(study: Study, mode: str) -> list[StepTime]:
     """As `step_times`, at most a few seconds old."""
     key = f"step-times:{study.pk}:{study.created_at.timestamp()}:{mode}"
-    times: list[StepTime] | None = cache.get(key)
-    if times is None:
-        times = step_times(study, mode)
-        cache.set(key, times, KEPT_SECONDS)
-    return times
+    return cache.get_or_set(key, lambda: step_times(study, mode), KEPT_SECONDS)
 
 
 def step_times(study: Study, mode: str) -> list[StepTime]:

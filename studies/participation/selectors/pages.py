@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
-from typing import Any
 
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -18,7 +16,6 @@ from catalog.selectors.items import headlines_at, items_at
 from core.errors import ParallaxError
 from studies.instrument import flow
 from studies.models import Participant, ProfileRating, RecommendedItem
-from studies.participation.selectors.participant_rows import answers_of
 
 STARS = (1, 2, 3, 4, 5)
 NAMES: dict[str, Promise] = {
@@ -109,28 +106,14 @@ class Thumb:
     is_done: bool
 
 
-@lru_cache(maxsize=64)
-def _shape(name: str) -> tuple[str, str, str]:
-    """The parts of an address before, between and after token and number; cached, as a page has a hundred."""
-    number = "0" if name in NUMBERED else ""
-    address = reverse(f"participant:{name}", args=["TOKEN", number] if number else ["TOKEN"])
-    before, _token, rest = address.partition("TOKEN")
-    between, _number, after = rest.rpartition(number) if number else (rest, "", "")
-    return before, between, after
-
-
-NUMBERED = frozenset({"item", "details", "trailer", "rate_item"})
-
-
 @dataclass(frozen=True)
 class Links:
     """The addresses of one participant's pages."""
 
     token: str
 
-    def _of(self, name: str, number: int | str = "") -> str:
-        before, between, after = _shape(name)
-        return f"{before}{self.token}{between}{number}{after}"
+    def _of(self, name: str, *number: int) -> str:
+        return reverse(f"participant:{name}", args=[self.token, *number])
 
     def to(self, page: flow.Place) -> str:
         """Return the address of a place in the study."""
@@ -146,23 +129,15 @@ class Links:
         """Return the address that receives page events."""
         return self._of("events")
 
-    def details(self, item: Item) -> str:
-        """Return the address of an item's details."""
-        return self.details_of(item.pk)
-
-    def details_of(self, item_id: int) -> str:
+    def details(self, item_id: int) -> str:
         """Return the address of the details of the item with that key."""
         return self._of("details", item_id)
 
-    def trailer(self, item: Item) -> str:
+    def trailer(self, item_id: int) -> str:
         """Return the address that records the click and leads to the trailer."""
-        return self._of("trailer", item.pk)
+        return self._of("trailer", item_id)
 
-    def rating(self, item: Item) -> str:
-        """Return the address that receives a rating of the item."""
-        return self.rating_of(item.pk)
-
-    def rating_of(self, item_id: int) -> str:
+    def rating(self, item_id: int) -> str:
         """Return the address that receives a rating of the item with that key."""
         return self._of("rate_item", item_id)
 
@@ -208,8 +183,8 @@ def cards_of(
             item,
             facts[item.pk],
             item.poster_url,
-            links.details(item),
-            links.rating(item),
+            links.details(item.pk),
+            links.rating(item.pk),
             profile.get(item.index),
             suffix,
         )
@@ -220,7 +195,7 @@ def cards_of(
 def rated_cards(version: DatasetVersion, profile: Mapping[int, int], *, links: Links) -> list[Card]:
     """Return the rated items for the tray; `profile` is as returned by `profile_of`."""
     items = items_at(version, list(profile))
-    return [Card(item, "", item.poster_url, links.details(item), rating=profile[item.index]) for item in items]
+    return [Card(item, "", item.poster_url, links.details(item.pk), rating=profile[item.index]) for item in items]
 
 
 def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
@@ -235,21 +210,9 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
     items = items_at(version, [index for _rank, index in ranked])
     facts = facts_of(version, items)
     return [
-        Slot(rank, item, facts[item.pk], item.poster_url, links.details(item), links.trailer(item))
+        Slot(rank, item, facts[item.pk], item.poster_url, links.details(item.pk), links.trailer(item.pk))
         for (rank, _index), item in zip(ranked, items, strict=True)
     ]
-
-
-def answers_by_rank(participant: Participant, since: datetime | None = None) -> dict[int, dict[str, Any]]:
-    """Return the participant's answers: rank (0: about the person or the list) → question → value.
-
-    With `since`, only those given or changed after it.
-    """
-    by_rank: dict[int, dict[str, Any]] = {}
-    for row in answers_of(participant):
-        if since is None or row.answered_at >= since:
-            by_rank.setdefault(row.rank, {})[row.question] = row.value
-    return by_rank
 
 
 def thumbs_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -40,34 +40,26 @@ def study_by_slug(slug: str) -> Study | None:
 
 def participant_by_token(digest: str) -> Participant | None:
     """Return the participant whose link's token has this digest, with their study, or None."""
-    return _only_row(participants_with_study().filter(token_digest=digest))
+    return participants_with_study().filter(token_digest=digest).first()
 
 
 def participant_by_entry(study: Study, digest: str) -> Participant | None:
     """Return the participant who entered the study by the key with this digest, or None."""
-    return _only_row(participants_with_study().filter(study=study, entry_key=digest))
+    return participants_with_study().filter(study=study, entry_key=digest).first()
 
 
-def _only_row(rows: QuerySet[Participant]) -> Participant | None:
-    try:
-        return rows.get()
-    except Participant.DoesNotExist:
-        return None
+def answers_by_rank(participant: Participant, since: datetime | None = None) -> dict[int, dict[str, Any]]:
+    """Return the participant's answers: rank (0: about the person or the list) → question → value.
 
-
-class StoredAnswer(NamedTuple):
-    """A stored answer; `rank` is 0 for questions about the person or the list."""
-
-    question: str
-    rank: int
-    value: Any
-    answered_at: datetime
-
-
-def answers_of(participant: Participant) -> list[StoredAnswer]:
-    """Return everything the participant has answered, in no order."""
+    With `since`, only those given or changed after it.
+    """
     rows = Response.objects.filter(participant=participant.pk).order_by()
-    return [StoredAnswer(*row) for row in rows.values_list("question", "rank", "value", "answered_at")]
+    if since is not None:
+        rows = rows.filter(answered_at__gte=since)
+    by_rank: dict[int, dict[str, Any]] = {}
+    for rank, question, value in rows.values_list("rank", "question", "value"):
+        by_rank.setdefault(rank, {})[question] = value
+    return by_rank
 
 
 def answers_about(participant: Participant, rank: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -14,6 +14,7 @@ from studies.instrument import flow
 from studies.instrument.questionnaires import schema
 from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, Joined, Test, as_text
 
+T = TypeVar("T")
 DECLINE_RAW = "--declined"  # no choice's value begins with a hyphen
 WAS = "was."  # and a question's key: the field that says what its page was drawn with
 SHORT_TEXT = 200  # a longer one gets a field that grows
@@ -136,6 +137,11 @@ def in_language(texts: Mapping[str, Any], language: str) -> Any:
     return texts.get(language) or next(iter(texts.values()), "")
 
 
+def _ordered(parts: Mapping[str, T], order: Iterable[str] | None) -> list[T]:
+    """Return the parts in the stored order; parts that it does not name come last, as declared."""
+    return [parts[key] for key in dict.fromkeys([*(order or ()), *parts]) if key in parts]
+
+
 @dataclass(frozen=True)
 class Page:
     """The context of a block of questions.
@@ -156,11 +162,11 @@ class Page:
     def questions(self) -> list[Asked]:
         """Every question of the block in the order shown, including those still hidden."""
         questions = {question.key: question for question in self.questionnaire.block(self.block)}
-        order = [key for key in self.orders.get("questions", ()) if key in questions]
-        keys = [*order, *(key for key in questions if key not in order)]
         known = self.questionnaire.known(self.block, self.answers)
         here = frozenset(questions)
-        return [self._presented(questions[key], known, here) for key in keys]
+        return [
+            self._presented(question, known, here) for question in _ordered(questions, self.orders.get("questions"))
+        ]
 
     def _presented(self, question: schema.Question, known: Mapping[str, Any], here: frozenset[str]) -> Asked:
         condition = condition_of(question)
@@ -197,7 +203,7 @@ class Page:
             ends=tuple(ends) if ends else None,
             problem=self.problems.get(question.key, ""),
             value=self._value(question, None if is_declined else stored),
-            was=self._was(question, stored, options, rows, decline, own_words),
+            was=self._was(question, stored, options, rows, decline=decline, own_words=own_words),
             unit=in_language(question.unit, self.language),
             is_required=question.required,
             longest=question.max_length,
@@ -234,13 +240,11 @@ class Page:
             return self._points(question, stored)
         plain = schema.plain_answer(stored)
         chosen = plain if isinstance(plain, list) else [plain]
-        by_value = {choice.value: choice for choice in question.choices}
-        order = [value for value in self.orders.get("within", {}).get(question.key, ()) if value in by_value]
-        values = [*order, *(value for value in by_value if value not in order)]
+        choices = {choice.value: choice for choice in question.choices}
         options = [
-            Option(value, in_language(by_value[value].label, self.language), value in chosen,
-                   is_exclusive=by_value[value].is_exclusive)
-            for value in values
+            Option(choice.value, in_language(choice.label, self.language), choice.value in chosen,
+                   is_exclusive=choice.is_exclusive)
+            for choice in _ordered(choices, self.orders.get("within", {}).get(question.key))
         ]  # fmt: skip
         if question.other:
             options.append(Option(schema.OTHER, in_language(question.other, self.language), schema.OTHER in chosen))
@@ -257,11 +261,9 @@ class Page:
 
     def _rows(self, question: schema.Question, stored: Mapping[str, Any]) -> tuple[AskedRow, ...]:
         by_key = {row.key: row for row in question.rows}
-        order = [key for key in self.orders.get("within", {}).get(question.key, ()) if key in by_key]
-        keys = [*order, *(key for key in by_key if key not in order)]
         rows = []
-        for key in keys:
-            chosen = stored.get(key)
+        for row in _ordered(by_key, self.orders.get("within", {}).get(question.key)):
+            chosen = stored.get(row.key)
             if question.choices:
                 options = tuple(
                     Option(choice.value, in_language(choice.label, self.language), chosen == choice.value)
@@ -269,7 +271,7 @@ class Page:
                 )
             else:
                 options = self._points(question, chosen)
-            rows.append(AskedRow(f"{question.key}.{key}", in_language(by_key[key].text, self.language), options))
+            rows.append(AskedRow(f"{question.key}.{row.key}", in_language(row.text, self.language), options))
         return tuple(rows)
 
     def _value(self, question: schema.Question, stored: Any) -> str:
@@ -283,6 +285,7 @@ class Page:
         stored: Any,
         options: tuple[Option, ...],
         rows: tuple[AskedRow, ...],
+        *,
         decline: Option | None,
         own_words: Option | None,
     ) -> str:

@@ -1,7 +1,7 @@
 """Answers to questions about the person, about items and about the list as a whole; each is stored at once.
 
-Every service here locks the participant's row, checks their current step, and has the same result when it is called
-again. A request out of order is refused with `study.out_of_order` and the participant's current step.
+The same answers have the same result when they are sent again. A request out of order is refused with
+`study.out_of_order` and the participant's current step.
 """
 
 from __future__ import annotations
@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
-from django.utils.translation import gettext as _
-
-from core.errors import ParallaxError, ParameterError
+from core.errors import ParameterError
 from studies.design.selectors.study_content import content_of
 from studies.enums import ParticipantStatus, Provenance
 from studies.instrument import flow
@@ -24,7 +21,6 @@ from studies.models import Participant, Response
 from studies.participation.services.events import record_event
 from studies.participation.services.participant_state import (
     list_length,
-    lock_open,
     not_active,
     out_of_order,
     place_of,
@@ -38,56 +34,6 @@ class AnswerSource:
 
     provenance: str = Provenance.PERSON
     client_at: datetime | None = None
-
-
-@transaction.atomic
-def answer(
-    *,
-    participant: Participant,
-    question: str,
-    value: Any,
-    rank: int = 0,
-    provenance: str = Provenance.PERSON,
-    client_at: datetime | None = None,
-) -> Response | None:
-    """Store an answer, or replace the earlier one; None clears an answer that is not required.
-
-    A changed answer about an item is recorded as an event too, without its values where they identify a person.
-    Answers to questions that are no longer asked are kept until their page is left. Raises `study.bad_answer`,
-    `study.not_asked`, `study.out_of_order`, `study.not_active`.
-    """
-    lock_open(participant)
-    block, definition = _question(participant, question, rank)
-    page = PageAnswers(participant, block, rank)
-    page.require_open()
-    if not definition.is_shown(page.questionnaire.known(block, page.values)):
-        raise ParallaxError(
-            "study.not_asked",
-            _("This question does not follow from your earlier answers."),
-            {"question": question, "rank": rank},
-        )
-    try:
-        checked = definition.check(value)
-    except ParameterError as problem:
-        raise ParallaxError(
-            "study.bad_answer",
-            _("This answer cannot be stored. Please choose one of the answers that the page offers."),
-            {"question": question, "rank": rank, "problem": str(problem)},
-        ) from problem
-    touch(participant)
-    return page.store(definition, checked, AnswerSource(provenance=provenance, client_at=client_at))
-
-
-def _question(participant: Participant, key: str, rank: int) -> tuple[str, Question]:
-    """Return the block and the question; raise `study.bad_answer` where the study has no such question."""
-    try:
-        return content_of(participant.study).questionnaire.find(key, about_item=rank > 0)
-    except ParameterError as problem:
-        raise ParallaxError(
-            "study.bad_answer",
-            _("This study has no such question."),
-            {"question": key, "rank": rank, "problem": str(problem)},
-        ) from problem
 
 
 class PageAnswers:
@@ -146,25 +92,21 @@ class PageAnswers:
             else:
                 self.store(question, value, source)
 
-    def store(self, question: Question, value: Any, source: AnswerSource) -> Response | None:
+    def store(self, question: Question, value: Any, source: AnswerSource) -> None:
         """Store a checked value; a changed answer about an item is recorded as an event."""
         row = self._rows.get(question.key)
         if row is not None and row.value != value and self.block == ITEMS:
             self._record_change(question, row.value, value, source)
-        if value is None:
-            self.clear(question)
-            return None
         if row is None:
             row = Response(participant=self.participant, question=question.key, rank=self.rank)
         elif row.value == value:
-            return row
+            return
         else:
             row.n_changes += 1
         row.value, row.provenance = value, source.provenance
         row.save()
         self._rows[question.key] = row
         self.values[question.key] = value
-        return row
 
     def clear(self, question: Question) -> None:
         """Delete the stored answer, if there is one."""

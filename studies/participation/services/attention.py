@@ -8,11 +8,11 @@ from typing import Any
 
 from django.db import transaction
 
-from core.transitions import move
-from studies.allocation.services.slots import release_slot
-from studies.enums import PARTICIPANT_MOVES, ParticipantStatus
+from studies.allocation.services.slots import end_participation
+from studies.enums import ParticipantStatus
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL, Questionnaire
 from studies.models import Event, Participant
+from studies.participation.selectors.participant_rows import answers_by_rank
 
 logger = logging.getLogger(__name__)
 
@@ -31,9 +31,7 @@ def note_checks(
 
 def n_failed(participant: Participant, questionnaire: Questionnaire) -> int:
     """How many checks the participant has failed, by their current answers."""
-    by_rank: dict[int, dict[str, Any]] = {}
-    for rank, question, value in participant.responses.values_list("rank", "question", "value"):
-        by_rank.setdefault(rank, {})[question] = value
+    by_rank = answers_by_rank(participant)
     own = by_rank.pop(0, {})
     checks_by_page = [*(questionnaire.failed_checks(block, own) for block in (ABOUT, OVERALL, AFTER))]
     checks_by_page += [questionnaire.failed_checks(ITEMS, {**own, **answers}) for answers in by_rank.values()]
@@ -58,12 +56,5 @@ def fail_attention(*, participant: Participant, reason: str) -> None:
 
     Raises `studies.not_attention_failed` unless they are under way.
     """
-    release_slot(participant=participant)
-    move(
-        participant,
-        to=ParticipantStatus.ATTENTION_FAILED,
-        allowed=PARTICIPANT_MOVES,
-        reason=reason,
-        place=None,
-    )
+    end_participation(participant=participant, to=ParticipantStatus.ATTENTION_FAILED, reason=reason)
     logger.info("attention failed study=%s participant=%s", participant.study.slug, participant.code)

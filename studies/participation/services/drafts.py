@@ -1,4 +1,4 @@
-"""The form about the person before it is sent: its usable answers are stored at once."""
+"""The form about the person: usable answers are stored at once, before it is sent and also where it is refused."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 
 from django.db import transaction
 
+from core.errors import ParallaxError
 from studies.enums import Provenance
 from studies.instrument.questionnaires.schema import ABOUT
 from studies.models import Participant
+from studies.participation.selectors.participant_rows import answers_about
 from studies.participation.services.answers import AnswerSource, PageAnswers, checked_values
+from studies.participation.services.enrolment import accept_about
 from studies.participation.services.participant_state import lock_open
 
 
@@ -30,3 +33,21 @@ def keep_about(
     page.save(checked, AnswerSource(provenance=provenance))
     questions = page.questionnaire.asked(ABOUT, page.values)
     return tuple(question.key for question in questions if checked.get(question.key) is not None)
+
+
+@transaction.atomic
+def submit_about(
+    *, participant: Participant, posted: Mapping[str, Any], provenance: str = Provenance.PERSON
+) -> ParallaxError | None:
+    """Accept the form with what is stored of it; where it is refused, store its usable answers and return the refusal.
+
+    Raises what `keep_about` raises.
+    """
+    answers = {**answers_about(participant, 0), **posted}
+    answers = {key: value for key, value in answers.items() if value is not None}
+    try:
+        accept_about(participant=participant, answers=answers, provenance=provenance)
+    except ParallaxError as refusal:
+        keep_about(participant=participant, answers=posted, provenance=provenance)
+        return refusal
+    return None

@@ -16,7 +16,7 @@ from core.networks import RateLimit, seconds_to_wait
 from studies.design.services.launch import pause_study
 from studies.enums import Mode, NoticeKind, StudyStatus
 from studies.models import Participant, Study
-from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of_id
+from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
 from studies.team.services.notices import notify_owners
 
 logger = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ def refuse_if_too_often(
     """
     if mode != Mode.LIVE:
         return
-    recruiting = recruiting or recruiting_of_id(study_id)
+    recruiting = recruiting or recruiting_of(study_id)
     most = (recruiting.most_per_network or MOST_PER_NETWORK) * PER_CONSENT[action]
     limit = RateLimit(most, int(WINDOW.total_seconds()))
     if seconds := seconds_to_wait(limit, "study", str(study_id), action, network):

@@ -23,7 +23,7 @@ from studies.instrument import flow
 from studies.instrument.flow import Place
 from studies.instrument.questionnaires.schema import AFTER, ITEMS, OVERALL, Questionnaire
 from studies.models import Event, Participant
-from studies.participation.selectors.participant_rows import answers_about, answers_of
+from studies.participation.selectors.participant_rows import answers_about, answers_by_rank
 from studies.participation.services.attention import ended_by_attention, note_checks
 from studies.participation.services.participant_state import (
     advance,
@@ -51,28 +51,6 @@ def finish_recommendations(*, participant: Participant) -> Participant:
     return participant
 
 
-@transaction.atomic
-def finish_item(*, participant: Participant, rank: int) -> Participant:
-    """Leave the page of an item once its questions are answered; failed attention checks may end the participation.
-
-    Raises `study.missing_answers` with the keys of what is missing, `study.out_of_order`, `study.not_active`.
-    """
-    lock_for_leaving(participant)
-    leave_item(participant, rank)
-    return participant
-
-
-@transaction.atomic
-def finish(*, participant: Participant) -> Participant:
-    """Leave the questions about the list: for those after it where the study has some, else for the end.
-
-    Raises what `leave_list` raises.
-    """
-    lock_for_leaving(participant)
-    leave_list(participant)
-    return participant
-
-
 def lock_for_leaving(participant: Participant) -> None:
     """Lock the participant's row; if failed checks may release a slot, the study's row first."""
     if _questions(participant).attention_ends_after:
@@ -81,7 +59,11 @@ def lock_for_leaving(participant: Participant) -> None:
 
 
 def leave_item(participant: Participant, rank: int) -> None:
-    """Leave the page of an item, as `finish_item`; the caller holds the locks."""
+    """Leave the page of an item once its questions are answered; failed attention checks may end the participation.
+
+    The caller holds the locks. Raises `study.missing_answers` with the keys of what is missing, `study.out_of_order`,
+    `study.not_active`.
+    """
     if participant.status == ParticipantStatus.COMPLETED:
         return
     require_active(participant)
@@ -112,7 +94,7 @@ def leave_list(participant: Participant) -> None:
         raise out_of_order(participant)
     is_last = participant.step == flow.AFTER or not has_after(participant)
     blocks = (OVERALL,) if participant.step == flow.OVERALL else (OVERALL, AFTER)
-    by_rank = _by_rank(participant)
+    by_rank = answers_by_rank(participant)
     if missing := _missing_by_rank(participant, blocks, by_rank):
         raise _missing(missing)
     for block in blocks:
@@ -174,13 +156,6 @@ def _leave(participant: Participant, block: str, rank: int, answers: Mapping[str
             Event.objects.create(participant=participant, kind="answer_withdrawn", facts=facts)
             row.delete()
     note_checks(participant=participant, questionnaire=questionnaire, block=block, rank=rank, answers=answers)
-
-
-def _by_rank(participant: Participant) -> dict[int, dict[str, Any]]:
-    by_rank: dict[int, dict[str, Any]] = {}
-    for row in answers_of(participant):
-        by_rank.setdefault(row.rank, {})[row.question] = row.value
-    return by_rank
 
 
 def _is_ended(participant: Participant) -> bool:

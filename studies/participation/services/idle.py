@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from core.transitions import move
-from studies.allocation.services.slots import locked_study, release_slot
-from studies.enums import PARTICIPANT_MOVES, ParticipantStatus
+from studies.allocation.services.slots import end_participation, locked_study
+from studies.enums import ParticipantStatus
 from studies.models import Participant, Study
 
 
@@ -36,12 +35,6 @@ def _abandoned(study_id: int, participant_id: int, limit: datetime) -> int:
     is_open = participant.status in (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE)
     if not is_open or participant.last_seen_at >= limit:
         return 0
-    release_slot(participant=participant)
-    move(
-        participant,
-        to=ParticipantStatus.ABANDONED,
-        allowed=PARTICIPANT_MOVES,
-        reason="Idle longer than the study's limit.",
-        place=None,
-    )
+    reason = "Idle longer than the study's limit."
+    end_participation(participant=participant, to=ParticipantStatus.ABANDONED, reason=reason)
     return 1

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
 from studies.design.selectors.study_content import content_of
+from studies.design.selectors.texts import languages_of
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.instrument import flow
 from studies.instrument.flow import Place
@@ -66,6 +67,13 @@ def touch(participant: Participant, **changes: Any) -> None:
     participant.last_seen_at = now
     for name, value in changes.items():
         setattr(participant, name, value)
+
+
+def change_language(*, participant: Participant, language: str) -> None:
+    """Store the language a participant reads; one that the study is not written in changes nothing."""
+    if language != participant.language and language in languages_of(participant.study):
+        Participant.objects.filter(pk=participant.pk).update(language=language)
+        participant.language = language
 
 
 def not_active(participant: Participant) -> ParallaxError:

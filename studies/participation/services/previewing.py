@@ -5,16 +5,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 
-from django.core import signing
 from django.db import transaction
-from django.urls import reverse
 
 from core.errors import ParallaxError
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Condition, Participant, Study
-from studies.recruitment.services.entry_links import PARAMETER, SALT, entry_link, read_entry
-
-TICKET = "ticket"
+from studies.recruitment.services.entry_links import entry_link
 
 
 def tickets(study: Study) -> list[Condition]:
@@ -31,19 +27,9 @@ def preview_link(*, study: Study, ticket: int | None = None) -> str:
 
     Raises `preview.no_ticket`.
     """
-    if ticket is None:
-        return entry_link(study=study, mode=Mode.PREVIEW)
-    if not 0 <= ticket < study.conditions.count():
+    if ticket is not None and not 0 <= ticket < study.conditions.count():
         raise ParallaxError("preview.no_ticket", f"This study has no list number {ticket + 1}.")
-    facts = {"study": study.pk, "mode": Mode.PREVIEW, "key": "", TICKET: ticket}
-    signed = signing.dumps(facts, salt=SALT, compress=True)
-    return f"{reverse('participant:consent', args=[study.slug])}?{PARAMETER}={signed}"
-
-
-def chosen_ticket(*, study: Study, signed: str) -> int | None:
-    """The ticket that a signed link names, where it names one. Raises `study.bad_link`."""
-    read_entry(study=study, signed=signed)
-    return signing.loads(signed, salt=SALT).get(TICKET) if signed else None
+    return entry_link(study=study, mode=Mode.PREVIEW, ticket=ticket)
 
 
 @transaction.atomic

@@ -11,9 +11,9 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from core.errors import ParallaxError
-from core.transitions import forget_reasons, move
-from studies.allocation.services.slots import locked_study, release_slot
-from studies.enums import PARTICIPANT_MOVES, ParticipantStatus
+from core.transitions import forget_reasons
+from studies.allocation.services.slots import end_participation, locked_study
+from studies.enums import ParticipantStatus
 from studies.models import Exclusion, Guest, Interview, Notice, Participant, PersonalLink, RecommendationList, Study
 
 logger = logging.getLogger(__name__)
@@ -72,15 +72,12 @@ def withdraw(
     )
     if current.status == ParticipantStatus.WITHDRAWN:
         return current
-    release_slot(participant=current)
     erase(study=current.study, participants=[current])
-    move(
-        current,
+    end_participation(
+        participant=current,
         to=ParticipantStatus.WITHDRAWN,
-        allowed=PARTICIPANT_MOVES,
-        actor=actor,
         reason=reason,
-        place=None,
+        actor=actor,
         parameters={},
         shown_orders={},
         source_user="",

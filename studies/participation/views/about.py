@@ -7,15 +7,13 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from core.errors import ParallaxError
 from core.networks import network_of
 from studies.design.selectors.study_content import content_of
 from studies.instrument import flow
 from studies.instrument.questionnaires.schema import ABOUT
 from studies.participation.forms import posted_answers
 from studies.participation.selectors import question_presenter
-from studies.participation.selectors.participant_rows import answers_about
-from studies.participation.services import drafts, enrolment
+from studies.participation.services import drafts
 from studies.participation.services.entry_limits import ABOUT as ABOUT_FORM
 from studies.participation.services.entry_limits import refuse_if_too_often
 from studies.participation.services.orders import shown_orders
@@ -35,23 +33,13 @@ def about(visit: Visit) -> HttpResponse:
     if visit.is_htmx:
         drafts.keep_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
         return HttpResponse(status=204)
-    answers = {key: value for key, value in {**_stored(visit), **posted}.items() if value is not None}
-    try:
-        after = enrolment.accept_about(participant=visit.participant, answers=answers, provenance=visit.provenance)
-    except ParallaxError as refusal:
-        # Usable answers are saved even if the form is refused.
-        drafts.keep_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
-        problems = refusal.extra.get("problems")
-        if not isinstance(problems, dict):
-            raise
-        return _about_page(visit, posted, before, problems)
-    moved = Visit(visit.request, after, visit.token, visit.since)
-    return moved.over() or moved.lead_to(moved.here)
-
-
-def _stored(visit: Visit) -> dict[str, Any]:
-    """The stored answers of the form."""
-    return answers_about(visit.participant, 0)
+    refusal = drafts.submit_about(participant=visit.participant, posted=posted, provenance=visit.provenance)
+    if refusal is None:
+        return visit.over() or visit.lead_to(visit.here)
+    problems = refusal.extra.get("problems")
+    if not isinstance(problems, dict):
+        raise refusal
+    return _about_page(visit, posted, before, problems)
 
 
 def _visible_answers(visit: Visit) -> dict[str, Any]:

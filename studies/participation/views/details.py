@@ -50,7 +50,7 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
         "details": known,
         "facts": facts,
         "poster_url": shown.poster_url,
-        "trailer_url": visit.links.trailer(shown),
+        "trailer_url": visit.links.trailer(shown.pk),
         "in_sheet": visit.is_htmx,
         "back_url": visit.links.to(visit.here),
     }

@@ -26,7 +26,6 @@ from studies.participation.selectors.participant_rows import participant_by_entr
 from studies.participation.services import consenting, entry_gate, resuming
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.participation.services.entry_limits import DECLINED, OPENED, TooOften, refuse_if_too_often
-from studies.participation.services.previewing import chosen_ticket
 from studies.participation.views import entry_pages
 from studies.participation.views import language as spoken
 from studies.participation.views.calm import calm_page, titled
@@ -142,7 +141,7 @@ def _attempt(request: HttpRequest, study: Study, language: str, personal: str) -
     """The entry attempt of a request; raises `study.bad_link`."""
     is_post = request.method == "POST"
     signed = request.POST.get(f"param:{PARAMETER}", "") if is_post else request.GET.get(PARAMETER, "")
-    mode, signed_key = read_entry(study=study, signed=signed)
+    mode, signed_key, ticket = read_entry(study=study, signed=signed)
     entry_key = personal or signed_key or request.POST.get("entry_key", "")
     own = {name: value for name, value in entry_pages.parameters_of(request) if name not in NOT_STORED}
     shown = request.POST.get("consent_version", "")
@@ -156,7 +155,7 @@ def _attempt(request: HttpRequest, study: Study, language: str, personal: str) -
         browser_key=_browser_key(request, entry_key) or (tokens.new_entry_key() if personal else ""),
         network=network_of(request.META["REMOTE_ADDR"]),
         is_individual=bool(personal or signed_key),
-        ticket=chosen_ticket(study=study, signed=signed) if mode == Mode.PREVIEW else None,
+        ticket=ticket,
     )
 
 

@@ -63,11 +63,15 @@ def consent_page(
     return render(request, "participant/consent.html", context)
 
 
+def _message(request: HttpRequest, attempt: EntryAttempt, heading: str, **shown: Any) -> HttpResponse:
+    """A message about the visitor's study, in their language."""
+    return calm_page(request, heading, study=attempt.study, language=attempt.language, **shown)
+
+
 def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -> HttpResponse:
     """The page for a visitor who cannot enter, chosen by the error code."""
-    study, language = attempt.study, attempt.language
     if isinstance(refusal, TooOften):
-        return too_often_page(request, refusal, study=study, language=language)
+        return too_often_page(request, refusal, study=attempt.study, language=attempt.language)
     if refusal.code == "study.consent_changed":
         return consent_page(request, attempt, error=refusal.message)
     if refusal.code == "study.known_id":
@@ -79,16 +83,9 @@ def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError)
     if refusal.code in ("study.not_open", "study.full"):
         return _shut(request, attempt, refusal)
     if refusal.code in BY_INVITATION:
-        heading = _("This study is by invitation")
-        return calm_page(request, heading, text=refusal.message, study=study, language=language)
-    return calm_page(
-        request,
-        _("One moment, please"),
-        text=refusal.message,
-        study=study,
-        language=language,
-        action_url=request.get_full_path(),
-    )
+        return _message(request, attempt, _("This study is by invitation"), text=refusal.message)
+    address = request.get_full_path()
+    return _message(request, attempt, _("One moment, please"), text=refusal.message, action_url=address)
 
 
 def _welcome_back(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
@@ -107,7 +104,7 @@ def _welcome_back(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
     try:
         token = resuming.resume_known(study=study, recruiting=attempt.recruiting, parameters=attempt.parameters)
     except ParallaxError as refusal:
-        return calm_page(request, _("One moment, please"), text=refusal.message, study=study, language=language)
+        return _message(request, attempt, _("One moment, please"), text=refusal.message)
     return redirect("participant:resume", token=token)
 
 
@@ -117,8 +114,7 @@ def _link_used(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
         "It opens the study once. To continue, use the device and browser where you began, or the address of the page "
         "that you were on. If you have neither, please ask the people who sent you the link."
     )
-    heading = _("This link has been used")
-    return calm_page(request, heading, text=text, study=attempt.study, language=attempt.language, status=410)
+    return _message(request, attempt, _("This link has been used"), text=text, status=410)
 
 
 def _took_part_before(request: HttpRequest, attempt: EntryAttempt, message: str) -> HttpResponse:
@@ -129,15 +125,7 @@ def _took_part_before(request: HttpRequest, attempt: EntryAttempt, message: str)
     own_text = exit_link.text.get(attempt.language, "")
     shown: dict[str, Any] = {"markdown": own_text} if own_text else {"text": message}
     heading = _("Thank you for your interest")
-    return calm_page(
-        request,
-        heading,
-        study=attempt.study,
-        language=attempt.language,
-        **shown,
-        way_out=exit_link,
-        exit_url=exit_link.url,
-    )
+    return _message(request, attempt, heading, way_out=exit_link, exit_url=exit_link.url, **shown)
 
 
 def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -> HttpResponse:
@@ -164,7 +152,7 @@ def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -
     else:
         heading, own_text = _("This study has not started"), ""
     shown = {"markdown": own_text} if own_text else {"text": f"{refusal.message} {_what_to_do(study)}".strip()}
-    return calm_page(request, heading, study=study, language=language, **shown, **out)
+    return _message(request, attempt, heading, **shown, **out)
 
 
 def _what_to_do(study: Study) -> str:

@@ -25,11 +25,11 @@ from catalog.selectors.items import item_with_key
 from core.errors import ParallaxError
 from studies.design.selectors import texts as written
 from studies.design.selectors.study_content import content_of
-from studies.design.services import languages
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.instrument import flow
 from studies.models import Participant, Study
 from studies.participation.selectors import pages
+from studies.participation.selectors.participant_rows import answers_by_rank
 from studies.participation.services import leaving, participant_state, resuming
 from studies.participation.services.entry_limits import TooOften
 from studies.participation.services.events import client_time, record_view
@@ -92,11 +92,11 @@ class Visit:
 
     def visible_answers(self) -> dict[int, dict[str, Any]]:
         """Their answers as they may be shown: rank → question → value."""
-        return pages.answers_by_rank(self.participant, since=self.since)
+        return answers_by_rank(self.participant, since=self.since)
 
     def thumbs(self, slots: list[pages.Slot], at: int) -> list[pages.Thumb]:
         """The row of thumbnails, with links to the accessible items."""
-        answers = pages.answers_by_rank(self.participant)  # whether an item was answered may be shown
+        answers = answers_by_rank(self.participant)  # whether an item was answered may be shown
         questionnaire, own = content_of(self.study).questionnaire, answers.get(0, {})
         done = {
             slot.rank for slot in slots if not questionnaire.missing(flow.ITEMS, {**own, **answers.get(slot.rank, {})})
@@ -225,7 +225,7 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
         participant = arrival.participant
         visit = Visit(request, participant, token, arrival.since)
         if chosen := request.GET.get("lang") if request.method != "POST" else None:
-            languages.change_language(participant=participant, language=chosen)
+            participant_state.change_language(participant=participant, language=chosen)
             return HttpResponseRedirect(without_language(request))
         with translation.override(visit.language):
             is_erased = participant.status == ParticipantStatus.WITHDRAWN

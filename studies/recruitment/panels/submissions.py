@@ -134,7 +134,7 @@ def read_submissions(
         if len(row) != len(header):
             problems.append(Problem(line, "", f"The line has {len(row)} cells, but the header has {len(header)}."))
         else:
-            problems += _read(line, row, header, positions, states, submissions)
+            problems += _read(line, row, header, positions, states, submissions=submissions)
         if len(problems) >= MOST_PROBLEMS:
             problems.append(Problem(line, "", "Parsing stopped here; there may be more problems."))
             break
@@ -147,6 +147,7 @@ def _read(
     header: Sequence[str],
     positions: Mapping[str, int | None],
     states: Mapping[str, str],
+    *,
     submissions: dict[str, Submission],
 ) -> list[Problem]:
     cells = {name: row[at] if at is not None else "" for name, at in positions.items()}

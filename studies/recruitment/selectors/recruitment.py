@@ -30,17 +30,9 @@ class HowRecruited:
     pause_at: int | None = None
 
 
-def recruiting_of(study: Study) -> HowRecruited:
-    """Return a study's recruiting settings."""
-    return recruiting_of_id(study.pk)
-
-
-def recruiting_of_id(study_id: int) -> HowRecruited:
-    """Return the recruiting settings of the study with this key."""
-    row = Recruiting.objects.filter(study=study_id).first()
-    if row is None:
-        panel = panel_of("none")
-        return HowRecruited(panel, Entrance.OPEN, exits_from({}, panel), None)
+def recruiting_of(study: Study | int) -> HowRecruited:
+    """Return the recruiting settings of a study, or of the study with this key."""
+    row = Recruiting.objects.filter(study=study).first() or Recruiting()
     panel = panel_of(row.panel, row.names)
     gap = None if row.longest_gap_minutes is None else timedelta(minutes=row.longest_gap_minutes)
     exits = exits_from(row.exits, panel)

@@ -19,22 +19,23 @@ PARAMETER = "as"
 VALID_SECONDS = 7 * 24 * 3600
 
 
-def entry_link(*, study: Study, mode: str, entry_key: str = "") -> str:
+def entry_link(*, study: Study, mode: str, entry_key: str = "", ticket: int | None = None) -> str:
     """Return the path of the study's consent page for that mode.
 
-    A link with an `entry_key` always leads to the same participant.
+    A link with an `entry_key` always leads to the same participant; a `ticket` is the condition of a preview.
     """
     path = reverse("participant:consent", args=[study.slug])
     if mode == Mode.LIVE and not entry_key:
         return path
-    signed = signing.dumps({"study": study.pk, "mode": mode, "key": entry_key}, salt=SALT, compress=True)
+    facts = {"study": study.pk, "mode": mode, "key": entry_key, **({} if ticket is None else {"ticket": ticket})}
+    signed = signing.dumps(facts, salt=SALT, compress=True)
     return f"{path}?{PARAMETER}={signed}"
 
 
-def read_entry(*, study: Study, signed: str) -> tuple[str, str]:
-    """Return mode and entry key of a signed link; raises `study.bad_link` if it is invalid or expired."""
+def read_entry(*, study: Study, signed: str) -> tuple[str, str, int | None]:
+    """Return mode, entry key and ticket of a signed link; raises `study.bad_link` if it is invalid or expired."""
     if not signed:
-        return Mode.LIVE, ""
+        return Mode.LIVE, "", None
     try:
         content = signing.loads(signed, salt=SALT, max_age=VALID_SECONDS)
     except signing.BadSignature as problem:
@@ -43,4 +44,4 @@ def read_entry(*, study: Study, signed: str) -> tuple[str, str]:
         ) from problem
     if content["study"] != study.pk:
         raise ParallaxError("study.bad_link", _("This link belongs to another study."))
-    return str(content["mode"]), str(content["key"])
+    return str(content["mode"]), str(content["key"]), content.get("ticket")

@@ -7,9 +7,8 @@ from typing import Any
 
 from django.db import transaction
 
-from core.transitions import move
-from studies.allocation.services.slots import locked_study, release_slot
-from studies.enums import PARTICIPANT_MOVES, ParticipantStatus
+from studies.allocation.services.slots import end_participation, locked_study
+from studies.enums import ParticipantStatus
 from studies.models import Participant
 
 logger = logging.getLogger(__name__)
@@ -28,15 +27,7 @@ def return_participant(*, participant: Participant, reason: str, actor: Any = No
     )
     if current.status == ParticipantStatus.RETURNED:
         return current
-    release_slot(participant=current)
-    move(
-        current,
-        to=ParticipantStatus.RETURNED,
-        allowed=PARTICIPANT_MOVES,
-        actor=actor,
-        reason=reason,
-        place=None,
-    )
+    end_participation(participant=current, to=ParticipantStatus.RETURNED, reason=reason, actor=actor)
     participant.status = current.status
     logger.info("returned study=%s participant=%s", current.study.slug, current.code)
     return current

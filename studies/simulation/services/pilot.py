@@ -25,7 +25,7 @@ from studies.simulation.answer_model import SimulatedPerson, demographics
 from studies.simulation.planted_effects import AffectedPerson, Effect
 from studies.simulation.services.source_users import Pool, assign_source_user, pool_of
 from studies.simulation.services.targets import set_simulated_target
-from studies.simulation.walker.turns import EntryQueue, EntryTurn
+from studies.simulation.walker.turns import EntryTurn
 from studies.simulation.walker.walk import Walk, Walker
 
 REQUEST_SECONDS = 60.0
@@ -76,7 +76,7 @@ def walk_group(
     done = _counts(study)[ParticipantStatus.COMPLETED]
     outcomes: Counter[str] = Counter()
     n_requests = 0
-    queue = EntryQueue()
+    turn: EntryTurn | None = None
     tell(Progress(done, wanted, 0, {}))
     with ThreadPoolExecutor(max_workers=parallel) as threads:
         running: set[Future[Walk]] = set()
@@ -85,7 +85,8 @@ def walk_group(
             while done < wanted:
                 while len(running) < min(parallel, wanted - done):
                     number = next(numbers)
-                    walk_one = partial(_walk_one, turn=queue.of(number), effects=effects)
+                    turn = EntryTurn(turn)
+                    walk_one = partial(_walk_one, turn=turn, effects=effects)
                     running.add(threads.submit(walk_one, study, pool, number, seed, base_url))
                 ended, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in ended:

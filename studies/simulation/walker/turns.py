@@ -6,52 +6,22 @@ import threading
 
 
 class EntryTurn:
-    """One person's turn to enter a condition; this base class never waits.
+    """One person's turn to enter a condition: it begins when all turns before it are over.
 
     Conditions and source users depend on the order of entry. To make concurrent walks reproducible, each walk waits
     for its turn before it submits the form about the person and ends the turn once both are assigned.
     """
 
+    def __init__(self, before: EntryTurn | None = None) -> None:
+        self._before = before
+        self._over = threading.Event()
+
     def wait(self) -> None:
-        """Block until all earlier participants are assigned."""
+        """Block until all earlier participants are assigned, unless this turn is over."""
+        while self._before is not None and not self._over.is_set():
+            self._before._over.wait()
+            self._before = self._before._before
 
     def over(self) -> None:
         """End the turn; repeated calls have no effect."""
-
-
-class EntryQueue:
-    """Assigns turns in numerical order, whichever walk is faster."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._waiting: list[int] = []
-
-    def of(self, number: int) -> EntryTurn:
-        """Create the turn of a number; turns are served in order of creation."""
-        with self._changed:
-            self._waiting.append(number)
-        return _QueuedTurn(self, number)
-
-    def wait(self, number: int) -> None:
-        """Block until it is the number's turn or its turn is over."""
-        with self._changed:
-            self._changed.wait_for(lambda: number in self._waiting[:1] or number not in self._waiting)
-
-    def over(self, number: int) -> None:
-        """End the number's turn and start the next."""
-        with self._changed:
-            if number in self._waiting:
-                self._waiting.remove(number)
-                self._changed.notify_all()
-
-
-class _QueuedTurn(EntryTurn):
-    def __init__(self, queue: EntryQueue, number: int) -> None:
-        self._queue = queue
-        self._number = number
-
-    def wait(self) -> None:
-        self._queue.wait(self._number)
-
-    def over(self) -> None:
-        self._queue.over(self._number)
+        self._over.set()

@@ -48,31 +48,13 @@ class Walk:
 class Walker:
     """Walks one study from the consent page to the end.
 
-    Parameters
-    ----------
-    client : httpx.Client
-        Client with the site's address as `base_url` and its own cookies.
-    entry : str
-        Path of the study's entry link.
-    facts : mapping
-        Gender and age; other answers about the person are drawn from the options on the page.
-    person_for : callable
-        Maps the participant code on the page to the answering person. Called after assignment, because source
-        users are drawn without replacement within a condition.
-    item_titles : mapping of int to str
-        Item index to title, for searches.
-    item_ids : mapping of int to int
-        Item index to the id used in pages.
-    ratings_asked : int
-        Number of items to rate, for walks resumed after the rating step.
-    rng : numpy.random.Generator
-        For choices outside the answer model: questions about the person, opened details.
-    turn : EntryTurn
-        Controls when the person may be assigned.
-    negative : frozenset of str
-        Names of negatively worded statements.
-    expected : mapping of str to str
-        The answer that passes each screening question and attention check.
+    `client` has the site's address as its `base_url`, and its own cookies. `facts` are gender and age; other answers
+    about the person are drawn from the options on the page. `person_for` maps the participant code on the page to the
+    answering person; it is called after assignment, because source users are drawn without replacement within a
+    condition. `item_titles` and `item_ids` are by item index: the title to search for, and the id used in pages.
+    `ratings_asked` serves walks that are resumed after the rating step. `rng` is for choices outside the answer model.
+    `negative` names the negatively worded statements; `expected` has the answer that passes each screening question
+    and attention check.
     """
 
     def __init__(

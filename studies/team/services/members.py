@@ -18,11 +18,6 @@ def _require_an_owner(study: Study) -> None:
         raise ParallaxError("study.last_owner", "A study needs an owner. Make another member an owner first.")
 
 
-def has_owner(study: Study) -> bool:
-    """Whether the study has an owner with an active account."""
-    return study.memberships.filter(role=Role.OWNER, researcher__is_active=True).exists()
-
-
 @transaction.atomic
 def take_over(*, study: Study, actor: Any) -> None:
     """Make an administrator the owner of a study that has none; recorded.
@@ -32,7 +27,7 @@ def take_over(*, study: Study, actor: Any) -> None:
     if not actor.is_superuser:
         raise ParallaxError("study.not_administrator", "Only an administrator can take over a study without an owner.")
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    if has_owner(study):
+    if study.memberships.filter(role=Role.OWNER, researcher__is_active=True).exists():
         raise ParallaxError("study.has_owner", "This study has an owner. Ask the owner to add you as a member.")
     StudyMembership.objects.update_or_create(
         study=study, researcher=actor, defaults={"role": Role.OWNER, "condition": None}

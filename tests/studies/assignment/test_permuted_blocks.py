@@ -88,7 +88,7 @@ def test_block_order_written_down_once_stays_the_same() -> None:
     assert block_order(2011, "men, 35-50", 5, 3, (1, 2)) == (0, 0, 1, 2, 1, 2)
 
     secret = "00112233445566778899aabbccddeeff"
-    assert block_order(secret, "women, 20-34", 0, 3, (1, 2, 3), (1, 1, 2)) == (2, 2, 0, 2, 1, 1, 0, 2)
+    assert block_order(secret, "women, 20-34", 0, 3, (1, 2, 3), weights=(1, 1, 2)) == (2, 2, 0, 2, 1, 1, 0, 2)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_block_weights_refuse_a_condition_without_a_target(targets: list[int]) -
 @pytest.mark.parametrize("weights", [(1, 1), (1, 1, 0)])
 def test_block_order_refuses_weights_of_other_conditions(weights: tuple[int, ...]) -> None:
     with pytest.raises(ParameterError):
-        block_order(1, "s", 0, 3, (1,), weights)
+        block_order(1, "s", 0, 3, (1,), weights=weights)
 
 
 @settings(max_examples=60, deadline=None)

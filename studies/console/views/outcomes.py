@@ -1,0 +1,61 @@
+"""What becomes of a researcher's action: its success or its refusal, on the page or in the form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.contrib import messages
+from django.forms import BaseForm
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from core.errors import ParallaxError
+from studies.design.selectors.literal_numbers import literal_number_warnings
+from studies.models import Study
+from studies.team.permissions import OWNERS, Seat, StudyView, seated
+
+
+def problems_of(refusal: ParallaxError) -> list[str]:
+    """The problems that a refusal lists, or else its message."""
+    return refusal.extra.get("problems") or [str(refusal)]
+
+
+@contextmanager
+def refusals_in(form: BaseForm, field: str | None = None, *, of: str = "") -> Iterator[None]:
+    """Add a refusal to the form's errors; to `field` where its code contains `of`."""
+    try:
+        yield
+    except ParallaxError as refusal:
+        form.add_error(field if of in refusal.code else None, str(refusal))
+
+
+def perform(request: HttpRequest, act: Callable[..., object], success: str, **facts: Any) -> None:
+    """Perform an action, and tell the researcher of its success or of the problems."""
+    try:
+        act(actor=request.user, **facts)
+    except ParallaxError as refusal:
+        for line in problems_of(refusal):
+            messages.error(request, line)
+    else:
+        messages.success(request, success)
+
+
+def button(act: Callable[..., object], success: str, *, even_when_archived: bool = False) -> StudyView:
+    """A view that performs an action on the study, for its owners, and returns to the study's page."""
+
+    @require_POST
+    @seated(OWNERS, even_when_archived=even_when_archived)
+    def pressed(request: HttpRequest, seat: Seat) -> HttpResponse:
+        perform(request, act, success, study=seat.study)
+        return redirect("studies:detail", slug=seat.study.slug)
+
+    return pressed
+
+
+def warn_of_numbers(request: HttpRequest, study: Study) -> None:
+    """Say which numbers in the texts and questions, as they are saved now, disagree with the settings."""
+    for warning in literal_number_warnings(Study.objects.get(pk=study.pk)):
+        messages.warning(request, warning)
