@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from django.core.cache import cache
 from django.db.models import Count
@@ -149,11 +149,12 @@ def analysable_counts(study: Study, mode: str) -> dict[str, int]:
         counted = Counter(label for pk, label in completed.values_list("pk", "condition__label") if pk not in excluded)
         return {label: counted[label] for label in study.conditions.values_list("label", flat=True)}
 
-    return cache.get_or_set(key, counts, FLAGS_KEPT_SECONDS)
+    return cast("dict[str, int]", cache.get_or_set(key, counts, FLAGS_KEPT_SECONDS))
 
 
 def cached_flag_counts(study: Study, mode: str) -> list[tuple[str, int]]:
     """Participants with each flag by the current thresholds; at most some seconds old."""
     thresholds = digest_of(study.settings.get("quality") or {})
     key = f"studies.instrument.flags.{study.pk}.{study.created_at.timestamp()}.{mode}.{thresholds}"
-    return cache.get_or_set(key, lambda: flag_counts(study, [mode]), FLAGS_KEPT_SECONDS)
+    counts = cache.get_or_set(key, lambda: flag_counts(study, [mode]), FLAGS_KEPT_SECONDS)
+    return cast("list[tuple[str, int]]", counts)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median, quantiles
+from typing import cast
 
 from django.core.cache import cache
 from django.db.models import Count, Min, QuerySet, Sum
@@ -107,7 +108,7 @@ def _completed(study: Study, mode: str) -> QuerySet[Participant]:
 def step_times_lately(study: Study, mode: str) -> list[StepTime]:
     """As `step_times`, at most a few seconds old."""
     key = f"step-times:{study.pk}:{study.created_at.timestamp()}:{mode}"
-    return cache.get_or_set(key, lambda: step_times(study, mode), KEPT_SECONDS)
+    return cast("list[StepTime]", cache.get_or_set(key, lambda: step_times(study, mode), KEPT_SECONDS))
 
 
 def step_times(study: Study, mode: str) -> list[StepTime]:

@@ -183,7 +183,7 @@ def _walk_one(
         raise ParallaxError(
             "pilot.no_answer",
             f"{base_url} did not answer a simulated participant ({type(problem).__name__}). Is the web server running? "
-            "Start it with `.venv/bin/python manage.py up`.",
+            "Start it with `.venv/bin/python manage.py up`; if it has another address, name it with `--base-url`.",
         ) from problem
     finally:
         turn.over()
