@@ -18,6 +18,8 @@ from core.errors import DataError, ParameterError
 LONGEST_ID = 100  # characters; what the catalogue's rows can hold
 LONGEST_TITLE = 300
 LONGEST_FEATURE = 200
+_TOLERANCE = 1e-4  # of a step
+_VALUES_AT_A_TIME = 1 << 16  # what a cache holds
 
 # Called now and then while a file is read: its name, and the rows read of it so far.
 Progress = Callable[[str, int], None]
@@ -188,12 +190,14 @@ class RatingScale:
 
     def is_on(self, values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
         """Whether each value is one of the scale's, to 1e-4 of a step; NaN is not."""
-        from catalog.importers.kernels.scales import mark_points
-
         answer = np.empty(len(values), dtype=np.bool_)
-        is_single = values.dtype == np.float32
-        plain: NDArray[np.floating[Any]] = np.ascontiguousarray(values, dtype=np.float32 if is_single else np.float64)
-        mark_points(plain, self.low, self.high, self.step, answer)
+        most = (self.high - self.low) / self.step + 0.5
+        for start in range(0, len(values), _VALUES_AT_A_TIME):
+            part = slice(start, start + _VALUES_AT_A_TIME)
+            steps = (values[part].astype(np.float64) - self.low) / self.step
+            with np.errstate(invalid="ignore"):
+                is_whole = np.abs(steps - np.rint(steps)) <= _TOLERANCE
+            answer[part] = is_whole & (steps > -0.5) & (steps < most)
         return answer
 
 

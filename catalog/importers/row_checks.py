@@ -74,7 +74,7 @@ def check_rows(
     if items is None:
         is_kept &= _usable_ids(table, columns, columns.item, problems)
     else:
-        codes = codes_among([item.external_id for item in items], ids, in_place=True)
+        codes = codes_among([item.external_id for item in items], ids)
 
         def unknown(row: int) -> ImportProblem:
             reason = f"item {ids[row]} is not in {columns.items_file}"
@@ -84,9 +84,9 @@ def check_rows(
         problems.add_rows("unknown item", np.flatnonzero(is_unknown), unknown)
         is_kept &= ~is_unknown
     with ThreadPoolExecutor(1) as executor:  # one numbers the users while the other numbers the items
-        numbered = executor.submit(ordered_ids, selected_rows(table.columns[columns.user], is_kept), in_place=True)
+        numbered = executor.submit(ordered_ids, selected_rows(table.columns[columns.user], is_kept))
         if items is None:
-            item_ids, items_rated = ordered_ids(selected_rows(ids, is_kept), in_place=True)
+            item_ids, items_rated = ordered_ids(selected_rows(ids, is_kept))
             items = tuple(ParsedItem(external_id=text, title=text) for text in item_ids.tolist())
         else:
             items_rated = selected_rows(codes, is_kept)
@@ -229,7 +229,5 @@ def is_in_order(users: NDArray[np.integer[Any]], items: NDArray[np.integer[Any]]
     >>> is_in_order(np.array([0, 0, 1]), np.array([1, 2, 0])), is_in_order(np.array([0, 0]), np.array([1, 1]))
     (True, False)
     """
-    from catalog.importers.kernels.ids import is_ascending
-
-    plain = (np.ascontiguousarray(column, dtype=np.int32) for column in (users, items))
-    return bool(is_ascending(*plain))
+    is_same_user = users[1:] == users[:-1]
+    return bool(((users[1:] > users[:-1]) | (is_same_user & (items[1:] > items[:-1]))).all())

@@ -15,7 +15,6 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from catalog.importers.base import ParsedItem
-from catalog.importers.ids import counts_of
 from catalog.models import Dataset, DatasetVersion, Feature, Item
 from catalog.selectors.ratings import ARTEFACT_KIND
 from catalog.selectors.text_folding import sort_title
@@ -56,7 +55,7 @@ def store_version(
     with ThreadPoolExecutor(1) as executor:  # the arrays are hashed and stored while the items are prepared
         read = executor.submit(digest_of_arrays, arrays)
         facts = [scale.low, scale.high, scale.step, is_synthetic, [_item_facts(item) for item in items]]
-        rows = _item_rows(items, counts_of(arrays["indices"], len(items)))
+        rows = _item_rows(items, np.bincount(arrays["indices"], minlength=len(items)))
         arrays_digest = read.result()
         stored = executor.submit(artefacts.store, ARTEFACT_KIND, arrays, meta, arrays_digest=arrays_digest)
         with transaction.atomic():

@@ -87,28 +87,3 @@ def test_codes_among_find_known_ids_only(known, asked):
     texts = [str(one) for one in known]
     assert codes_among(texts, np.array(asked, dtype=np.int64)).tolist() == expected
     assert codes_among(texts, np.array([str(one) for one in asked], dtype=object)).tolist() == expected
-
-
-def test_places_take_the_memory_of_ids_that_are_handed_over():
-    ids = np.array([30, 7, 30], dtype=np.int32)
-    distinct, codes = ordered_ids(ids, in_place=True)
-    assert distinct.tolist() == ["7", "30"]
-    assert np.shares_memory(codes, ids)
-    assert ids.tolist() == [1, 0, 1]
-    known = np.array([7, 30], dtype=np.int32)
-    assert np.shares_memory(codes_among(["30", "7"], known, in_place=True), known)
-    assert known.tolist() == [1, 0]
-
-
-@pytest.mark.parametrize("ids", [[7, 8, 30], [7, -1, 30], [7, 31, 30]])
-def test_ids_stay_to_be_named_where_one_is_unknown(ids):
-    given = np.array(ids, dtype=np.int32)
-    assert codes_among(["30", "7"], given, in_place=True).tolist() == [1, -1, 0]
-    assert given.tolist() == ids
-
-
-def test_ids_that_places_do_not_fit_in_stay():
-    for ids in (np.array([30, 7, 30], dtype=np.int64), np.array([30, 7, 30], dtype=np.int32)):
-        ids.flags.writeable = False
-        assert ordered_ids(ids, in_place=True)[1].tolist() == [1, 0, 1]
-        assert ids.tolist() == [30, 7, 30]

@@ -14,8 +14,6 @@ import numpy as np
 from numba import float32, float64, int32, int64, uint8, uint64
 from numpy.typing import NDArray
 
-__all__ = ["parse_numbers"]
-
 MOST_DIGITS_WHOLE = 18  # any such number fits 64 bits
 MOST_IN_32_BITS = 2**31 - 1
 MOST_DIGITS = 15  # of a number with a fraction: digits and power of ten are both exact, so is their quotient

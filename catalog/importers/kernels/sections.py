@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from catalog.importers.kernels.numbers import READ_BYTES
 
-__all__ = ["parse_sections"]
-
 MOST_DIGITS = 9  # any such number fits 32 bits
 A_DAY = 86_400
 
