@@ -19,8 +19,6 @@ from recommenders.positives import positives
 from recommenders.progress import Progress
 from recommenders.tempered import AspectParameters, fold_in, learn, learning_bytes
 
-__all__ = ["Aspect"]
-
 
 class Aspect(Algorithm):
     r"""Two-way aspect model of people and the items they rated positively.

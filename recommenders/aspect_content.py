@@ -21,8 +21,6 @@ from recommenders.positives import positives
 from recommenders.progress import Progress, within
 from recommenders.tempered import AspectParameters, fold_in, learn, learning_bytes
 
-__all__ = ["AspectContent"]
-
 # What the learning takes of the whole, about; only the progress is told by it.
 LEARNING_WORK = 0.9
 

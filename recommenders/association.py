@@ -19,8 +19,6 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
 from recommenders.progress import Progress
 
-__all__ = ["ItemItem"]
-
 
 class ItemItem(Algorithm):
     r"""Conditional probabilities of items on binary data, brought together over what the profile likes.

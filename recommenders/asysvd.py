@@ -20,8 +20,6 @@ from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress, blocks
 
-__all__ = ["AsySVD"]
-
 # A matrix in the kernels' types: where rows begin and end, columns, and a residual for each entry.
 Side = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 # Ratings times factors between two reports: some tenths of a second.

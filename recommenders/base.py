@@ -19,8 +19,6 @@ from recommenders.parameters import Parameters, labelled
 from recommenders.progress import Progress, silent
 from recommenders.ranking import TopN, top_n
 
-__all__ = ["Algorithm"]
-
 
 class Algorithm(ABC):
     """A fitted model; its class is the algorithm.
@@ -89,16 +87,11 @@ class Algorithm(ABC):
         Raises ParameterError when the parameters are those of another algorithm, or impossible for data of this size.
         Raises DataError when there is no rating, or features are missing or belong to other items.
 
-        Parameters
-        ----------
-        features : ItemFeatures, optional
-            Features of the same items; required if `needs_features`, ignored otherwise.
-        rng : numpy.random.Generator
-            The only source of randomness: the same inputs and an equally seeded generator give the same bytes
-            on the same machine type with the same number of numeric threads.
-        progress : callable, optional
-            See `recommenders.progress.Progress`; an exception it raises stops the fit. It is called every second or
-            two, except during a single call of a library (an eigenvalue problem, an inverse).
+        `features`: features of the same items; required if `needs_features`, ignored otherwise. `rng`: the only source
+        of randomness: the same inputs and an equally seeded generator give the same bytes on the same machine type with
+        the same number of numeric threads. `progress`: see `recommenders.progress.Progress`; an exception it raises
+        stops the fit. It is called every second or two, except during a single call of a library (an eigenvalue
+        problem, an inverse).
         """
         chosen = cls.Params() if params is None else params
         if not isinstance(chosen, cls.Params):
@@ -166,16 +159,9 @@ class Algorithm(ABC):
         shape of a matrix product may change. Raises DataError when the profiles are over another number of items, or on
         a scale that cannot be mapped.
 
-        Parameters
-        ----------
-        profiles : Profiles
-            Profiles over the same items; ratings on another scale are mapped to that of the training data.
-
-        Returns
-        -------
-        float64 array, shape (n_profiles, n_items)
-            Higher is better; -inf where the model has no information on the item or the profile; never NaN. Items
-            of the profile are scored too; the ranking excludes them.
+        `profiles`: profiles over the same items; ratings on another scale are mapped to that of the training data.
+        Returns a float64 array, shape (n_profiles, n_items): higher is better; -inf where the model has no information
+        on the item or the profile; never NaN. Items of the profile are scored too; the ranking excludes them.
         """
         if profiles.n_items != self.n_items:
             raise DataError(
@@ -205,15 +191,8 @@ class Algorithm(ABC):
     def answer(self, items: ArrayLike, ratings: ArrayLike, scale: Scale, n: int) -> TopN:
         """The recommendation list for one profile: `top_n` of its scores, which a subclass may compute faster.
 
-        Parameters
-        ----------
-        items, ratings : arrays, shape (n_rated,)
-            The profile, in any order.
-
-        Raises
-        ------
-        ParameterError, DataError
-            As `Profiles.single`, `score` and `top_n`.
+        `items`, `ratings`: arrays, shape (n_rated,); the profile, in any order. Raises ParameterError or DataError: as
+        `Profiles.single`, `score` and `top_n`.
         """
         profile = Profiles.single(items, ratings, self.n_items, scale)
         return top_n(self.score(profile)[0], self.popularity, profile.user_items.indices, n)

@@ -12,8 +12,6 @@ from scipy import sparse
 
 from recommenders.data import Ratings
 
-__all__ = ["RATINGS_AT_ONCE", "Baseline"]
-
 RATINGS_AT_ONCE = 1 << 18
 
 
@@ -55,12 +53,8 @@ class Baseline:
         return cls(mean, _damped(np.asarray(sums, dtype=np.float64), ratings.item_counts, reg_item), reg_user)
 
     def user_bias(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        """Offset of each profile.
-
-        Returns
-        -------
-        float64 array, shape (n_profiles,)
-            In rating points; 0 for an empty profile.
+        """Offset of each profile. Returns a float64 array, shape (n_profiles,), in rating points; 0 for an empty
+        profile.
         """
         counts = np.diff(user_items.indptr)
         sums = np.zeros(user_items.shape[0])
@@ -76,23 +70,15 @@ class Baseline:
         return _damped(sums, counts, self.reg_user)
 
     def residuals(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        """Each stored rating less its baseline.
-
-        Returns
-        -------
-        float64 array, shape (n_ratings,)
-            In rating points, in the order of ``user_items.data``.
+        """Each stored rating less its baseline. Returns a float64 array, shape (n_ratings,), in rating points, in the
+        order of ``user_items.data``.
         """
         user_bias = self.user_bias(user_items)[_rows(user_items)]
         return np.asarray(user_items.data - (self.mean + user_bias + self.item_bias[user_items.indices]))
 
     def scores(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        """The baseline of every item for every profile.
-
-        Returns
-        -------
-        float64 array, shape (n_profiles, n_items)
-            In rating points.
+        """The baseline of every item for every profile. Returns a float64 array, shape (n_profiles, n_items), in rating
+        points.
         """
         return np.asarray((self.mean + self.user_bias(user_items))[:, np.newaxis] + self.item_bias)
 

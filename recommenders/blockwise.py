@@ -8,8 +8,6 @@ from scipy import sparse
 
 from recommenders.progress import Progress, blocks, silent
 
-__all__ = ["BLOCK_PAIRS", "BLOCK_STEPS", "dense_gram", "steps_of_rows"]
-
 # Multiplications between two reports: a fraction of a second of a sparse product.
 BLOCK_STEPS = 50_000_000
 # Entries that a block of a product has at most, about 50 MB; a row with more is a block of its own.
@@ -20,10 +18,7 @@ def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> NDArray[n
     """The multiplications that each row of the sparse product ``rows @ matrix`` takes. Returns a float64 array, shape
     (n_rows,).
 
-    Parameters
-    ----------
-    rows : sparse array, shape (n_rows, n)
-    matrix : sparse array, shape (n, n_columns)
+    `rows`: sparse array, shape (n_rows, n). `matrix`: sparse array, shape (n, n_columns).
     """
     lengths = np.diff(matrix.indptr)[rows.indices].astype(np.float64)
     owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
@@ -33,16 +28,9 @@ def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> NDArray[n
 def dense_gram(rows: sparse.csr_array, progress: Progress = silent) -> NDArray[np.float64]:
     r"""The symmetric product :math:`A A^\top`.
 
-    Parameters
-    ----------
-    rows : sparse float64 array, shape (n, m)
-        A.
-
-    Returns
-    -------
-    float64 array, shape (n, n)
-        In column order, as linear algebra libraries take it without a copy. Each sum runs over the columns of A
-        in their order, however the rows are cut.
+    `rows`: sparse float64 array, shape (n, m); A. Returns a float64 array, shape (n, n), in column order, as linear
+    algebra libraries take it without a copy. Each sum runs over the columns of A in their order, however the rows are
+    cut.
 
     Examples
     --------

@@ -86,16 +86,9 @@ def choose(
     when the algorithm has no size to choose, or a value, the share or the rule cannot be used. Raises DataError when no
     rating is left to hold out.
 
-    Parameters
-    ----------
-    values : sequence of int, optional
-        Sizes to try, any order; `usual_sizes` if left out.
-    share : float
-        Share of the ratings that is held out, or of the people (see `Criterion.by_people`), in (0, 0.5].
-    rule : {"best", "smallest-near"}
-        See `Choice.rule`; the second is the "one standard error rule".
-    rng : numpy.random.Generator
-        Draws what is held out, then the seed of the fits.
+    `values`: sizes to try, any order; `usual_sizes` if left out. `share`: share of the ratings that is held out, or of
+    the people (see `Criterion.by_people`), in (0, 0.5]. `rule`: {"best", "smallest-near"}; see `Choice.rule`; the
+    second is the "one standard error rule". `rng`: draws what is held out, then the seed of the fits.
 
     References
     ----------

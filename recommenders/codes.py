@@ -12,8 +12,6 @@ from scipy import sparse
 from recommenders.data import Ratings
 from recommenders.threads import each, numeric_threads
 
-__all__ = ["PACKED_BITS", "Codes", "packed_with_items", "rating_codes"]
-
 PACKED_BITS = 32
 
 
@@ -76,17 +74,8 @@ def rating_codes(ratings: Ratings) -> Codes | None:
 def packed_with_items(codes: Codes) -> tuple[NDArray[np.uint32], int] | None:
     """Put each rating's item and code into one word.
 
-    Parameters
-    ----------
-    codes : Codes
-        Below 2 ** `PACKED_BITS`.
-
-    Returns
-    -------
-    packed : uint32 array, shape (n_ratings,)
-        The item above the code.
-    bits : int
-        Bits of a code. Nothing at all, in place of both, if item and code do not fit into one word.
+    `codes`: below 2 ** `PACKED_BITS`. Returns `packed`, uint32 array, shape (n_ratings,): the item above the code;
+    `bits`, int: bits of a code. Nothing at all, in place of both, if item and code do not fit into one word.
     """
     bits = max(codes.highest, 1).bit_length()
     if codes.n_items > 1 << (PACKED_BITS - bits):

@@ -10,23 +10,14 @@ from recommenders.layout import ADDING, MOST_SINGLE, Layout, add_products, dense
 from recommenders.progress import Progress, silent, within
 from recommenders.threads import each
 
-__all__ = ["binary_gram", "common_raters"]
-
 
 def binary_gram(user_items: sparse.csr_array, progress: Progress = silent) -> NDArray[np.uint32]:
     """Number of common raters of all pairs of items, and of each item on the diagonal.
 
     Raises DataError when there are 2 ** 32 ratings or more.
 
-    Parameters
-    ----------
-    user_items : sparse array, shape (n_users, n_items)
-        Who rated what; its values are not used.
-
-    Returns
-    -------
-    uint32 array, shape (n_items, n_items)
-        Symmetric.
+    `user_items`: sparse array, shape (n_users, n_items); who rated what; its values are not used. Returns a uint32
+    array, shape (n_items, n_items), symmetric.
 
     Examples
     --------
@@ -48,17 +39,9 @@ def common_raters(
 
     Raises DataError when there are 2 ** 32 ratings or more.
 
-    Parameters
-    ----------
-    user_items : sparse array, shape (n_users, n_items)
-        Who rated what; its values are not used.
-
-    Returns
-    -------
-    indptr : int64 array, shape (n_items + 1,)
-        Where the pairs of each item begin and end in the others.
-    items, common : int32 arrays, shape (n_pairs,)
-        The other item, and the number of common raters.
+    `user_items`: sparse array, shape (n_users, n_items); who rated what; its values are not used. Returns `indptr`,
+    int64 array, shape (n_items + 1,): where the pairs of each item begin and end in the others; `items`, `common`,
+    int32 arrays, shape (n_pairs,): the other item, and the number of common raters.
 
     Examples
     --------

@@ -12,8 +12,6 @@ from scipy import sparse
 from recommenders.data import ItemFeatures
 from recommenders.data_limits import SILENT_KINDS
 
-__all__ = ["CONTENT_ARRAYS", "Content"]
-
 CONTENT_ARRAYS = ("feature_counts", "feature_numbers", "feature_starts")
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from recommenders.positives import FIVE_POINTS
 
-__all__ = ["POSITIVE_FROM", "SIZES", "Criterion"]
-
 # A probability that underflowed counts as this much.
 SMALLEST = 1e-300
 

@@ -59,14 +59,8 @@ class Ratings:
 
         Raises DataError when the arrays differ in length, a number is out of range, or a user-item pair comes twice.
 
-        Parameters
-        ----------
-        users, items : int arrays, shape (n_ratings,)
-            From 0, in any order.
-        values : float array, shape (n_ratings,)
-            On the scale.
-        n_users, n_items : int
-            With or without ratings.
+        `users`, `items`: int arrays, shape (n_ratings,); from 0, in any order. `values`: float array, shape
+        (n_ratings,); on the scale. `n_users`, `n_items`: with or without ratings.
         """
         rows, columns = _numbers(users, n_users, "user"), _numbers(items, n_items, "item")
         data = np.asarray(values, dtype=np.float32)
@@ -90,12 +84,8 @@ class Ratings:
         return int(self.user_items.nnz)
 
     def triples(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-        """Users, items and ratings as three parallel arrays, by user and within a user by item.
-
-        Returns
-        -------
-        users, items : int64 arrays, shape (n_ratings,)
-        values : float32 array, shape (n_ratings,)
+        """Users, items and ratings as three parallel arrays, by user and within a user by item. Returns `users`,
+        `items`, int64 arrays, shape (n_ratings,); `values`, float32 array, shape (n_ratings,).
         """
         users = np.repeat(np.arange(self.n_users, dtype=np.int64), np.diff(self.user_items.indptr))
         return users, self.user_items.indices.astype(np.int64), self.user_items.data
@@ -174,12 +164,8 @@ class Profiles:
         Raises DataError when an item is unknown or comes twice, the arrays differ in length, or a rating is outside the
         scale.
 
-        Parameters
-        ----------
-        items : int array, shape (n_rated,)
-            From 0, in any order.
-        ratings : float array, shape (n_rated,)
-            On the scale.
+        `items`: int array, shape (n_rated,); from 0, in any order. `ratings`: float array, shape (n_rated,); on the
+        scale.
         """
         columns = _numbers(items, n_items, "item")
         data = np.asarray(ratings, dtype=np.float32)
@@ -193,10 +179,7 @@ class Profiles:
 
         Raises DataError when a user number is out of range.
 
-        Parameters
-        ----------
-        users : int array, shape (n_profiles,)
-            Row numbers; one may come twice.
+        `users`: int array, shape (n_profiles,); row numbers; one may come twice.
         """
         rows = _numbers(users, ratings.n_users, "user")
         return cls(ratings.user_items[rows], ratings.scale)

@@ -9,8 +9,6 @@ import numpy as np
 
 from recommenders.data import ItemFeatures
 
-__all__ = ["SILENT_KINDS", "Limit", "TrainingSize", "rank_limit"]
-
 # Other titles of an item, and what it is worth, say nothing of what it is like.
 SILENT_KINDS = frozenset({"alias", "utility"})
 

@@ -20,8 +20,6 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
 from recommenders.progress import Progress, within
 
-__all__ = ["EASE"]
-
 # What the Gram matrix takes of the whole, about; only the progress is told by it.
 GRAM_WORK = 0.4
 

@@ -22,8 +22,6 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress
 from recommenders.scale import Scale
 
-__all__ = ["UTILITY_KIND", "ExpectedUtility", "with_utilities"]
-
 # The kind of item feature that holds a table of utilities: a single term, whose count is the utility.
 UTILITY_KIND = "utility"
 # The scorer's arrays are stored with this model's, under their names with this prefix.
@@ -196,10 +194,7 @@ def with_utilities(features: ItemFeatures, utilities: NDArray[np.float64]) -> It
     """Features with this table of utilities, which replaces any they already have. The table is the last column, of
     kind ``"utility"``.
 
-    Parameters
-    ----------
-    utilities : float64 array, shape (n_items,)
-        Items whose utility is not above 0 have none.
+    `utilities`: float64 array, shape (n_items,); items whose utility is not above 0 have none.
 
     Examples
     --------

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Explanation", "How"]
-
 How = Literal["sum", "max", "noisy-or"]
 
 
@@ -57,12 +55,8 @@ class Explanation:
     ) -> Self:
         """Make the explanation from the items that played a part; the profile's others contribute 0.
 
-        Parameters
-        ----------
-        user_items : sparse array, shape (1, n_all_items)
-            The profile, with sorted indices.
-        items : int array, shape (n,)
-            Some of the profile's items, none twice, in any order.
+        `user_items`: sparse array, shape (1, n_all_items); the profile, with sorted indices. `items`: int array, shape
+        (n,); some of the profile's items, none twice, in any order.
         """
         own = user_items.indices.astype(np.int64)
         filled = np.zeros(own.size)

@@ -23,8 +23,6 @@ from recommenders.progress import Progress, blocks, silent, within
 from recommenders.singular import right_singular_vectors
 from recommenders.threads import each, numeric_threads
 
-__all__ = ["IALS"]
-
 # Multiplications between two reports.
 BLOCK_STEPS = 200_000_000
 # What the singular vectors take of the whole, about; only the progress is told by it.

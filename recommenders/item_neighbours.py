@@ -25,8 +25,6 @@ from recommenders.progress import Progress
 from recommenders.ranking import LONGEST_SCANNED, TopN, listing
 from recommenders.similarity import cosine_neighbours, pearson_neighbours
 
-__all__ = ["CorNgr", "NNCosNgr"]
-
 # Laying similarities out densely pays for this many profiles, where this share of all pairs are neighbours.
 MANY, DENSE = 64, 0.3
 

@@ -11,8 +11,6 @@ from scipy import sparse
 from recommenders.progress import Progress, silent
 from recommenders.threads import each, numeric_threads, one_library_thread
 
-__all__ = ["leading_right_vectors"]
-
 # A pair has converged when what is left of it is this small a share of the smallest eigenvalue wanted.
 TOLERANCE = 1e-12
 # The basis is first looked at with so many times the vectors wanted and some more, then when it is a tenth larger,
@@ -37,18 +35,11 @@ def leading_right_vectors(
     four are sure to be found, where they are the leading ones. Source: Golub & Underwood (1977), "The block Lanczos
     method for computing eigenvalues", Mathematical Software III.
 
-    Parameters
-    ----------
-    matrix : sparse float64 array, shape (n_rows, n_columns)
-        A.
-    progress : callable, optional
-        Called before every product. Their number is unknown in advance; the share comes closer to 1 with each.
-
-    Returns
-    -------
-    float64 array, shape (n_columns, count), and float64 array, shape (count,)
-        By falling singular value, each pair to 1e-12 of the smallest eigenvalue wanted. Nothing where the space
-        would have to grow to more than half of all columns: then a dense decomposition is the cheaper way.
+    `matrix`: sparse float64 array, shape (n_rows, n_columns); A. `progress`: called before every product. Their number
+    is unknown in advance; the share comes closer to 1 with each. Returns a float64 array, shape (n_columns, count), and
+    float64 array, shape (count,): by falling singular value, each pair to 1e-12 of the smallest eigenvalue wanted.
+    Nothing where the space would have to grow to more than half of all columns: then a dense decomposition is the
+    cheaper way.
 
     Examples
     --------

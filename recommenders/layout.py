@@ -14,21 +14,6 @@ from scipy import sparse
 from core.errors import DataError
 from recommenders.threads import each, numeric_threads, one_library_thread
 
-__all__ = [
-    "ADDING",
-    "BLOCK_WORDS",
-    "HALF_ITEMS",
-    "MOST_SINGLE",
-    "Layout",
-    "Planes",
-    "add_products",
-    "dense_rows",
-    "exactly_at_once",
-    "mirrored",
-    "row_ranges",
-    "triangle_ranges",
-]
-
 # Ratings of the users that are added together: with the sums of one item they fill half a core's second cache.
 CHUNK_RATINGS = 1 << 18
 # Ranges of items to each thread, so that one that finishes early finds more to do.

@@ -17,8 +17,6 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
 from recommenders.progress import Progress
 
-__all__ = ["PopularityLikes"]
-
 
 class PopularityLikes(Algorithm):
     r"""Order by number of positive training ratings, or by their damped share of an item's ratings.

@@ -20,8 +20,6 @@ from recommenders.positives import liked_items, positive_from_parameter, positiv
 from recommenders.progress import Progress, silent, within
 from recommenders.singular import right_singular_vectors
 
-__all__ = ["LPCA", "decompose", "fold_in"]
-
 # Cells worked on at a time: the few arrays of this size that a pass needs stay in the processor's cache.
 BLOCK_CELLS = 1 << 17
 # Folding in ends for a profile with the step that moves no coordinate further than this: the next of Newton's
@@ -152,16 +150,9 @@ def decompose(
     """Fit U, V and Δ stage by stage. Returns U of shape (n_users, factors), V transposed of shape (n_items, factors), Δ
     of shape (n_items,).
 
-    Parameters
-    ----------
-    liked : sparse float64 array, shape (n_users, n_items)
-        Ones; every column has at least one.
-    start : float64 array, shape (n_items, factors)
-        A direction to start each dimension at; a column of 0 leaves its dimension unused.
-    iterations : int
-        Alternations within each dimension.
-    reg : float
-        Weight of the squares of U and V.
+    `liked`: sparse float64 array, shape (n_users, n_items); ones; every column has at least one. `start`: float64
+    array, shape (n_items, factors); a direction to start each dimension at; a column of 0 leaves its dimension unused.
+    `iterations`: alternations within each dimension. `reg`: weight of the squares of U and V.
     """
     n_users, n_items = liked.shape
     columns = sparse.csr_array(liked.T)
@@ -187,21 +178,10 @@ def fold_in(
 ) -> NDArray[np.float64]:
     """Find the coordinates of profiles with V and Δ fixed.
 
-    Parameters
-    ----------
-    liked : sparse float64 array, shape (n_profiles, n_items)
-        Ones.
-    axes : float64 array, shape (n_items, factors)
-        V transposed.
-    offsets : float64 array, shape (n_items,)
-        Δ.
-    reg : float
-        Weight of the squares of the coordinates, > 0.
-
-    Returns
-    -------
-    float64 array, shape (n_profiles, factors)
-        The coordinates of the largest likelihood less half of `reg` times their squares.
+    `liked`: sparse float64 array, shape (n_profiles, n_items); ones. `axes`: float64 array, shape (n_items, factors); v
+    transposed. `offsets`: float64 array, shape (n_items,); Δ. `reg`: weight of the squares of the coordinates, > 0.
+    Returns a float64 array, shape (n_profiles, factors): the coordinates of the largest likelihood less half of `reg`
+    times their squares.
     """
     upper = np.triu_indices(axes.shape[1])
     products = axes[:, upper[0]] * axes[:, upper[1]]

@@ -21,8 +21,6 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress
 from recommenders.singular import right_singular_vectors
 
-__all__ = ["LSA"]
-
 # Which weight a kind of term has; kinds not named here have that of `other`.
 WEIGHT_OF_KIND = {
     "genre": "genres",

@@ -10,8 +10,6 @@ from recommenders.krylov import FIRST_EXTRA, FIRST_LOOK
 from recommenders.layout import BLOCK_WORDS, HALF_ITEMS
 from recommenders.singular import BATCH, takes_lanczos
 
-__all__ = ["binary_bytes", "co_rated_pairs", "singular_bytes", "sparse_bytes", "sums_bytes"]
-
 # How unequal items are, and people: the spread of the logarithm of the number of ratings an item has, and the mean
 # square of the number a person gave over the square of the mean (3.7 in MovieLens latest-small, and more because
 # those who rate much rate what is rare). Catalogues of films have about these.

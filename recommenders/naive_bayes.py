@@ -17,8 +17,6 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
 from recommenders.progress import Progress
 
-__all__ = ["NaiveBayes"]
-
 # Profiles × features worked on at a time.
 BLOCK_CELLS = 1 << 21
 

@@ -12,8 +12,6 @@ from recommenders.layout import row_ranges
 from recommenders.progress import Progress
 from recommenders.threads import each
 
-__all__ = ["Neighbours", "Rows", "joined", "sort_rows", "sorted_rows", "sorted_whole"]
-
 # Similarities that are sorted together: half the second cache of a core.
 SORTED_TOGETHER = 1 << 16
 

@@ -9,8 +9,6 @@ from typing import Any, Self, TypeVar, cast, get_type_hints
 
 from core.errors import ParameterError
 
-__all__ = ["ParameterInfo", "Parameters", "labelled", "parameter"]
-
 T = TypeVar("T", bound=bool | int | float | str)
 
 TRUE_WORDS = frozenset({"true", "yes", "on", "1"})
@@ -42,12 +40,7 @@ def parameter(
 
     It stands at the right of the field's name and type.
 
-    Parameters
-    ----------
-    minimum, maximum : float, optional
-        Inclusive limits of a number.
-    choices : tuple of str
-        The values allowed, for text only.
+    `minimum`, `maximum`: inclusive limits of a number. `choices`: the values allowed, for text only.
     """
     metadata = {"description": description, "minimum": minimum, "maximum": maximum, "choices": choices}
     return field(default=default, metadata=metadata)

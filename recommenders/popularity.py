@@ -15,8 +15,6 @@ from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters
 from recommenders.progress import Progress
 
-__all__ = ["TopPop"]
-
 
 class TopPop(Algorithm):
     """Order by number of training ratings, independent of their values and of the profile.

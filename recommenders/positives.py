@@ -9,8 +9,6 @@ from scipy import sparse
 from recommenders.parameters import parameter
 from recommenders.scale import GRID_TOLERANCE, Scale
 
-__all__ = ["FIVE_POINTS", "liked_items", "positive_from_parameter", "positives"]
-
 # The scale `positive_from` is stated on, whatever the scale of the data.
 FIVE_POINTS = Scale(1, 5, 1)
 
@@ -29,19 +27,10 @@ def positive_from_parameter() -> float:
 def positives(user_items: sparse.csr_array, scale: Scale, positive_from: float) -> sparse.csr_array:
     """The positive ratings, as ones.
 
-    Parameters
-    ----------
-    user_items : sparse float array, shape (n_users, n_items)
-        Ratings on `scale`.
-    scale : Scale
-        Where it has a single point (usage data), every entry is positive.
-    positive_from : float
-        Lowest positive rating on a scale of 1 to 5, inclusive; it is mapped linearly to `scale`.
-
-    Returns
-    -------
-    sparse float64 array, shape (n_users, n_items)
-        1 where the rating is positive; nothing else is stored.
+    `user_items`: sparse float array, shape (n_users, n_items); ratings on `scale`. `scale`: where it has a single point
+    (usage data), every entry is positive. `positive_from`: lowest positive rating on a scale of 1 to 5, inclusive; it
+    is mapped linearly to `scale`. Returns a sparse float64 array, shape (n_users, n_items): 1 where the rating is
+    positive; nothing else is stored.
 
     Examples
     --------

@@ -16,8 +16,6 @@ from recommenders.progress import Progress, silent
 from recommenders.shared import Remembered
 from recommenders.threads import each
 
-__all__ = ["Dots", "Moments", "Words", "gram", "packed_dots"]
-
 # Up to this many the sums are kept for the next model on the same ratings (64 MB at most).
 REMEMBERED_ITEMS = 2800
 WORD_BITS = 64
@@ -193,12 +191,8 @@ def packed_dots(ratings: Ratings, progress: Progress = silent) -> Words | None:
 
 
 def gram(ratings: Ratings, progress: Progress = silent) -> NDArray[np.float64] | None:
-    """Sums of products of all pairs of items, missing ratings as 0, in rating points squared; exact.
-
-    Returns
-    -------
-    float64 array, shape (n_items, n_items)
-        Nothing under the conditions of `packed_dots`.
+    """Sums of products of all pairs of items, missing ratings as 0, in rating points squared; exact. Returns a float64
+    array, shape (n_items, n_items): nothing under the conditions of `packed_dots`.
 
     Examples
     --------

@@ -8,8 +8,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Progress", "blocks", "silent", "within"]
-
 
 class Progress(Protocol):
     """What a fit calls from time to time, positionally: ``progress(share, what)``.
@@ -49,12 +47,7 @@ def blocks(costs: ArrayLike, limit: float) -> Iterator[tuple[int, int, float]]:
     """Cut consecutive rows into blocks that cost at most `limit` each, or hold a single row. Yields the first row, the
     row after the last, and the share of all costs that lies before the block.
 
-    Parameters
-    ----------
-    costs : float array, shape (n_rows,)
-        What each row costs, >= 0, in any unit.
-    limit : float
-        In the same unit, > 0.
+    `costs`: float array, shape (n_rows,); what each row costs, >= 0, in any unit. `limit`: in the same unit, > 0.
 
     Examples
     --------

@@ -21,8 +21,6 @@ from recommenders.products import gram
 from recommenders.progress import Progress
 from recommenders.singular import right_singular_vectors
 
-__all__ = ["PureSVD"]
-
 
 class PureSVD(Algorithm):
     r"""Truncated singular value decomposition of the users × items matrix with missing ratings as 0.

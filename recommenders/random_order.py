@@ -16,8 +16,6 @@ from recommenders.data import ItemFeatures, Ratings
 from recommenders.parameters import Parameters
 from recommenders.progress import Progress
 
-__all__ = ["Random"]
-
 # Codes are compared in thousandths of a step, so that float32 noise of a mapped scale changes no order.
 CODE_PARTS = 1000
 

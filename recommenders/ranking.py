@@ -12,8 +12,6 @@ from core.errors import DataError, ParameterError
 from recommenders.data import Profiles
 from recommenders.threads import each, one_library_thread
 
-__all__ = ["LONGEST_SCANNED", "Scorer", "TopN", "listing", "top_n", "top_n_all"]
-
 # Up to this length a list is found in one pass over the scores; longer ones are sorted.
 LONGEST_SCANNED = 100
 # Scores that are held at once for each thread: 4 MB, which stay in the processor's cache until they are ranked.
@@ -28,12 +26,8 @@ class Scorer(Protocol):
         """Number of training ratings of each item."""
 
     def score(self, profiles: Profiles, /) -> NDArray[np.float64]:
-        """Score every item for every profile.
-
-        Returns
-        -------
-        float64 array, shape (n_profiles, n_items)
-            -inf where there is no score; never NaN.
+        """Score every item for every profile. Returns a float64 array, shape (n_profiles, n_items): -inf where there is
+        no score; never NaN.
         """
 
 
@@ -55,14 +49,8 @@ def top_n(scores: NDArray[np.float64], popularity: NDArray[np.int64], exclude: A
     when `n` < 1. Raises DataError when the score of an item that is not excluded is NaN, or the arrays do not fit
     together.
 
-    Parameters
-    ----------
-    scores : float64 array, shape (n_items,)
-        No NaN; -inf for "no score".
-    popularity : int64 array, shape (n_items,)
-        Number of training ratings of each item.
-    exclude : int array
-        Item numbers never to be recommended: those of the profile.
+    `scores`: float64 array, shape (n_items,); no NaN; -inf for "no score". `popularity`: int64 array, shape (n_items,);
+    number of training ratings of each item. `exclude`: item numbers never to be recommended: those of the profile.
 
     Examples
     --------
@@ -89,17 +77,9 @@ def top_n(scores: NDArray[np.float64], popularity: NDArray[np.int64], exclude: A
 def top_n_all(model: Scorer, profiles: Profiles, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The n best items of every profile by a model, a block of profiles at a time, on the threads allowed.
 
-    Returns
-    -------
-    items : int64 array, shape (n_profiles, n)
-        Best first, ordered as by `top_n`; -1 where the catalogue has no more.
-    scores : float64 array, shape (n_profiles, n)
-        Theirs; -inf in the places filled by popularity and in those of -1.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As `top_n`, and as the model's `score`.
+    Returns `items`, int64 array, shape (n_profiles, n): best first, ordered as by `top_n`; -1 where the catalogue has
+    no more; `scores`, float64 array, shape (n_profiles, n): theirs; -inf in the places filled by popularity and in
+    those of -1. Raises ParameterError or DataError: as `top_n`, and as the model's `score`.
 
     Examples
     --------
@@ -148,12 +128,8 @@ def _best(
 def listing(items: NDArray[np.int64], values: NDArray[np.float64]) -> TopN:
     """A list from a row of items and scores, in which item -1 marks places that are left over.
 
-    Parameters
-    ----------
-    items : int64 array, shape (n,)
-        Best first; -1 from where the list is at its end.
-    values : float64 array, shape (n,)
-        Their scores; -inf for items that fill the list up.
+    `items`: int64 array, shape (n,); best first; -1 from where the list is at its end. `values`: float64 array, shape
+    (n,); their scores; -inf for items that fill the list up.
     """
     if items[-1] < 0:
         used = int((items >= 0).sum())

@@ -39,21 +39,6 @@ from recommenders.puresvd import PureSVD
 from recommenders.random_order import Random
 from recommenders.user_neighbours import UserKNNCosine, UserKNNPearson
 
-__all__ = [
-    "ENTRY_POINT_GROUP",
-    "algorithm",
-    "feasible_params",
-    "install_command",
-    "keys",
-    "label",
-    "named_values",
-    "package_of",
-    "params_of",
-    "parse",
-    "parse_many",
-    "specifications",
-]
-
 ENTRY_POINT_GROUP = "parallax.algorithms"
 
 

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError
 
-__all__ = ["Scale"]
-
 # Ratings are stored as float32, whose spacing near 5 is 5e-7; a tenth of a thousandth of a step is far wider.
 GRID_TOLERANCE = 1e-4
 VALUES_AT_A_TIME = 1 << 16  # what a cache holds
@@ -60,12 +58,8 @@ class Scale:
         return (self.low + self.high) / 2
 
     def codes(self, values: ArrayLike) -> NDArray[np.float64]:
-        """Steps above the lowest point.
-
-        Returns
-        -------
-        float64 array, same shape
-            0, 1, 2, … for values on the scale, fractions for values between.
+        """Steps above the lowest point. Returns a float64 array, same shape: 0, 1, 2, … for values on the scale,
+        fractions for values between.
         """
         return (np.asarray(values, dtype=np.float64) - self.low) / self.step
 
@@ -78,12 +72,8 @@ class Scale:
         return np.asarray((codes >= -GRID_TOLERANCE) & (codes <= highest + GRID_TOLERANCE))
 
     def holds(self, values: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each value is a point of the scale, up to the precision of float32.
-
-        Returns
-        -------
-        bool array, same shape
-            False for NaN.
+        """Whether each value is a point of the scale, up to the precision of float32. Returns a bool array, same shape:
+        False for NaN.
         """
         numbers = np.asarray(values)
         if numbers.ndim == 1 and numbers.size > VALUES_AT_A_TIME:
@@ -103,10 +93,7 @@ class Scale:
 
         Raises DataError when one of two different scales has a single point, since no linear map joins them.
 
-        Returns
-        -------
-        float64 array, same shape
-            In points of the other scale, not rounded to them.
+        Returns a float64 array, same shape: in points of the other scale, not rounded to them.
         """
         numbers = np.asarray(values, dtype=np.float64)
         if self == to:

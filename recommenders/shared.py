@@ -7,8 +7,6 @@ from threading import Lock
 from typing import Any, Generic, TypeVar
 from weakref import ref
 
-__all__ = ["Remembered"]
-
 Product = TypeVar("Product")
 
 

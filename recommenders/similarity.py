@@ -19,8 +19,6 @@ from recommenders.products import Dots, Moments, packed_dots
 from recommenders.progress import Progress, blocks, silent, within
 from recommenders.threads import each
 
-__all__ = ["cosine_neighbours", "pearson_neighbours"]
-
 # Pairs that a block of items may touch at most (about 50 MB of buffers); an item with more has its own block.
 BLOCK_PAIRS = 2_000_000
 
@@ -43,14 +41,8 @@ def cosine_neighbours(
 
     The result is symmetric unless truncated.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        The norms run over all of an item's raters, not over the common ones.
-    shrinkage : float
-        :math:`\lambda`, in common raters, >= 0.
-    keep : int, optional
-        Keep only so many neighbours of each item; all of them if left out.
+    `ratings`: the norms run over all of an item's raters, not over the common ones. `shrinkage`: :math:`\lambda`, in
+    common raters, >= 0. `keep`: keep only so many neighbours of each item; all of them if left out.
 
     Examples
     --------
@@ -93,14 +85,9 @@ def pearson_neighbours(
 
     `shrinkage` and `keep` are those of `cosine_neighbours`.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        Says who rated what.
-    values : float64 array, shape (n_ratings,)
-        What to correlate, in the order of ``ratings.user_items.data``: the ratings' codes (steps above the
-        scale's lowest point, whose correlations are those of the ratings and whose sums are exact), or
-        residuals.
+    `ratings`: says who rated what. `values`: float64 array, shape (n_ratings,); what to correlate, in the order of
+    ``ratings.user_items.data``: the ratings' codes (steps above the scale's lowest point, whose correlations are those
+    of the ratings and whose sums are exact), or residuals.
 
     Examples
     --------

@@ -14,8 +14,6 @@ from recommenders.krylov import leading_right_vectors
 from recommenders.progress import Progress, silent, within
 from recommenders.shared import Remembered
 
-__all__ = ["right_singular_vectors", "takes_lanczos"]
-
 # Up to this many rows or columns the dense eigenproblem of the smaller Gram matrix takes a second or two at most.
 LARGEST_GRAM = 2500
 # Beyond it block Lanczos wins, unless so large a share of all vectors is wanted that its basis would be as large.
@@ -47,24 +45,12 @@ def right_singular_vectors(
     cost nothing more. Each vector's sign is fixed: the first of its entries that is as large as any in absolute value
     is positive. Raises ParameterError when `factors` exceeds the smaller side of the matrix.
 
-    Parameters
-    ----------
-    matrix : sparse array, shape (n_rows, n_columns)
-        Finite; absent entries are 0.
-    rng : numpy.random.Generator
-        Used by the Lanczos route only.
-    what : str
-        Words for rows and columns in the error, such as ``"users, items"``.
-    gram : callable, optional
-        Returns :math:`A^\top A` where the caller has it already, else None; reports the progress of computing it.
-    progress : callable, optional
-        Told how far this is. The dense eigenproblem is a single call of a library that cannot be interrupted.
-
-    Returns
-    -------
-    float64 array, shape (n_columns, factors)
-        Orthonormal columns by falling singular value. Where the matrix has a lower rank than `factors`, the
-        columns beyond its rank (singular value below 1e-6 of the largest) are 0: they carry nothing.
+    `matrix`: sparse array, shape (n_rows, n_columns); finite; absent entries are 0. `rng`: used by the Lanczos route
+    only. `what`: words for rows and columns in the error, such as ``"users, items"``. `gram`: returns :math:`A^\top A`
+    where the caller has it already, else None; reports the progress of computing it. `progress`: told how far this is.
+    The dense eigenproblem is a single call of a library that cannot be interrupted. Returns a float64 array, shape
+    (n_columns, factors): orthonormal columns by falling singular value. Where the matrix has a lower rank than
+    `factors`, the columns beyond its rank (singular value below 1e-6 of the largest) are 0: they carry nothing.
 
     Examples
     --------

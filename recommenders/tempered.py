@@ -15,18 +15,6 @@ from recommenders.positives import positive_from_parameter
 from recommenders.progress import Progress, silent, within
 from recommenders.singular import right_singular_vectors
 
-__all__ = [
-    "AspectParameters",
-    "Aspects",
-    "Tempering",
-    "fold_in",
-    "free_energy",
-    "learn",
-    "learning_bytes",
-    "start",
-    "step",
-]
-
 # Pairs worked on at a time; the two arrays of pairs × classes this takes stay in the processor's cache.
 BLOCK_PAIRS = 1 << 12
 # Rows folded in at a time.
@@ -99,10 +87,7 @@ def start(counts: sparse.csr_array, n_classes: int, rng: np.random.Generator, pr
     counts; every row belongs to all classes alike. Nothing here depends on how rows and columns are numbered. Raises
     ParameterError when there are more classes than rows or columns: as many explain any table of counts completely.
 
-    Parameters
-    ----------
-    counts : sparse float array, shape (n_rows, n_columns)
-        n(p, m), >= 0.
+    `counts`: sparse float array, shape (n_rows, n_columns); n(p, m), >= 0.
     """
     most = min(counts.shape)
     if n_classes > most:
@@ -146,19 +131,10 @@ def fold_in(
 ) -> NDArray[np.float64]:
     """P(z|p) of rows that took no part in the learning, by the same steps with P(m|z) held fixed.
 
-    Parameters
-    ----------
-    counts : sparse float64 array, shape (n_rows, n_columns)
-        Columns that no class gives a probability are passed over.
-    columns_of_class : float64 array, shape (n_columns, n_classes)
-        P(m|z).
-    beta : float
-        The inverse temperature, > 0 and at most 1.
-
-    Returns
-    -------
-    float64 array, shape (n_rows, n_classes)
-        Each row adds up to 1; rows without evidence belong to all classes alike.
+    `counts`: sparse float64 array, shape (n_rows, n_columns); columns that no class gives a probability are passed
+    over. `columns_of_class`: float64 array, shape (n_columns, n_classes); P(m|z). `beta`: the inverse temperature, > 0
+    and at most 1. Returns a float64 array, shape (n_rows, n_classes): each row adds up to 1; rows without evidence
+    belong to all classes alike.
     """
     right = columns_of_class**beta
     folded = np.empty((counts.shape[0], right.shape[1]))
@@ -217,10 +193,7 @@ def learn(
     the new one from the best so far, until several lowerings in a row do not help. The steps that led to the best are
     then taken once more, from the start, on all pairs. Returns the model, and the last beta.
 
-    Parameters
-    ----------
-    counts : sparse float64 array, shape (n_rows, n_columns)
-        Counts of pairs, > 0 where stored.
+    `counts`: sparse float64 array, shape (n_rows, n_columns); counts of pairs, > 0 where stored.
     """
     n_held = int(tempering.held_out * counts.nnz)
     betas = [1.0] * tempering.iterations

@@ -13,8 +13,6 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from core.errors import ParameterError
 from recommenders.progress import Progress, silent
 
-__all__ = ["each", "numeric_threads", "one_library_thread", "using"]
-
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 

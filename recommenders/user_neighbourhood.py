@@ -17,8 +17,6 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress
 from recommenders.scale import Scale
 
-__all__ = ["UserNeighbourhood", "UserNeighbourhoodParameters", "nearest", "norms_above", "row_means"]
-
 # Weights that are equal on paper have to be equal here, for ties among neighbours to be ties.
 WEIGHT_DECIMALS = 12
 
@@ -162,17 +160,9 @@ class UserNeighbourhood(Algorithm):
 def nearest(weights: NDArray[np.float64], common: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the users with a weight other than 0, nearest first.
 
-    Parameters
-    ----------
-    weights : float64 array, shape (n_users,)
-        0 for users who are no neighbours.
-    common : int64 array, shape (n_users,)
-        Common items: of equal weights the one with more comes first, then the lower number.
-
-    Returns
-    -------
-    int64 array, shape (n_neighbours,)
-        By falling weight.
+    `weights`: float64 array, shape (n_users,); 0 for users who are no neighbours. `common`: int64 array, shape
+    (n_users,); common items: of equal weights the one with more comes first, then the lower number. Returns an int64
+    array, shape (n_neighbours,), by falling weight.
     """
     near = np.flatnonzero(weights)
     # The sort is stable, and `near` rises.
@@ -180,17 +170,8 @@ def nearest(weights: NDArray[np.float64], common: NDArray[np.int64]) -> NDArray[
 
 
 def row_means(user_items: sparse.csr_array) -> NDArray[np.float64]:
-    """Return each row's mean rating, 0 for an empty row.
-
-    Parameters
-    ----------
-    user_items : sparse float array, shape (n_rows, n_items)
-        Ratings.
-
-    Returns
-    -------
-    float64 array, shape (n_rows,)
-        In rating points.
+    """Return each row's mean rating, 0 for an empty row. `user_items`: sparse float array, shape (n_rows, n_items);
+    ratings. Returns a float64 array, shape (n_rows,), in rating points.
     """
     counts = np.diff(user_items.indptr)
     rows = np.repeat(np.arange(user_items.shape[0]), counts)
@@ -201,17 +182,8 @@ def row_means(user_items: sparse.csr_array) -> NDArray[np.float64]:
 def norms_above(user_items: sparse.csr_array, above: float) -> NDArray[np.float64]:
     """Return the length of each row's ratings above a value.
 
-    Parameters
-    ----------
-    user_items : sparse float array, shape (n_rows, n_items)
-        Ratings.
-    above : float
-        In rating points; not included.
-
-    Returns
-    -------
-    float64 array, shape (n_rows,)
-        In rating points.
+    `user_items`: sparse float array, shape (n_rows, n_items); ratings. `above`: in rating points; not included. Returns
+    a float64 array, shape (n_rows,): in rating points.
     """
     rows = np.repeat(np.arange(user_items.shape[0]), np.diff(user_items.indptr))
     squares = np.where(user_items.data > above, user_items.data.astype(np.float64) ** 2, 0.0)

@@ -19,8 +19,6 @@ from recommenders.user_neighbourhood import (
     row_means,
 )
 
-__all__ = ["UserKNNCosine", "UserKNNPearson"]
-
 # Departures from a mean below this share of a step are rounding error: of float32, or of a mapped scale.
 NEGLIGIBLE_SHARE = 1e-6
 

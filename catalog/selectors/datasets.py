@@ -12,21 +12,6 @@ from catalog.selectors.items import facts_of_item
 from core import artefacts
 from core.errors import ParallaxError
 
-__all__ = [
-    "DatasetLine",
-    "ItemDetails",
-    "dataset_lines",
-    "datasets_with_versions",
-    "decades_of",
-    "genres_of",
-    "item_details",
-    "newest_version",
-    "open_versions",
-    "picture_of",
-    "version_in_console",
-    "versions_of",
-]
-
 VERSIONS_KEPT = 32
 # Kinds of features with a place of their own among an item's details; a decade only repeats the year.
 KINDS_SHOWN = frozenset({"genre", "director", "cast", "country", "tag", "alias", "decade"})

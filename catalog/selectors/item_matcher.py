@@ -13,8 +13,6 @@ from rapidfuzz.distance import OSA
 
 from catalog.selectors.text_folding import LITTLE_WORDS, fold, without_article, words
 
-__all__ = ["Document", "Matcher"]
-
 # How well an item answers, best first. Within one tier similarity counts, then popularity.
 TITLE, TITLE_WORDS, TITLE_START, WORDS, CLOSE, PARTLY, NOTHING = range(7)
 

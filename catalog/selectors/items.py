@@ -13,8 +13,6 @@ from django.db.models import BigIntegerField
 
 from catalog.models import DatasetVersion, Feature, Item
 
-__all__ = ["Headline", "facts_of_item", "headlines_at", "item_with_key", "items_at", "preload_items"]
-
 ITEMS_KEPT = 8192
 
 Value = TypeVar("Value")

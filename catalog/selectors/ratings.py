@@ -19,20 +19,6 @@ from core import artefacts
 from core.errors import ArtefactError, ParallaxError
 from recommenders.data import ItemFeatures, Ratings, Scale
 
-__all__ = [
-    "features_of",
-    "item_ids_of",
-    "item_utilities",
-    "mean_utilities",
-    "probe_of",
-    "rated_between",
-    "ratings_of",
-    "scale_of",
-    "timestamps_of",
-    "user_ids_of",
-    "utilities_of",
-]
-
 ARTEFACT_KIND = "ratings"
 VERSIONS_KEPT = 8
 

@@ -14,8 +14,6 @@ from catalog.selectors.items import items_at
 from core.errors import ParallaxError
 from core.provenance import rng_for
 
-__all__ = ["ORDERS", "SearchPage", "search_items", "warm"]
-
 POPULARITY, TITLE, RANDOM, STRATA = "popularity", "title", "random", "strata"
 ORDERS = (POPULARITY, TITLE, RANDOM, STRATA)
 N_STRATA = 5

@@ -14,8 +14,6 @@ from catalog.models import DatasetVersion
 from catalog.selectors.ratings import ratings_of
 from recommenders.data import Ratings
 
-__all__ = ["Shape", "TailShare", "shape_of"]
-
 TAIL_SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # of all items, the most rated first
 FEWEST_BINS, MOST_BINS = 8, 16
 SHAPES_KEPT = 32

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["LITTLE_WORDS", "fold", "sort_title", "without_article", "words"]
-
 # Letters that Unicode does not take apart into a base letter and a mark.
 _UNDIVIDED = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "&": " and "}

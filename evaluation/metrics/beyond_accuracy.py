@@ -17,15 +17,9 @@ Lists = NDArray[np.integer[Any]]
 def exposure(lists: Lists, n_items: int, n: int) -> NDArray[np.int64]:
     """Count how often each item is among the top n of any list. Returns an int64 array, shape (n_items,).
 
-    Parameters
-    ----------
-    lists : int array, shape (n_users, depth)
-        Item indices, best first; -1 fills the end of a short list.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `n` below 1; lists that are not two-dimensional, or name an item that is not in the catalogue.
+    `lists`: int array, shape (n_users, depth); item indices, best first; -1 fills the end of a short list. Raises
+    ParameterError or DataError: `n` below 1; lists that are not two-dimensional, or name an item that is not in the
+    catalogue.
 
     Examples
     --------
@@ -68,10 +62,7 @@ def gini(counts: NDArray[np.integer[Any]]) -> float | None:
 
     None where nothing is recommended. Raises DataError for a count below 0.
 
-    Parameters
-    ----------
-    counts : int array, shape (n_items,)
-        From `exposure`, >= 0; items that are never recommended belong to it.
+    `counts`: int array, shape (n_items,); from `exposure`, >= 0; items that are never recommended belong to it.
 
     Examples
     --------
@@ -95,21 +86,10 @@ def novelty(lists: Lists, item_counts: NDArray[np.integer[Any]], n_users: int, n
 
     Source: Zhou, Kuscsik, Liu, Medo, Wakeling & Zhang (2010), PNAS 107(10):4511-4515, doi:10.1073/pnas.1000488107.
 
-    Parameters
-    ----------
-    lists : int array, shape (n_lists, depth)
-    item_counts : int array, shape (n_items,)
-        Training users who rated each item, 0 to n_users.
-
-    Returns
-    -------
-    float array, shape (n_lists,)
-        >= 0. Items without a training rating are excluded from the mean; NaN if no other item is left.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As for `exposure`; more raters of an item than users, or no user.
+    `lists`: int array, shape (n_lists, depth). `item_counts`: int array, shape (n_items,); training users who rated
+    each item, 0 to n_users. Returns a float array, shape (n_lists,): >= 0. Items without a training rating are excluded
+    from the mean; NaN if no other item is left. Raises ParameterError or DataError: as for `exposure`; more raters of
+    an item than users, or no user.
 
     Examples
     --------
@@ -136,21 +116,9 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
 
     Source: Ziegler, McNee, Konstan & Lausen (2005), WWW, section 3.2. Deviation: one minus the mean, instead of a sum.
 
-    Parameters
-    ----------
-    lists : int array, shape (n_lists, depth)
-    item_terms : sparse float array, shape (n_items, n_terms)
-        >= 0, as `recommenders.data.ItemFeatures` has them.
-
-    Returns
-    -------
-    float array, shape (n_lists,)
-        In [0, 1]. Items without features are excluded; NaN with fewer than two others.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As for `exposure`.
+    `lists`: int array, shape (n_lists, depth). `item_terms`: sparse float array, shape (n_items, n_terms); >= 0, as
+    `recommenders.data.ItemFeatures` has them. Returns a float array, shape (n_lists,), in [0, 1]. Items without
+    features are excluded; NaN with fewer than two others. Raises ParameterError or DataError: as for `exposure`.
 
     Examples
     --------
@@ -179,20 +147,9 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
 def overlap(first: Lists, second: Lists, n: int) -> Floats:
     """Share of the top n items that the lists of two algorithms have in common, by user.
 
-    Parameters
-    ----------
-    first, second : int array, shape (n_users, depth)
-        Of the same users; -1 fills the end of a short list. An item occurs once in a list.
-
-    Returns
-    -------
-    float array, shape (n_users,)
-        In [0, 1]; NaN where both lists are empty.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `n` below 1; different numbers of users.
+    `first`, `second`: int array, shape (n_users, depth); of the same users; -1 fills the end of a short list. An item
+    occurs once in a list. Returns a float array, shape (n_users,), in [0, 1]; NaN where both lists are empty. Raises
+    ParameterError or DataError: `n` below 1; different numbers of users.
 
     Examples
     --------

@@ -25,18 +25,9 @@ def user_values(
     """Return the area under each user's own curve, shape (n_users,), NaN for users without one. None for metrics of one
     pooled curve, which have no values by user.
 
-    Parameters
-    ----------
-    people : int array, shape (n_observations,)
-        In 0 to n_users - 1.
-    scores : float array, shape (n_observations,)
-        NaN ranks below every score.
-    is_good : bool array, shape (n_observations,)
-
-    Raises
-    ------
-    ParameterError, DataError
-        Another metric; as the curve itself.
+    `people`: int array, shape (n_observations,); in 0 to n_users - 1. `scores`: float array, shape (n_observations,);
+    NaN ranks below every score. `is_good`: bool array, shape (n_observations,). Raises ParameterError or DataError:
+    another metric; as the curve itself.
 
     Examples
     --------

@@ -57,13 +57,8 @@ def roc(scores: ArrayLike, is_good: ArrayLike, *, name: str = "ROC") -> Curve | 
     arrays of different shapes, or not of one dimension. Sources: Bamber (1975), Journal of Mathematical Psychology
     12:387-415; Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.1.
 
-    Parameters
-    ----------
-    scores : float array, shape (n_pairs,)
-        NaN: no score, which ranks below every score.
-    is_good : bool array, shape (n_pairs,)
-    name : str
-        "GROC" if the list pools the pairs of all users: scores must then be comparable across users.
+    `scores`: float array, shape (n_pairs,); NaN: no score, which ranks below every score. `is_good`: bool array, shape
+    (n_pairs,). `name`: "GROC" if the list pools the pairs of all users: scores must then be comparable across users.
 
     Examples
     --------
@@ -106,12 +101,7 @@ def precision_recall(scores: ArrayLike, is_good: ArrayLike) -> Curve | None:
 
 def trapezoid(x: Floats, y: Floats) -> float:
     """Area below straight lines between points whose x do not fall. The result is in the unit of x times that of y; 0
-    for a single point.
-
-    Parameters
-    ----------
-    x, y : float array, shape (n_points,)
-        Finite; x does not fall.
+    for a single point. `x`, `y`: float array, shape (n_points,); finite; x does not fall.
 
     Examples
     --------

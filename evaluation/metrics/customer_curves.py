@@ -46,13 +46,8 @@ def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCu
     Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2 and theorem 1. The
     random line for unequal n(p), which the paper leaves to simulation, is the mean of the hypergeometric law.
 
-    Parameters
-    ----------
-    people : int array, shape (n_observations,)
-        >= 0, in any order.
-    scores : float array, shape (n_observations,)
-        NaN: no score, which ranks below every score.
-    is_good : bool array, shape (n_observations,)
+    `people`: int array, shape (n_observations,); >= 0, in any order. `scores`: float array, shape (n_observations,);
+    NaN: no score, which ranks below every score. `is_good`: bool array, shape (n_observations,).
 
     Examples
     --------

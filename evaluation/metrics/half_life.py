@@ -36,15 +36,9 @@ def half_life(ranks: Ranks, *, alpha: float = 5.0, default: float = 0.0) -> Half
     above 1, or `default` is not finite. Sources: Breese, Heckerman & Kadie (1998), UAI, section 3.1; Gunawardana &
     Shani (2009), JMLR 10, section 5.3.
 
-    Parameters
-    ----------
-    ranks : Ranks
-        Ranks of the user's test items in the whole list, with u as their gains (1 for all: binary; a rating,
-        with `default`; a profit). Unlisted items add nothing.
-    alpha : float
-        The rank that is viewed with probability one half, > 1.
-    default : float
-        d, the rating up to which an item has no utility.
+    `ranks`: ranks of the user's test items in the whole list, with u as their gains (1 for all: binary; a rating, with
+    `default`; a profit). Unlisted items add nothing. `alpha`: the rank that is viewed with probability one half, > 1.
+    `default`: d, the rating up to which an item has no utility.
 
     Examples
     --------

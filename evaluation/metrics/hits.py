@@ -28,15 +28,9 @@ def _hits(above: Ints, tied: Ints, n: int, ties: Ties) -> tuple[NDArray[np.int64
 def check_counts(above: Ints, tied: Ints, ns: Sequence[int], ties: str) -> None:
     """Validate counts and list lengths.
 
-    Parameters
-    ----------
-    above, tied : int array, shape (n_cases,)
-        Candidates above the test item, and tied with it.
-
-    Raises
-    ------
-    ParameterError, DataError
-        No list length, or one below 1; an unknown rule for ties; counts of different lengths or below 0.
+    `above`, `tied`: int array, shape (n_cases,); candidates above the test item, and tied with it. Raises
+    ParameterError or DataError: no list length, or one below 1; an unknown rule for ties; counts of different lengths
+    or below 0.
     """
     if len(ns) == 0 or min(ns) < 1:
         raise ParameterError(f"List lengths are {list(ns)}: at least one is needed, each at least 1.")
@@ -68,16 +62,8 @@ def mean_hits(groups: Ints, above: Ints, tied: Ints, ns: Sequence[int], *, ties:
     Hits are added as whole numbers per denominator and rounded once. So a mean does not depend on the order of cases,
     algorithms with the same hits are tied to the last bit, and a constant scorer gets exactly n/1001.
 
-    Parameters
-    ----------
-    groups : int array, shape (n_cases,)
-        The group of each case, >= 0.
-    above, tied : int array, shape (n_cases,)
-
-    Raises
-    ------
-    ParameterError, DataError
-        As `check_counts`; groups of another length than the counts.
+    `groups`: int array, shape (n_cases,); the group of each case, >= 0. `above`, `tied`: int array, shape (n_cases,).
+    Raises ParameterError or DataError: as `check_counts`; groups of another length than the counts.
 
     Examples
     --------

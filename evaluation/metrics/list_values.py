@@ -40,10 +40,7 @@ def user_values(metric: Metric, ranks: Ranks) -> Floats:
     Raises ParameterError when the metric is none of `LISTED`; recall with another rule for ties than "expected", as a
     list has no ties left.
 
-    Returns
-    -------
-    float array, shape (n_users,)
-        In the metric's range; NaN where a user has no value.
+    Returns a float array, shape (n_users,), in the metric's range; NaN where a user has no value.
 
     Examples
     --------

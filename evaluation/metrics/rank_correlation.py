@@ -83,26 +83,11 @@ def spearman(users: ArrayLike, scores: ArrayLike, ratings: ArrayLike, *, n_users
 
     Source: Herlocker, Konstan, Terveen & Riedl (2004), TOIS 22(1):5-53, section 4.3.
 
-    Parameters
-    ----------
-    users : int array, shape (n_ratings,)
-        In any order.
-    scores : float array, shape (n_ratings,)
-        NaN: no score, which ranks below every score.
-    ratings : float array, shape (n_ratings,)
-        Finite.
-    least : int
-        Fewest test items a user needs, >= 2.
-
-    Returns
-    -------
-    float array, shape (n_users,)
-        In [-1, 1]; NaN for users with fewer items, or whose ratings or scores are all equal.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `least` below 2; arrays of different lengths, users out of range, a rating that is not finite.
+    `users`: int array, shape (n_ratings,); in any order. `scores`: float array, shape (n_ratings,); NaN: no score,
+    which ranks below every score. `ratings`: float array, shape (n_ratings,); finite. `least`: fewest test items a user
+    needs, >= 2. Returns a float array, shape (n_users,), in [-1, 1]; NaN for users with fewer items, or whose ratings
+    or scores are all equal. Raises ParameterError or DataError: `least` below 2; arrays of different lengths, users out
+    of range, a rating that is not finite.
 
     Examples
     --------
@@ -132,15 +117,8 @@ def kendall(users: ArrayLike, scores: ArrayLike, ratings: ArrayLike, *, n_users:
 def user_values(metric: Metric, users: ArrayLike, scores: ArrayLike, ratings: ArrayLike, *, n_users: int) -> Floats:
     """`spearman` or `kendall` by a metric's name, with its `least`.
 
-    Returns
-    -------
-    float array, shape (n_users,)
-        In [-1, 1]; NaN where a user has no value.
-
-    Raises
-    ------
-    ParameterError, DataError
-        Another metric; as for `spearman`.
+    Returns a float array, shape (n_users,), in [-1, 1]; NaN where a user has no value. Raises ParameterError or
+    DataError: another metric; as for `spearman`.
     """
     kinds = {"spearman": spearman, "kendall": kendall}
     if metric.key not in kinds:

@@ -95,21 +95,10 @@ def measure_ranking(
     Source: Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, section 5.1. Deviation: where the
     paper's test item ties with candidates, a hit counts with its probability over their random order.
 
-    Parameters
-    ----------
-    users : int array, shape (n_cases,)
-    is_relevant : bool array, shape (n_cases,)
-        True for a case of T+, False for one of T-.
-    above, tied : int array, shape (n_cases,)
-        Candidates above the test item, and tied with it.
-    g : float, optional
-        Generality of precision, in [0, 1]; by default the share of relevant cases.
-
-    Raises
-    ------
-    ParameterError, DataError
-        A list length below 1, `g` out of range, an unknown rule for ties; arrays of different lengths or
-        negative counts.
+    `users`: int array, shape (n_cases,). `is_relevant`: bool array, shape (n_cases,); True for a case of T+, False for
+    one of T-. `above`, `tied`: int array, shape (n_cases,); candidates above the test item, and tied with it. `g`:
+    generality of precision, in [0, 1]; by default the share of relevant cases. Raises ParameterError or DataError: a
+    list length below 1, `g` out of range, an unknown rule for ties; arrays of different lengths or negative counts.
 
     Examples
     --------

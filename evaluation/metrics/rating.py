@@ -95,11 +95,8 @@ def user_values(metric: Metric, predictions: Predictions) -> Floats:
 
     Raises ParameterError for another metric; extremes without a middle.
 
-    Returns
-    -------
-    float array, shape (n_users,)
-        In rating points, their square (MSE), or a share (NMAE, coverage); NaN for users without a rating that
-        counts.
+    Returns a float array, shape (n_users,), in rating points, their square (MSE), or a share (NMAE, coverage); NaN for
+    users without a rating that counts.
 
     References
     ----------

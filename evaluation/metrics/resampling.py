@@ -17,12 +17,7 @@ Statistic = Callable[[Floats], Floats]
 
 
 def recall_of_sums(sums: Floats) -> Floats:
-    """Recall of resampled users.
-
-    Returns
-    -------
-    float array, shape (n_samples,)
-        In [0, 1]; NaN without a case of T+.
+    """Recall of resampled users. Returns a float array, shape (n_samples,), in [0, 1]; NaN without a case of T+.
 
     Examples
     --------
@@ -33,13 +28,7 @@ def recall_of_sums(sums: Floats) -> Floats:
 
 
 def fallout_of_sums(sums: Floats) -> Floats:
-    """Fallout of resampled users.
-
-    Returns
-    -------
-    float array, shape (n_samples,)
-        In [0, 1]; NaN without a case of T-.
-    """
+    """Fallout of resampled users. Returns a float array, shape (n_samples,), in [0, 1]; NaN without a case of T-."""
     return _quotient(sums[:, 2], sums[:, 3])
 
 

@@ -84,15 +84,8 @@ def f_of(precisions: Floats, recalls: Floats, beta: float) -> Floats:
 
     Raises ParameterError when `beta` is not a positive number.
 
-    Parameters
-    ----------
-    precisions, recalls : float array, same shape
-        In [0, 1], or NaN.
-
-    Returns
-    -------
-    float array, same shape
-        In [0, 1]; 0 where both are 0.
+    `precisions`, `recalls`: float array, same shape; in [0, 1], or NaN. Returns a float array, same shape: in [0, 1]; 0
+    where both are 0.
 
     Examples
     --------

@@ -100,17 +100,9 @@ def mean_at_lengths(
     0). None if no user is left. Sources: Sarwar, Karypis, Konstan & Riedl (2000), EC; Gunawardana & Shani (2009), JMLR
     10, section 5.2.1.
 
-    Parameters
-    ----------
-    people : int array, shape (n_observations,)
-    scores : float array, shape (n_observations,)
-        NaN ranks below every score.
-    is_good : bool array, shape (n_observations,)
-
-    Raises
-    ------
-    ParameterError, DataError
-        Other axes; arrays of different shapes, a person below 0.
+    `people`: int array, shape (n_observations,). `scores`: float array, shape (n_observations,); NaN ranks below every
+    score. `is_good`: bool array, shape (n_observations,). Raises ParameterError or DataError: other axes; arrays of
+    different shapes, a person below 0.
 
     Examples
     --------
@@ -155,14 +147,9 @@ def eleven_points(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike, *, n
     (2002), Overview of TREC 2002, NIST SP 500-251, appendix. Deviation: trec_eval asks for floor(l R + .9) hits in
     floating point, so that a recall a tenth of an item short may pass (2 of 3 as .7); here it does not.
 
-    Parameters
-    ----------
-    people : int array, shape (n_observations,)
-        In 0 to n_users - 1.
-    scores : float array, shape (n_observations,)
-        NaN ranks below every score; tied items share their outcomes evenly.
-    is_good : bool array, shape (n_observations,)
-        All good items of a user must be among their observations.
+    `people`: int array, shape (n_observations,); in 0 to n_users - 1. `scores`: float array, shape (n_observations,);
+    NaN ranks below every score; tied items share their outcomes evenly. `is_good`: bool array, shape (n_observations,);
+    all good items of a user must be among their observations.
 
     Examples
     --------
@@ -208,15 +195,8 @@ def roc_areas(
     """Swets' A over each user's own test items, in total or up to a false-alarm rate. Parameters as for `eleven_points`
     and `evaluation.metrics.curves.area_until`.
 
-    Returns
-    -------
-    float array, shape (n_users,)
-        NaN for users whose items are all good, or none is.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As for `area_until` and `eleven_points`.
+    Returns a float array, shape (n_users,): NaN for users whose items are all good, or none is. Raises ParameterError
+    or DataError: as for `area_until` and `eleven_points`.
 
     Examples
     --------

@@ -18,12 +18,8 @@ class Overall:
 
 
 def mean_of_users(values: NDArray[np.float64]) -> Overall:
-    """Average over the users with a value. Its value is None if no user has one.
-
-    Parameters
-    ----------
-    values : float array, shape (n_users,)
-        NaN for users without a value.
+    """Average over the users with a value. Its value is None if no user has one. `values`: float array, shape
+    (n_users,); NaN for users without a value.
 
     Examples
     --------

@@ -37,16 +37,9 @@ def measure_block(
     `list_users`, `list_items`, `list_scored`. "test-observations" and "rating-prediction" have `scores`;
     "unconstrained" has the three of `Pool`. Raises DataError for invalid scores; an unknown protocol.
 
-    Parameters
-    ----------
-    rows : slice or int array
-        All cases of `users`.
-    scores : float64 array, shape (n_users, n_items)
-    users : int array, shape (n_users,)
-        Ascending.
-    popularity : int64 array, shape (n_items,)
-    longest : int
-        Length of the stored lists, if the protocol stores lists.
+    `rows`: all cases of `users`. `scores`: float64 array, shape (n_users, n_items). `users`: int array, shape
+    (n_users,); ascending. `popularity`: int64 array, shape (n_items,). `longest`: length of the stored lists, if the
+    protocol stores lists.
     """
     match protocol["name"]:
         case "one-plus-random":

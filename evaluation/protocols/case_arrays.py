@@ -34,23 +34,13 @@ def read_cases(
 ) -> FileCases:
     """Convert the arrays of a file to cases.
 
-    Parameters
-    ----------
-    arrays : mapping
-        The seven of `NAMES`: `train_user`, `train_item`, `train_rating` of one length; `case_user`,
-        `case_item`, `case_relevant` (true or 1: relevant) of one length; `case_candidates` with a row for each
-        case, shorter ones filled up with "" or -1. Users and items are the dataset's own ids, as text or as
-        whole numbers.
-    user_ids, item_ids : str array, shape (n_users,), (n_items,)
-        The dataset's ids, in the order of its indexes.
-
-    Raises
-    ------
-    DataError
-        An array that is missing, is none of the seven, or has another shape or type; an id that the dataset
-        does not have; a pair that comes twice, or is trained on and tested; a case whose user has no training
-        rating; a candidate that is the case's own item, or comes twice; a case without a candidate; a training
-        rating that is not a finite number.
+    `arrays`: the seven of `NAMES`: `train_user`, `train_item`, `train_rating` of one length; `case_user`, `case_item`,
+    `case_relevant` (true or 1: relevant) of one length; `case_candidates` with a row for each case, shorter ones filled
+    up with "" or -1. Users and items are the dataset's own ids, as text or as whole numbers. `user_ids`, `item_ids`:
+    str array, shape (n_users,), (n_items,); the dataset's ids, in the order of its indexes. Raises DataError: an array
+    that is missing, is none of the seven, or has another shape or type; an id that the dataset does not have; a pair
+    that comes twice, or is trained on and tested; a case whose user has no training rating; a candidate that is the
+    case's own item, or comes twice; a case without a candidate; a training rating that is not a finite number.
 
     Examples
     --------
@@ -121,12 +111,8 @@ def written_cases(
     """Convert training ratings and cases to the arrays of a file. Returns the arrays of `NAMES`. Ids are whole numbers
     where all the dataset's are, text otherwise; rows of `case_candidates` that are shorter are filled up with -1 or "".
 
-    Parameters
-    ----------
-    train : csr_array, shape (n_trained, n_items)
-        Training ratings.
-    train_users : int array, shape (n_trained,)
-        The dataset's user index of each row of `train`.
+    `train`: csr_array, shape (n_trained, n_items); training ratings. `train_users`: int array, shape (n_trained,); the
+    dataset's user index of each row of `train`.
     """
     own_users, _ = _as_numbers(user_ids)
     own_items, padding = _as_numbers(item_ids)

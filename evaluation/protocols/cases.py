@@ -75,29 +75,15 @@ class Cases:
         return unrated
 
     def barred(self, user: int) -> NDArray[np.int32]:
-        """Return the items that are not candidates for a user, possibly with duplicates.
-
-        Returns
-        -------
-        int32 array, shape (n_barred,)
-            In no order.
+        """Return the items that are not candidates for a user, possibly with duplicates. Returns an int32 array, shape
+        (n_barred,), in no order.
         """
         own = self.rated_items[self.rated_indptr[user] : self.rated_indptr[user + 1]]
         return np.concatenate([self.closed, own])
 
     def of_users(self, users: NDArray[np.integer[Any]]) -> tuple[Cases, NDArray[np.bool_]]:
-        """Select the cases of some users, with the mask of the selection.
-
-        Parameters
-        ----------
-        users : int array
-            In any order.
-
-        Returns
-        -------
-        cases : Cases
-            In the order of all cases.
-        is_kept : bool array, shape (n_cases,)
+        """Select the cases of some users, with the mask of the selection. `users`: in any order. Returns `cases`,
+        Cases: in the order of all cases; `is_kept`, bool array, shape (n_cases,).
         """
         is_kept = np.isin(self.users, users)
         names = ("users", "items", "is_relevant", "values")
@@ -119,12 +105,8 @@ class Cases:
         return int((self.n_candidates < self.negatives).sum())
 
     def bitmaps(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.uint8]:
-        """The candidates of some cases as bitmaps.
-
-        Returns
-        -------
-        uint8 array, shape (n_rows, ceil(n_items / 8))
-            Item 8b + k at bit k of byte b.
+        """The candidates of some cases as bitmaps. Returns a uint8 array, shape (n_rows, ceil(n_items / 8)): item 8b +
+        k at bit k of byte b.
         """
         from evaluation.protocols.kernels import draw_bitmaps
 
@@ -150,10 +132,7 @@ class Cases:
 
         Raises ParameterError when there is no such case.
 
-        Returns
-        -------
-        int32 array, shape (n_candidates[case],)
-            Ascending.
+        Returns an int32 array, shape (n_candidates[case],), ascending.
         """
         if not 0 <= case < len(self):
             raise ParameterError(f"There is no case {case}: they are numbered 0 to {len(self) - 1}.")
@@ -184,24 +163,14 @@ def make_cases(
     that is not finite. Sources: Cremonesi, Koren & Turrin (2010), RecSys, section 2; Cremonesi, Garzotto, Negro,
     Papadopoulos & Turrin (2011), INTERACT, section 5.1.
 
-    Parameters
-    ----------
-    train : csr_array, shape (n_users, n_items)
-        Training ratings.
-    hidden_users, hidden_items : int array, shape (n_hidden,)
-    hidden_values : float array, shape (n_hidden,)
-        Ratings that were hidden, in any order.
-    relevant, irrelevant : float
-        A hidden rating of at least `relevant` is a case of T+, one of at most `irrelevant` a case of T-.
-    every : bool
-        Hidden ratings between the two limits are cases as well, not relevant ones.
-    barred : {"rated", "trained", "none"}
-        Which items are never candidates: those the user has rated in training or that are hidden, those in
-        training alone, or none.
-    good : bool array, shape (n_hidden,), optional
-        Which hidden ratings are relevant, where their values do not say so (a cold start's implicit outcome).
-    open_items : int array, optional
-        The only items that may be candidates; by default the whole catalogue.
+    `train`: csr_array, shape (n_users, n_items); training ratings. `hidden_users`, `hidden_items`: int array, shape
+    (n_hidden,). `hidden_values`: float array, shape (n_hidden,); ratings that were hidden, in any order. `relevant`,
+    `irrelevant`: a hidden rating of at least `relevant` is a case of T+, one of at most `irrelevant` a case of T-.
+    `every`: hidden ratings between the two limits are cases as well, not relevant ones. `barred`: {"rated", "trained",
+    "none"}; which items are never candidates: those the user has rated in training or that are hidden, those in
+    training alone, or none. `good`: bool array, shape (n_hidden,); which hidden ratings are relevant, where their
+    values do not say so (a cold start's implicit outcome). `open_items`: the only items that may be candidates; by
+    default the whole catalogue.
 
     Examples
     --------

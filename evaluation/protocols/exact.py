@@ -30,27 +30,12 @@ def exact_hit_probability(
     5.1, whose recall this is the mean of. Many ties are summed by the mean of the place of the n-th sampled item
     (negative hypergeometric).
 
-    Parameters
-    ----------
-    above, tied : int array, shape (n_cases,)
-        G and E, counted among all unrated items, the test item not included.
-    n_unrated : int array, shape (n_cases,)
-        M.
-    negatives : int
-        Candidates wanted; m is the smaller of it and M. >= 1.
-    ties : {"expected", "worst", "best"}
-        "worst" puts the test item behind all it is tied with, "best" before them.
-
-    Returns
-    -------
-    float array, shape (n_cases, n_lengths)
-        In [0, 1], never NaN; right to 1e-11 with some thousand items, to 1e-9 with 100,000. A constant
-        scorer gets n/(m + 1) to the last bit.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `negatives` below 1, as `check_counts`; more items above and tied than there are.
+    `above`, `tied`: int array, shape (n_cases,); g and E, counted among all unrated items, the test item not included.
+    `n_unrated`: int array, shape (n_cases,); M. `negatives`: candidates wanted; m is the smaller of it and M. >= 1.
+    `ties`: {"expected", "worst", "best"}; "worst" puts the test item behind all it is tied with, "best" before them.
+    Returns a float array, shape (n_cases, n_lengths), in [0, 1], never NaN; right to 1e-11 with some thousand items, to
+    1e-9 with 100,000. A constant scorer gets n/(m + 1) to the last bit. Raises ParameterError or DataError: `negatives`
+    below 1, as `check_counts`; more items above and tied than there are.
 
     Examples
     --------
@@ -93,11 +78,8 @@ def mean_probabilities(groups: Ints, hits: NDArray[np.float64]) -> GroupMeans:
     Added in the order of the cases; a mean of equal numbers is that number to the last bit. Raises DataError for groups
     of another length than the hits.
 
-    Parameters
-    ----------
-    groups : int array, shape (n_cases,)
-        The group of each case (a user, or everyone), >= 0.
-    hits : float array, shape (n_cases, n_lengths)
+    `groups`: int array, shape (n_cases,); the group of each case (a user, or everyone), >= 0. `hits`: float array,
+    shape (n_cases, n_lengths).
     """
     if len(groups) != len(hits):
         raise DataError(f"There are {len(groups)} groups for {len(hits)} cases: give one for each case.")
@@ -175,12 +157,8 @@ class Pooled:
 
 
 def pooled(is_relevant: NDArray[np.bool_], hits: NDArray[np.float64], *, g: float | None = None) -> Pooled:
-    """The four metrics over all cases, without values by user.
-
-    Parameters
-    ----------
-    is_relevant : bool array, shape (n_cases,)
-    hits : float array, shape (n_cases, n_lengths)
+    """The four metrics over all cases, without values by user. `is_relevant`: bool array, shape (n_cases,). `hits`:
+    float array, shape (n_cases, n_lengths).
     """
     means: list[tuple[float, ...] | None] = []
     for side in (is_relevant, ~is_relevant):
@@ -198,17 +176,9 @@ def pooled(is_relevant: NDArray[np.bool_], hits: NDArray[np.float64], *, g: floa
 def filled_share(scored: Ints, n_items: Ints, ns: Sequence[int]) -> NDArray[np.float64]:
     """Mean share of a list's slots that the model has no score for, at every length.
 
-    Parameters
-    ----------
-    scored : int array, shape (n_cases,)
-        Items with a score in the list drawn from, the test item included.
-    n_items : int array, shape (n_cases,)
-        All of them, the test item not included.
-
-    Returns
-    -------
-    float array, shape (n_lengths,)
-        In [0, 1]; NaN without a case.
+    `scored`: int array, shape (n_cases,); items with a score in the list drawn from, the test item included. `n_items`:
+    int array, shape (n_cases,); all of them, the test item not included. Returns a float array, shape (n_lengths,), in
+    [0, 1]; NaN without a case.
 
     Examples
     --------

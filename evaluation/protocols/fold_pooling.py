@@ -32,14 +32,9 @@ def pool(protocol: Mapping[str, Any], folds: Sequence[Cases], measured: Sequence
     """Pool the cases of folds and their measurements. The result has no candidate bitmaps and barred items, which have
     been counted in the folds.
 
-    Parameters
-    ----------
-    protocol : mapping
-        Its name and settings; not "unconstrained", whose single list would mix scores of several models.
-    folds : sequence of Cases
-        At least one; with the same catalogue and disjoint cases.
-    measured : sequence of mappings
-        Of each fold, as `evaluation.protocols.blocks.joined` gives it.
+    `protocol`: its name and settings; not "unconstrained", whose single list would mix scores of several models.
+    `folds`: at least one; with the same catalogue and disjoint cases. `measured`: of each fold, as
+    `evaluation.protocols.blocks.joined` gives it.
     """
     n_lists = len(folds) if protocol["name"] in LISTED else 1
 

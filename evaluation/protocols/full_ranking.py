@@ -34,17 +34,9 @@ def first_items(
     Items are ordered by score, then popularity, then item number; items without a score (-inf) are last. If known items
     may be recommended again, the cases bar none.
 
-    Parameters
-    ----------
-    scores : float array, shape (n_scored_users, n_items)
-        No NaN.
-    score_users : int array, shape (n_scored_users,)
-    popularity : int array, shape (n_items,)
-
-    Raises
-    ------
-    ParameterError, DataError
-        `n` below 1; scores or popularity of another shape, or a score that is NaN.
+    `scores`: float array, shape (n_scored_users, n_items); no NaN. `score_users`: int array, shape (n_scored_users,).
+    `popularity`: int array, shape (n_items,). Raises ParameterError or DataError: `n` below 1; scores or popularity of
+    another shape, or a score that is NaN.
 
     Examples
     --------

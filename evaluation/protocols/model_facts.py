@@ -32,16 +32,8 @@ class ModelFacts:
     def popularity_of(self, users: NDArray[np.integer[Any]], items: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Training ratings of some items, as the model of each one's reader knows them.
 
-        Parameters
-        ----------
-        users : int array, shape (n,)
-            Readers, as `evaluation.protocols.fold_pooling` numbers them where there are several models.
-        items : int array, shape (n,)
-
-        Returns
-        -------
-        int64 array, shape (n,)
-            Ratings.
+        `users`: int array, shape (n,); readers, as `evaluation.protocols.fold_pooling` numbers them where there are
+        several models. `items`: int array, shape (n,). Returns an int64 array, shape (n,): ratings.
 
         Examples
         --------
@@ -56,17 +48,9 @@ class ModelFacts:
     def novelty(self, users: NDArray[np.integer[Any]], lists: NDArray[np.int32], n: int) -> NDArray[np.float64]:
         """Novelty of some lists, by the popularity that the model of each list's reader knows.
 
-        Parameters
-        ----------
-        users : int array, shape (n_lists,)
-            Readers, as for `popularity_of`.
-        lists : int32 array, shape (n_lists, longest)
-            Items, best first; -1 where a list is at its end.
-
-        Returns
-        -------
-        float64 array, shape (n_lists,)
-            In bits, as `evaluation.metrics.beyond_accuracy.novelty` gives them.
+        `users`: int array, shape (n_lists,); readers, as for `popularity_of`. `lists`: int32 array, shape (n_lists,
+        longest); items, best first; -1 where a list is at its end. Returns a float64 array, shape (n_lists,), in bits,
+        as `evaluation.metrics.beyond_accuracy.novelty` gives them.
         """
         table, n_users = np.atleast_2d(self.popularity), np.atleast_1d(self.n_users)
         each = np.empty(len(lists), dtype=np.float64)

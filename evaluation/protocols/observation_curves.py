@@ -93,12 +93,8 @@ def observation_curves(
     Returns, for each existing curve of `KINDS` and its lines, x and y ("croc_x", "mean-roc_y", …); for means over
     users, also the numbers of included and excluded users ("mean-roc_people").
 
-    Parameters
-    ----------
-    people : int array, shape (n_observations,)
-        In 0 to n_users - 1.
-    scores : float array, shape (n_observations,)
-    is_good : bool array, shape (n_observations,)
+    `people`: int array, shape (n_observations,); in 0 to n_users - 1. `scores`: float array, shape (n_observations,).
+    `is_good`: bool array, shape (n_observations,).
 
     Examples
     --------

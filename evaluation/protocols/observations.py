@@ -25,16 +25,9 @@ def own_scores(
     Raises DataError for scores of another shape; a case whose user has no row; a score that is NaN. Source: Schein,
     Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2.
 
-    Parameters
-    ----------
-    scores : float array, shape (n_scored_users, n_items)
-    score_users : int array, shape (n_scored_users,)
-        The user of each row of `scores`, ascending. Every user of `rows` is among them.
-
-    Returns
-    -------
-    float64 array, shape (n_cases,)
-        In the order of `rows`; -inf where the model has no score.
+    `scores`: float array, shape (n_scored_users, n_items). `score_users`: int array, shape (n_scored_users,); the user
+    of each row of `scores`, ascending. Every user of `rows` is among them. Returns a float64 array, shape (n_cases,):
+    in the order of `rows`; -inf where the model has no score.
     """
     if scores.shape != (len(score_users), cases.n_items):
         raise DataError(
@@ -69,10 +62,7 @@ def predictions(
     """Interpret scores as ratings, if the model predicts ratings. If the scores only define an order, the result has a
     reason instead of predictions.
 
-    Parameters
-    ----------
-    scores : float64 array, shape (n_cases,)
-        As `own_scores` gives them, on the training scale.
+    `scores`: float64 array, shape (n_cases,); as `own_scores` gives them, on the training scale.
 
     Examples
     --------

@@ -50,16 +50,11 @@ def count_candidates(
     Raises DataError for scores or popularity of another shape; a case whose user has no row; NaN where a score was
     needed.
 
-    Parameters
-    ----------
-    scores : float array, shape (n_scored_users, n_items)
-        A model's scores of all items. -inf ("no score") is below everything and ties with itself.
-    score_users : int array, shape (n_scored_users,)
-        The user of each row of `scores`, ascending. Every user of `rows` is among them.
-    popularity : int array, shape (n_items,)
-        Training ratings of each item, by which equal scores are served.
-    is_sampled : bool
-        False: candidates are neither drawn nor counted; the counts among them are zeros.
+    `scores`: float array, shape (n_scored_users, n_items); a model's scores of all items. -inf ("no score") is below
+    everything and ties with itself. `score_users`: int array, shape (n_scored_users,); the user of each row of
+    `scores`, ascending. Every user of `rows` is among them. `popularity`: int array, shape (n_items,); training ratings
+    of each item, by which equal scores are served. `is_sampled`: False: candidates are neither drawn nor counted; the
+    counts among them are zeros.
 
     Examples
     --------

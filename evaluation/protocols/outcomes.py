@@ -63,12 +63,8 @@ def outcomes(
     column per metric in `names`, NaN for users without a value). Raises ParameterError or DataError for a metric that
     the protocol does not measure.
 
-    Parameters
-    ----------
-    n, longest : int
-        The list length in tables, and the longest in curves.
-    are_curves_kept : bool
-        Whether the points of the curves of "test-observations" are computed too.
+    `n`, `longest`: the list length in tables, and the longest in curves. `are_curves_kept`: whether the points of the
+    curves of "test-observations" are computed too.
 
     Examples
     --------

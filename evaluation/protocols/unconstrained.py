@@ -35,10 +35,7 @@ def pool_of(scores: NDArray[np.floating[Any]], is_relevant: NDArray[np.bool_]) -
 
     Raises DataError for arrays of different lengths; a score that is NaN.
 
-    Parameters
-    ----------
-    scores : float array, shape (n_pairs,)
-    is_relevant : bool array, shape (n_pairs,)
+    `scores`: float array, shape (n_pairs,). `is_relevant`: bool array, shape (n_pairs,).
 
     Examples
     --------
@@ -67,16 +64,8 @@ def all_pairs(
 
     Source: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.1.
 
-    Parameters
-    ----------
-    scores : float array, shape (n_scored_users, n_items)
-    score_users : int array, shape (n_scored_users,)
-        Ascending.
-
-    Raises
-    ------
-    DataError
-        As `pool_of`.
+    `scores`: float array, shape (n_scored_users, n_items). `score_users`: int array, shape (n_scored_users,);
+    ascending. Raises DataError: as `pool_of`.
     """
     is_open = np.ones((len(score_users), cases.n_items), dtype=np.bool_)
     is_relevant = np.zeros_like(is_open)

@@ -15,8 +15,6 @@ from evaluation.models import TrainedModel
 from evaluation.services.serving import Served, explain, opened_model, recommend
 from recommenders.explanation import Explanation, How
 
-__all__ = ["Line", "ModelTrial", "Part", "Why", "try_models"]
-
 
 @dataclass(frozen=True)
 class Part:

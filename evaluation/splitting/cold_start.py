@@ -77,21 +77,12 @@ def observations(
 
     Source: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2 and theorem 1.
 
-    Parameters
-    ----------
-    outcome : {"implicit", "explicit"}
-        Good is "rated it", or "rated it `threshold` or more".
-    candidates : {"rated", "all"}
-        "rated": the test users' own hidden ratings, n(p) of them; only for explicit outcomes, as implicit ones are
-        all good there. "all": every test user with every test item, so that n(p) is the same for all and random
-        recommendation runs along the diagonal; without test items of its own (a hot start), every test user with
-        every item that they have not rated in training.
-
-    Raises
-    ------
-    ParameterError, DataError
-        An unknown or impossible choice; the partition has another number of ratings than the rows; more pairs than
-        can be ranked.
+    `outcome`: {"implicit", "explicit"}; good is "rated it", or "rated it `threshold` or more". `candidates`: {"rated",
+    "all"}; "rated": the test users' own hidden ratings, n(p) of them; only for explicit outcomes, as implicit ones are
+    all good there. "all": every test user with every test item, so that n(p) is the same for all and random
+    recommendation runs along the diagonal; without test items of its own (a hot start), every test user with every item
+    that they have not rated in training. Raises ParameterError or DataError: an unknown or impossible choice; the
+    partition has another number of ratings than the rows; more pairs than can be ranked.
 
     Examples
     --------

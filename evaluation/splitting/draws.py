@@ -43,9 +43,7 @@ def mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     Source: Steele, Lea & Flood (2014), Fast splittable pseudorandom number generators, OOPSLA, figure 16
     (`mix64variant13`), doi:10.1145/2660193.2660195.
 
-    Parameters
-    ----------
-    words : uint64 array, any shape
+    `words`: uint64 array, any shape.
 
     Examples
     --------
@@ -63,12 +61,7 @@ def draw_keys(key: np.uint64, *counters: ArrayLike) -> NDArray[np.uint64]:
     """Return one uniform 64-bit word per combination of counters. Returns a uint64 array, the counters' broadcast shape
     (at least one-dimensional).
 
-    Parameters
-    ----------
-    key : numpy.uint64
-        From `stream_key`.
-    *counters : int arrays that broadcast together
-        Whole numbers >= 0, for example users and items; their order matters.
+    `key`: from `stream_key`. `*counters`: whole numbers >= 0, for example users and items; their order matters.
 
     Examples
     --------
@@ -85,18 +78,8 @@ def draw_keys(key: np.uint64, *counters: ArrayLike) -> NDArray[np.uint64]:
 
 
 def smallest(keys: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
-    """Mark the `n` smallest keys; ties at the border are resolved by order.
-
-    Parameters
-    ----------
-    keys : uint64 array, shape (n_keys,)
-    n : int
-        0 <= n <= n_keys.
-
-    Returns
-    -------
-    bool array, shape (n_keys,)
-        Exactly `n` are True.
+    """Mark the `n` smallest keys; ties at the border are resolved by order. `keys`: uint64 array, shape (n_keys,). `n`:
+    0 <= n <= n_keys. Returns a bool array, shape (n_keys,), exactly `n` are True.
 
     Examples
     --------

@@ -28,17 +28,9 @@ def k_fold(
     `DEPENDENCE` describes their dependence. Sources: Stone (1974), Journal of the Royal Statistical Society B
     36(1):111-147; Bengio & Grandvalet (2004), JMLR 5.
 
-    Parameters
-    ----------
-    k : int
-        2 to the number of ratings (or users with a rating).
-    hide : float
-        Share of a test user's ratings to hide, for folds over users.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `k` below 2, a share out of range, something else than ratings or users; fewer of them than folds.
+    `k`: 2 to the number of ratings (or users with a rating). `hide`: share of a test user's ratings to hide, for folds
+    over users. Raises ParameterError or DataError: `k` below 2, a share out of range, something else than ratings or
+    users; fewer of them than folds.
 
     Examples
     --------

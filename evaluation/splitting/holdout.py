@@ -72,10 +72,7 @@ def listed_probe(rows: RatingRows, users: NDArray[np.integer[Any]], items: NDArr
 
     Raises DataError for arrays of different lengths, numbers outside the dataset, or a list that hides nothing.
 
-    Parameters
-    ----------
-    users, items : int array, shape (n_listed,)
-        Row and column numbers in the dataset; -1 for unknown ids.
+    `users`, `items`: int array, shape (n_listed,); row and column numbers in the dataset; -1 for unknown ids.
 
     Examples
     --------

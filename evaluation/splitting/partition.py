@@ -92,13 +92,8 @@ class Partition:
 
 
 def part_of(user_items: Any, indexes: Indexes) -> Any:
-    """Return the matrix with only the ratings at `indexes`; rows and columns are unchanged.
-
-    Parameters
-    ----------
-    user_items : csr_array, shape (n_users, n_items)
-    indexes : int64 array
-        Ascending.
+    """Return the matrix with only the ratings at `indexes`; rows and columns are unchanged. `user_items`: csr_array,
+    shape (n_users, n_items). `indexes`: ascending.
 
     Examples
     --------
@@ -124,14 +119,8 @@ def partition_of(
 ) -> Partition:
     """Build a partition from the side of each rating, excluding reserved users and counting everything.
 
-    Parameters
-    ----------
-    sides : uint8 array, shape (n_ratings,)
-        TRAIN, HIDDEN, PROFILE or LEFT_OUT; ignored for ratings of reserved users.
-    test_users : int array, optional
-        By default all users with a hidden rating.
-    left_out : mapping, optional
-        Reasons for LEFT_OUT, with counts.
+    `sides`: uint8 array, shape (n_ratings,); TRAIN, HIDDEN, PROFILE or LEFT_OUT; ignored for ratings of reserved users.
+    `test_users`: by default all users with a hidden rating. `left_out`: reasons for LEFT_OUT, with counts.
 
     Examples
     --------

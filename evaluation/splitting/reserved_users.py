@@ -14,10 +14,7 @@ def reserve(n_users: int, share: float, seed: int) -> NDArray[np.int32]:
 
     Raises ParameterError for a share out of range, a negative number of users.
 
-    Returns
-    -------
-    int32 array, shape (n_reserved,)
-        User indices, ascending.
+    Returns an int32 array, shape (n_reserved,): user indices, ascending.
 
     Examples
     --------

@@ -38,15 +38,10 @@ class RatingRows:
         Raises DataError for unsorted or duplicate indices; times of another number than the ratings; an unknown
         reserved user.
 
-        Parameters
-        ----------
-        user_items : csr_array, shape (n_users, n_items)
-            Sorted indices, no duplicates; as `recommenders.data.Ratings.user_items`.
-        times : int array, shape (n_ratings,), optional
-            In the order of the stored entries, as `catalog.selectors.ratings.timestamps_of` gives them; an empty
-            array where there are ratings means that there are no times.
-        reserved : int array, optional
-            From `evaluation.splitting.reserved_users.reserve`.
+        `user_items`: csr_array, shape (n_users, n_items); sorted indices, no duplicates; as
+        `recommenders.data.Ratings.user_items`. `times`: int array, shape (n_ratings,); in the order of the stored
+        entries, as `catalog.selectors.ratings.timestamps_of` gives them; an empty array where there are ratings means
+        that there are no times. `reserved`: from `evaluation.splitting.reserved_users.reserve`.
 
         Examples
         --------
@@ -116,11 +111,8 @@ class RatingRows:
     def rank_within_users(self, indexes: Indexes, *keys: NDArray[Any]) -> Indexes:
         """Number the ratings at `indexes` within each user from 0, in the order of `keys` (the first is primary).
 
-        Parameters
-        ----------
-        indexes : int64 array, shape (n_indexes,)
-            Ascending, so that a user's ratings are adjacent.
-        *keys : arrays, shape (n_indexes,)
+        `indexes`: int64 array, shape (n_indexes,); ascending, so that a user's ratings are adjacent. `*keys`: arrays,
+        shape (n_indexes,).
         """
         of = self.users[indexes]
         order = np.lexsort((*reversed(keys), of))

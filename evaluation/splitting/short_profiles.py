@@ -18,22 +18,10 @@ def cut_profiles(user_items: Any, *, n: int, seed: int, users: NDArray[np.intege
     Which ones depends on (seed, user, item) alone: any block of users gives the same, and the n ratings
     kept are among the n + 1 kept at a greater length.
 
-    Parameters
-    ----------
-    user_items : csr_array, shape (n_profiles, n_items)
-        Training ratings.
-    users : int array, shape (n_profiles,), optional
-        The user index of each row, where the rows are a block; by default row r is user r.
-
-    Returns
-    -------
-    csr_array, shape (n_profiles, n_items)
-        Items ascending within rows, as before.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `n` below 1; `users` of another length than the rows.
+    `user_items`: csr_array, shape (n_profiles, n_items); training ratings. `users`: int array, shape (n_profiles,); the
+    user index of each row, where the rows are a block; by default row r is user r. Returns a csr_array, shape
+    (n_profiles, n_items): items ascending within rows, as before. Raises ParameterError or DataError: `n` below 1;
+    `users` of another length than the rows.
 
     Examples
     --------

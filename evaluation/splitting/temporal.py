@@ -59,18 +59,10 @@ def temporal_exact(rows: RatingRows, *, test_users: int, seed: int) -> Iterator[
 def temporal_global(rows: RatingRows, *, share: float, test_users: int, seed: int) -> Partition:
     """One test time for all users: all ratings from it on are hidden.
 
-    Parameters
-    ----------
-    share : float
-        The test time is that of the first of the last round(share · n) ratings; 0: the time of a rating drawn at
-        random. Ratings of equal times stay together on the hidden side.
-    test_users : int
-        How many of the users with a later rating are tested; 0: all. Later ratings of the others are left out.
-
-    Raises
-    ------
-    ParameterError, DataError
-        The ratings have no times, a share out of range; there are no ratings.
+    `share`: the test time is that of the first of the last round(share · n) ratings; 0: the time of a rating drawn at
+    random. Ratings of equal times stay together on the hidden side. `test_users`: how many of the users with a later
+    rating are tested; 0: all. Later ratings of the others are left out. Raises ParameterError or DataError: the ratings
+    have no times, a share out of range; there are no ratings.
 
     Examples
     --------
@@ -113,13 +105,9 @@ def temporal_per_user(rows: RatingRows, *, share: float, test_users: int, seed: 
     Order is respected within users, not between them: a model may be trained on later ratings of other users. Raises
     ParameterError when the ratings have no times, or a share out of range.
 
-    Parameters
-    ----------
-    share : float
-        Of a user's n ratings the last round(share · n), at least one, set the time; 0: the time of one of their
-        ratings drawn at random. Ratings of equal times stay together on the hidden side.
-    test_users : int
-        0: everyone with 2 ratings or more.
+    `share`: of a user's n ratings the last round(share · n), at least one, set the time; 0: the time of one of their
+    ratings drawn at random. Ratings of equal times stay together on the hidden side. `test_users`: 0: everyone with 2
+    ratings or more.
 
     Examples
     --------

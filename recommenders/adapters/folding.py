@@ -12,8 +12,6 @@ from recommenders.adapters.library import Adapter
 from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.positives import positives
 
-__all__ = ["FoldedLikes", "score_by_least_squares", "silence"]
-
 
 class FoldedLikes(Adapter):
     """A model of likes by alternating least squares, into which profiles are folded by the same equation.
@@ -48,21 +46,10 @@ def score_by_least_squares(
 
     Source: Hu, Koren & Volinsky (2008), ICDM, equation 4, doi:10.1109/ICDM.2008.22.
 
-    Parameters
-    ----------
-    profiles : sparse float array, shape (n_profiles, n_items)
-        1 where an item is liked.
-    item_factors : float array, shape (n_items, factors)
-        Q, learned.
-    is_liked : bool array, shape (n_items,)
-        Items with at least one like in the training data.
-    alpha, reg : float
-        α ≥ 0 and λ > 0 of the training.
-
-    Returns
-    -------
-    float64 array, shape (n_profiles, n_items)
-        Qp; -inf for items without likes and for profiles that like none of the others.
+    `profiles`: sparse float array, shape (n_profiles, n_items); 1 where an item is liked. `item_factors`: float array,
+    shape (n_items, factors); Q, learned. `is_liked`: bool array, shape (n_items,); items with at least one like in the
+    training data. `alpha`, `reg`: α ≥ 0 and λ > 0 of the training. Returns a float64 array, shape (n_profiles,
+    n_items): Qp; -inf for items without likes and for profiles that like none of the others.
 
     Examples
     --------

@@ -16,8 +16,6 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
 
-__all__ = ["ImplicitALS"]
-
 
 class ImplicitALS(FoldedLikes):
     r"""``implicit.als.AlternatingLeastSquares``: binary data with confidences, by conjugate gradients.

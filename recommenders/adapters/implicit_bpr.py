@@ -20,8 +20,6 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
 
-__all__ = ["ImplicitBPR", "fold_in"]
-
 # Items that a stranger's likes are held against, drawn once a model. On MovieLens latest-small, scores of training
 # users by folding in correlate at .987 with those by their learned vectors, at 250 draws .983, with all items .990.
 DRAWS = 500
@@ -168,20 +166,10 @@ def fold_in(
     length of step: g is the gradient of a concave function, whose maximum is where long paths end. Returns a float64
     array, shape (factors,).
 
-    Parameters
-    ----------
-    own : float array, shape (n_own, factors)
-        q of the items liked, at least one.
-    opponents : float array, shape (m, factors)
-        q of the items these are held against, at least one.
-    lead : float array, shape (n_own, m)
-        :math:`b_i - b_j`.
-    weights : float array, shape (m,)
-        :math:`w_j`, the share of each pair; times n_own they sum to 1.
-    reg : float
-        λ > 0.
-    duration : float
-        Time, > 0.
+    `own`: float array, shape (n_own, factors); q of the items liked, at least one. `opponents`: float array, shape (m,
+    factors); q of the items these are held against, at least one. `lead`: float array, shape (n_own, m); :math:`b_i -
+    b_j`. `weights`: float array, shape (m,); :math:`w_j`, the share of each pair; times n_own they sum to 1. `reg`: λ >
+    0. `duration`: time, > 0.
 
     Examples
     --------

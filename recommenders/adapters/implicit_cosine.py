@@ -19,8 +19,6 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
 
-__all__ = ["ImplicitCosine"]
-
 
 class ImplicitCosine(Adapter):
     r"""``implicit.nearest_neighbours.CosineRecommender``: cosines of binary item vectors, k kept per item.

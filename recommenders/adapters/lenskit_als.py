@@ -20,8 +20,6 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
 
-__all__ = ["LensKitALS", "LensKitBiasedMF"]
-
 
 class LensKitALS(FoldedLikes):
     r"""``lenskit.als.ImplicitMFScorer``: binary data with confidences, each side solved for in turn.

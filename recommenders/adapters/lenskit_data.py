@@ -7,16 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-__all__ = ["frame_bytes", "lenskit_dataset"]
-
 
 def lenskit_dataset(user_items: sparse.csr_array) -> Any:
     """A ``lenskit.data.Dataset`` whose users and items are numbered as the rows and columns are.
 
-    Parameters
-    ----------
-    user_items : sparse float array, shape (n_users, n_items)
-        Ratings, or 1 for each like; rows and columns may be empty, and are users and items all the same.
+    `user_items`: sparse float array, shape (n_users, n_items); ratings, or 1 for each like; rows and columns may be
+    empty, and are users and items all the same.
     """
     import pandas as pd
     from lenskit.data import DatasetBuilder

@@ -19,8 +19,6 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
 
-__all__ = ["LensKitItemKNN"]
-
 
 class LensKitItemKNN(Adapter):
     r"""``lenskit.knn.ItemKNNScorer`` on implicit feedback: sums of the largest cosines of binary item vectors.

@@ -16,8 +16,6 @@ from core.errors import ParameterError
 from recommenders.base import Algorithm
 from recommenders.progress import Progress
 
-__all__ = ["IMPLICIT", "LENSKIT", "Adapter", "Library", "by_epochs", "int32_matrix"]
-
 
 @dataclass(frozen=True, slots=True)
 class Library:

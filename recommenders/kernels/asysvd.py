@@ -11,8 +11,6 @@ import numpy as np
 from numba import float64, int32, int64
 from numpy.typing import NDArray
 
-__all__ = ["descend", "squared_error"]
-
 READ_I32 = numba.types.Array(int32, 1, "C", readonly=True)
 READ_I64 = numba.types.Array(int64, 1, "C", readonly=True)
 READ_F64 = numba.types.Array(float64, 1, "C", readonly=True)

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from recommenders.kernels.neighbours import READ_I32, READ_I64
 
-__all__ = ["solve_rows"]
-
 READ_TABLE = numba.types.Array(float64, 2, "C", readonly=True)
 # Entries whose factors are gathered and multiplied together: they stay in the cache, and the product is too small for
 # the library to share it out among threads, which would cost more than it saves.

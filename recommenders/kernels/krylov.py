@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
 
-__all__ = ["WIDTH", "multiply"]
-
 # Vectors that are multiplied together. More of them cost less each, but more of them are needed.
 WIDTH = 4
 

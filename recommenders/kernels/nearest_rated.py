@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from recommenders.kernels.neighbours import NEIGHBOURS, PROFILES, READ_I32, READ_I64
 
-__all__ = ["nearest_sums"]
-
 WIDTH = 64  # items that are summed together: their similarities to all others fit beside a processor's core
 LANES = 64  # profiles that are counted together: the bits of a machine word
 LOW_PLANES = 8  # of the counters, kept in registers

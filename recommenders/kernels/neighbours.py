@@ -13,8 +13,6 @@ import numpy as np
 from numba import boolean, float64, int32, int64
 from numpy.typing import NDArray
 
-__all__ = ["cosine_rows", "pearson_rows", "scatter_sums", "unpack_sorted"]
-
 
 def _frozen(dtype: numba.types.Type) -> numba.types.Array:
     """Type of a contiguous vector that is only read: memory maps and plain arrays both fit."""

@@ -16,17 +16,6 @@ from numpy.typing import NDArray
 
 from recommenders.kernels.neighbours import READ_I32, READ_I64
 
-__all__ = [
-    "add_counts",
-    "add_dots",
-    "add_moments",
-    "arrange",
-    "merge_dots",
-    "merge_moments",
-    "spread",
-    "tally",
-]
-
 READ_U32 = numba.types.Array(uint32, 1, "C", readonly=True)
 READ_BOOL = numba.types.Array(boolean, 1, "C", readonly=True)
 READ_U64 = numba.types.Array(uint64, 1, "C", readonly=True)

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
 
-__all__ = ["answer", "best", "fold"]
-
 # Scores that are compared with a list's last before any of them is looked at by itself.
 TOGETHER = 64
 # The bits of -0.0, seen as a whole number.

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from recommenders.kernels.neighbours import READ_F64, READ_I64
 from recommenders.kernels.products import READ_U32, READ_U64, WORDS
 
-__all__ = ["cosines", "pack_rows", "pearsons", "unpack_rows"]
-
 SIMILARITIES = float64[:, ::1]
 # Rows and columns that are turned over together: a tile of each fits in the fastest cache.
 TILE = 32

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
 
-__all__ = ["cosine_weights", "pearson_weights", "predict"]
-
 READ_F32 = numba.types.Array(float32, 1, "C", readonly=True)
 # A profile, or one side of the training matrix: where rows end, columns, ratings.
 PROFILE = (READ_I32, READ_F64)
