@@ -107,10 +107,10 @@ def _layers(
     for look, edges, (word, values) in zip(looks, _EDGES[len(series)], series.items(), strict=False):
         bars = alt.Chart(rows(_bar_rows(values, names, edges, word, decimals, is_share=is_share)))
         tooltip = [
-            alt.Tooltip("algorithm", type="nominal"),
-            alt.Tooltip("series", type="nominal", title="measured"),
-            alt.Tooltip("text", type="nominal", title="value"),
-            alt.Tooltip("interval", type="nominal", title="95% CI"),
+            alt.Tooltip("algorithm:N"),
+            alt.Tooltip("series:N", title="measured"),
+            alt.Tooltip("text:N", title="value"),
+            alt.Tooltip("interval:N", title="95% CI"),
         ]
         layers += [
             bars.mark_rect(**look).encode(x=along("start"), x2="value", y=row_at("upper"), y2="lower", tooltip=tooltip),
@@ -120,7 +120,7 @@ def _layers(
             ),
             bars.mark_rule(color=LIGHT.ink, strokeWidth=1.5).encode(x=along("low"), x2="high", y=row_at("middle")),
             bars.mark_text(align="left", baseline="middle", dx=7, fontSize=SMALL_TEXT_SIZE).encode(
-                x=along("far"), y=row_at("middle"), text=alt.Text("text", type="nominal")
+                x=along("far"), y=row_at("middle"), text="text:N"
             ),
         ]
     if len(series) > 1:

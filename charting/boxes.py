@@ -169,16 +169,13 @@ def _layers(
             .encode(
                 x=at("x"),
                 y=height_of("y"),
-                tooltip=[
-                    alt.Tooltip("condition", type="nominal"),
-                    alt.Tooltip("y", type="quantitative", title="outlier", format=".2f"),
-                ],
+                tooltip=[alt.Tooltip("condition:N"), alt.Tooltip("y:Q", title="outlier", format=".2f")],
             )
         )
     if has_letters:
         layers.append(
             base.mark_text(baseline="bottom", fontSize=SMALL_TEXT_SIZE, fontStyle="italic").encode(
-                x=at("centre"), y=alt.value(-6), text=alt.Text("letters", type="nominal")
+                x=at("centre"), y=alt.value(-6), text="letters:N"
             )
         )
     empty = [row for row in summaries if "says" in row]
@@ -186,7 +183,7 @@ def _layers(
         layers.append(
             alt.Chart(rows(empty))
             .mark_text(angle=270, color=LIGHT.quiet, fontStyle="italic", fontSize=SMALL_TEXT_SIZE)
-            .encode(x=at("place"), y=height_of("middle"), text=alt.Text("says", type="nominal"))
+            .encode(x=at("place"), y=height_of("middle"), text="says:N")
             .transform_calculate(middle=str(sum(domain) / 2))
         )
     return layered(layers)

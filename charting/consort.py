@@ -132,7 +132,7 @@ def _layers(
         ).encode(x=across("x"), y=down("y"), angle=alt.Angle("angle", type="quantitative", scale=None)),
         alt.Chart(rows(boxes)).mark_rect(fill=LIGHT.paper, stroke=LIGHT.quiet, cornerRadius=3, aria=False).encode(
             x=across("left"), x2="right", y=down("top"), y2="bottom",
-            tooltip=[alt.Tooltip("step", type="nominal"), alt.Tooltip("participants", type="nominal")],
+            tooltip=[alt.Tooltip("step:N"), alt.Tooltip("participants:N")],
         ),
     ]  # fmt: skip
     for is_bold in (True, False):
@@ -141,6 +141,6 @@ def _layers(
             alt.Chart(rows(own)).mark_text(
                 align="left", baseline="middle", fontSize=TEXT_SIZE, color=LIGHT.ink,
                 fontWeight="bold" if is_bold else "normal",
-            ).encode(x=across("x"), y=down("y"), text=alt.Text("text", type="nominal"))
+            ).encode(x=across("x"), y=down("y"), text="text:N")
         )  # fmt: skip
     return layered(layers if arrows else layers[2:])

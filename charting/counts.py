@@ -143,9 +143,9 @@ def histogram(
                 y=up("start"),
                 y2="count",
                 tooltip=[
-                    alt.Tooltip("value", type="nominal", title=x_title),
-                    alt.Tooltip("count", type="quantitative", format=",d"),
-                    alt.Tooltip("share", type="nominal"),
+                    alt.Tooltip("value:N", title=x_title),
+                    alt.Tooltip("count:Q", format=",d"),
+                    alt.Tooltip("share:N"),
                 ],
             ),
             base.mark_text(
@@ -155,7 +155,7 @@ def histogram(
                 # More shares than a phone has room for: its table says them.
                 opacity=alt.ExprRef(when_narrow("0", "1")) if len(bars) > _SHARES_ON_A_PHONE else 1,
                 color=LIGHT.quiet,
-            ).encode(x=across("place"), y=up("count"), text=alt.Text("share", type="nominal")),
+            ).encode(x=across("place"), y=up("count"), text="share:N"),
         ]
     )
     summary = ", ".join(f"{row['value']}: {row['count']:,} ({row['share']})" for row in bars)
@@ -221,11 +221,7 @@ def _progress_layers(counts: Mapping[str, Counts], targets: Mapping[str, int]) -
                     x2="to",
                     y=row_at("upper"),
                     y2="lower",
-                    tooltip=[
-                        alt.Tooltip("condition", type="nominal"),
-                        alt.Tooltip("standing", type="nominal"),
-                        alt.Tooltip("participants", type="quantitative"),
-                    ],
+                    tooltip=[alt.Tooltip("condition:N"), alt.Tooltip("standing:N"), alt.Tooltip("participants:Q")],
                 )
             )
     ends = alt.Chart(rows(sums))
@@ -234,11 +230,9 @@ def _progress_layers(counts: Mapping[str, Counts], targets: Mapping[str, int]) -
             x=along("target"), y=row_at("upper"), y2="lower"
         ),
         ends.mark_rule(color=LIGHT.ink, strokeWidth=2).encode(
-            x=along("target"), y=row_at("upper"), y2="lower", tooltip=[alt.Tooltip("target", type="quantitative")]
+            x=along("target"), y=row_at("upper"), y2="lower", tooltip=[alt.Tooltip("target:Q")]
         ),
-        ends.mark_text(align="left", baseline="middle", dx=8).encode(
-            x=along("far"), y=row_at("row"), text=alt.Text("text", type="nominal")
-        ),
+        ends.mark_text(align="left", baseline="middle", dx=8).encode(x=along("far"), y=row_at("row"), text="text:N"),
         *key([Entry(word, look) for word, look in _LOOKS.items()], left=-width_of_names(names), above=14),
     ]
     return layered(layers)

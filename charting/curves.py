@@ -156,9 +156,9 @@ def _curve_layers(
         weight = 3.0 if name in emphasised else 1.6
         dim = alt.condition(hovered, alt.value(1.0), alt.value(0.25))
         tooltip = [
-            alt.Tooltip("algorithm", type="nominal"),
-            alt.Tooltip("n", type="quantitative", title="n" if x_title.startswith("n,") else x_title.lower()),
-            alt.Tooltip("text", type="nominal", title="value"),
+            alt.Tooltip("algorithm:N"),
+            alt.Tooltip("n:Q", title="n" if x_title.startswith("n,") else x_title.lower()),
+            alt.Tooltip("text:N", title="value"),
         ]
         layers += [
             line.mark_line(
@@ -179,6 +179,6 @@ def _curve_layers(
             ),
             end.mark_text(
                 align="left", baseline="middle", dx=21, fontWeight=600 if name in emphasised else "normal"
-            ).encode(x=across("n"), y=up("label_at"), text=alt.Text("algorithm", type="nominal"), opacity=dim),
+            ).encode(x=across("n"), y=up("label_at"), text="algorithm:N", opacity=dim),
         ]
     return layered(layers).add_params(hovered)

@@ -115,11 +115,11 @@ def _layers(
     y_axis = line_axis([row["pair"] for row in differences], labelFontSize=SMALL_TEXT_SIZE, labelLimit=400)
     along, row_at = positions(x_scale, x_axis, y_scale, y_axis)
     tooltip = [
-        alt.Tooltip("pair", type="nominal"),
-        alt.Tooltip("value_text", type="nominal", title="difference"),
-        alt.Tooltip("interval", type="nominal", title=interval_name),
-        alt.Tooltip("p", type="nominal"),
-        alt.Tooltip("verdict", type="nominal"),
+        alt.Tooltip("pair:N"),
+        alt.Tooltip("value_text:N", title="difference"),
+        alt.Tooltip("interval:N", title=interval_name),
+        alt.Tooltip("p:N"),
+        alt.Tooltip("verdict:N"),
     ]
     layers: list[alt.Chart] = [
         alt.Chart(rows([{"value": 0}]))

@@ -44,7 +44,7 @@ def key(entries: Sequence[Entry], *, left: float, above: float = 22) -> list[alt
         )
         layers.append(
             word.mark_text(align="left", baseline="middle").encode(
-                x=alt.value(x + _PATCH + 6), y=alt.value(-above), text=alt.Text("word", type="nominal")
+                x=alt.value(x + _PATCH + 6), y=alt.value(-above), text="word:N"
             )
         )
         x += _PATCH + 6 + len(entry.word) * CHARACTER_WIDTH + _BETWEEN

@@ -121,10 +121,10 @@ def _layers(
     y_axis = line_axis([f"{name}\nn = {totals[name]}" for name in names], labelOffset=-7)
     along, row_at = positions(x_scale, x_axis, y_scale, y_axis)
     tooltip = [
-        alt.Tooltip("condition", type="nominal"),
-        alt.Tooltip("answer", type="nominal"),
-        alt.Tooltip("n", type="quantitative", title="participants"),
-        alt.Tooltip("percent", type="nominal", title="share"),
+        alt.Tooltip("condition:N"),
+        alt.Tooltip("answer:N"),
+        alt.Tooltip("n:Q", title="participants"),
+        alt.Tooltip("percent:N", title="share"),
     ]
     layers: list[alt.Chart] = []
     looks: list[dict[str, Any]] = [
@@ -154,7 +154,7 @@ def _layers(
     )
     layers.append(
         line.mark_text(align="left", baseline="middle", fontSize=SMALL_TEXT_SIZE).encode(
-            x=alt.value(alt.ExprRef("width + 6")), y=row_at("row"), text=alt.Text("mean", type="nominal")
+            x=alt.value(alt.ExprRef("width + 6")), y=row_at("row"), text="mean:N"
         )
     )
     silent = [{"row": row, "middle": 0.5} for row, name in enumerate(names) if name not in means]

@@ -121,17 +121,17 @@ def _layers(
     across, up = positions(x_scale, None, y_scale, y_axis)
     mean = f".{decimals}f"
     tooltip = [
-        alt.Tooltip("condition", type="nominal"),
-        alt.Tooltip("mean", type="quantitative", title="mean" if side == "perceived" else "value", format=mean),
-        alt.Tooltip("low", type="quantitative", title="95% CI, low", format=mean),
-        alt.Tooltip("high", type="quantitative", title="95% CI, high", format=mean),
+        alt.Tooltip("condition:N"),
+        alt.Tooltip("mean:Q", title="mean" if side == "perceived" else "value", format=mean),
+        alt.Tooltip("low:Q", title="95% CI, low", format=mean),
+        alt.Tooltip("high:Q", title="95% CI, high", format=mean),
     ]
     layers: list[alt.Chart] = []
     if joined:
         layers.append(
             alt.Chart(rows(joined))
             .mark_rule(color=LIGHT.ink, strokeWidth=1.6, strokeCap="round")
-            .encode(x=across("x"), y=up("y"), x2="x2", y2="y2", tooltip=[alt.Tooltip("pair", type="nominal")])
+            .encode(x=across("x"), y=up("y"), x2="x2", y2="y2", tooltip=[alt.Tooltip("pair:N")])
         )
     all_nodes = alt.Chart(rows(nodes))
     layers.append(
@@ -173,7 +173,7 @@ def _layers(
         layers.append(
             alt.Chart(rows([{"x": last + 0.5, "says": "no significant differences"}]))
             .mark_text(align="right", baseline="bottom", color=LIGHT.quiet, fontStyle="italic")
-            .encode(x=across("x"), y=alt.value(-6), text=alt.Text("says", type="nominal"))
+            .encode(x=across("x"), y=alt.value(-6), text="says:N")
         )
     for is_over in (True, False):
         labelled = [row for row in nodes if row["is_over"] is is_over]
@@ -187,7 +187,7 @@ def _layers(
                         strokeJoin="round",
                         **look,
                     )
-                    .encode(x=across("x"), y=up("name_at"), text=alt.Text("condition", type="nominal"))
+                    .encode(x=across("x"), y=up("name_at"), text="condition:N")
                 )
     return layered(layers)
 

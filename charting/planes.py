@@ -78,12 +78,12 @@ def plane(
                 for at, (x, y, label) in enumerate(zip(xs, ys, labels, strict=True))
             )
         )
-        tooltip = [alt.Tooltip("algorithm", type="nominal")]
+        tooltip = [alt.Tooltip("algorithm:N")]
         if point_labels:
-            tooltip.append(alt.Tooltip("point", type="nominal"))
+            tooltip.append(alt.Tooltip("point:N"))
         layers.append(
             line.mark_line(color=colour, strokeWidth=weight, strokeDash=dash, strokeCap="butt").encode(
-                x=across, y=up, order=alt.Order("order", type="quantitative"), tooltip=tooltip
+                x=across, y=up, order="order:Q", tooltip=tooltip
             )
         )
         if point_labels:
@@ -102,7 +102,7 @@ def plane(
             ).encode(
                 x=alt.value(alt.ExprRef("width")),
                 y=alt.Y("label_at", type="quantitative", scale=y_scale),
-                text=alt.Text("algorithm", type="nominal"),
+                text="algorithm:N",
             ),
         ]
     ends = "; ".join(

@@ -190,7 +190,7 @@ def _layers(
             .mark_area(
                 orient="vertical", fill=wash, fillOpacity=1, stroke=colour, strokeWidth=1.2, line=False, aria=False
             )
-            .encode(x=along("value"), y=row_at("top"), y2="floor", detail=alt.Detail("condition", type="nominal"))
+            .encode(x=along("value"), y=row_at("top"), y2="floor", detail="condition:N")
         )
     layers += [
         alt.Chart(rows(rain))
@@ -213,7 +213,7 @@ def _layers(
     if letters:
         layers.append(
             boxes.mark_text(align="left", baseline="middle", fontSize=SMALL_TEXT_SIZE, fontStyle="italic").encode(
-                x=alt.value(alt.ExprRef("width + 4")), y=row_at("middle"), text=alt.Text("letters", type="nominal")
+                x=alt.value(alt.ExprRef("width + 4")), y=row_at("middle"), text="letters:N"
             )
         )
     empty = [
@@ -225,6 +225,6 @@ def _layers(
         layers.append(
             alt.Chart(rows(empty))
             .mark_text(color=LIGHT.quiet, fontStyle="italic", fontSize=SMALL_TEXT_SIZE)
-            .encode(x=along("value"), y=row_at("place"), text=alt.Text("says", type="nominal"))
+            .encode(x=along("value"), y=row_at("place"), text="says:N")
         )
     return layered(layers)

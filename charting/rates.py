@@ -119,10 +119,7 @@ def _layers(
         dashes = list(_DASHES[index % len(_DASHES)])
         colour = LIGHT.quiet if name in quiet else colour_of(side)
         weight = 3.0 if name in emphasised else 1.0 if name in quiet else 1.6
-        tooltip = [
-            alt.Tooltip("algorithm", type="nominal"),
-            *(alt.Tooltip(field, format=".2f") for field in ("x:Q", "y:Q")),
-        ]
+        tooltip = [alt.Tooltip("algorithm:N"), *(alt.Tooltip(field, format=".2f") for field in ("x:Q", "y:Q"))]
         label = plotted([1.0], [min(1.0, max(0.0, at))], name)
         layers += [
             plotted(x, y, name)
@@ -133,6 +130,6 @@ def _layers(
             ),
             label.mark_text(
                 align="left", baseline="middle", dx=39, fontWeight=600 if name in emphasised else "normal"
-            ).encode(x=across("x"), y=up("y"), text=alt.Text("algorithm", type="nominal")),
+            ).encode(x=across("x"), y=up("y"), text="algorithm:N"),
         ]
     return layered(layers)

@@ -131,13 +131,13 @@ def _layers(
             x=across("objective"),
             y=up("perceived"),
             tooltip=[
-                alt.Tooltip("algorithm", type="nominal"),
-                alt.Tooltip("objective", type="quantitative", format=values),
-                alt.Tooltip("objective_low", type="quantitative", title="95% CI, low", format=values),
-                alt.Tooltip("objective_high", type="quantitative", title="95% CI, high", format=values),
-                alt.Tooltip("perceived", type="quantitative", format=values),
-                alt.Tooltip("perceived_low", type="quantitative", title="95% CI, low", format=values),
-                alt.Tooltip("perceived_high", type="quantitative", title="95% CI, high", format=values),
+                alt.Tooltip("algorithm:N"),
+                alt.Tooltip("objective:Q", format=values),
+                alt.Tooltip("objective_low:Q", title="95% CI, low", format=values),
+                alt.Tooltip("objective_high:Q", title="95% CI, high", format=values),
+                alt.Tooltip("perceived:Q", format=values),
+                alt.Tooltip("perceived_low:Q", title="95% CI, low", format=values),
+                alt.Tooltip("perceived_high:Q", title="95% CI, high", format=values),
             ],
         ),
     ]
@@ -154,6 +154,6 @@ def _layers(
                     lineHeight=14,
                     strokeJoin="round",
                     **look,
-                ).encode(x=across("objective"), y=up("perceived"), text=alt.Text("label", type="nominal"))
+                ).encode(x=across("objective"), y=up("perceived"), text="label:N")
             )
     return layered(layers)

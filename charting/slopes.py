@@ -123,9 +123,9 @@ def _lines(lines: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale]) -> 
     import altair as alt
 
     tooltip = [
-        alt.Tooltip("algorithm", type="nominal"),
-        alt.Tooltip("perceived", type="quantitative", title="perceived rank"),
-        alt.Tooltip("objective", type="quantitative", title="objective rank"),
+        alt.Tooltip("algorithm:N"),
+        alt.Tooltip("perceived:Q", title="perceived rank"),
+        alt.Tooltip("objective:Q", title="objective rank"),
     ]
     looks: tuple[tuple[bool, dict[str, Any]], ...] = (
         (False, {"color": LIGHT.quiet, "strokeWidth": 1.2, "opacity": 0.6}),
@@ -152,10 +152,10 @@ def _side(
     colour = colour_of(side)
     base = alt.Chart(rows(side_rows))
     tooltip = [
-        alt.Tooltip("algorithm", type="nominal"),
-        alt.Tooltip("rank", type="quantitative"),
-        alt.Tooltip("low", type="quantitative", title="95% CI, low", format=".1f"),
-        alt.Tooltip("high", type="quantitative", title="95% CI, high", format=".1f"),
+        alt.Tooltip("algorithm:N"),
+        alt.Tooltip("rank:Q"),
+        alt.Tooltip("low:Q", title="95% CI, low", format=".1f"),
+        alt.Tooltip("high:Q", title="95% CI, high", format=".1f"),
     ]
     return [
         base.mark_rule(color=LIGHT.line, strokeWidth=1).encode(**_axes("edge", "rank", scales), x2="x"),
@@ -166,10 +166,10 @@ def _side(
             shape=SHAPES[side], filled=True, size=120, color=colour, opacity=1, stroke=LIGHT.paper, strokeWidth=1.2
         ).encode(**_axes("x", "rank", scales), tooltip=tooltip),
         base.mark_text(align=align, baseline="middle", dx=outward, color=LIGHT.quiet).encode(
-            **_axes("edge", "label_at", scales), text=alt.Text("rank_text", type="nominal")
+            **_axes("edge", "label_at", scales), text="rank_text:N"
         ),
         base.mark_text(align=align, baseline="middle", dx=outward + (-room if is_left else room)).encode(
-            **_axes("edge", "label_at", scales), text=alt.Text("algorithm", type="nominal")
+            **_axes("edge", "label_at", scales), text="algorithm:N"
         ),
         alt.Chart(rows([{"heading": heading, "edge": 0 if is_left else 1}]))
         .mark_text(
@@ -183,7 +183,7 @@ def _side(
         .encode(
             x=alt.X("edge", type="quantitative", scale=scales[0], axis=None),
             y=alt.value(-2),
-            text=alt.Text("heading", type="nominal"),
+            text="heading:N",
         ),
     ]
 

@@ -126,13 +126,13 @@ def _layers(cells: list[dict[str, Any]], names: list[str], side: Side) -> alt.La
                 y2="lower",
                 fillOpacity=alt.FillOpacity("shade", type="quantitative", scale=None),
                 tooltip=[
-                    alt.Tooltip("algorithm", type="nominal"),
-                    alt.Tooltip("rank", type="quantitative"),
-                    alt.Tooltip("percent", type="nominal", title="probability"),
+                    alt.Tooltip("algorithm:N"),
+                    alt.Tooltip("rank:Q"),
+                    alt.Tooltip("percent:N", title="probability"),
                 ],
             ),
             chart.mark_text(baseline="middle", fontSize=SMALL_TEXT_SIZE).encode(
-                x=across("middle"), y=row_at("row"), text=alt.Text("shown", type="nominal")
+                x=across("middle"), y=row_at("row"), text="shown:N"
             ),
         ]
     )

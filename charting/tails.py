@@ -75,10 +75,7 @@ def long_tail(
             tail.mark_line(color=LIGHT.ink, strokeWidth=1.8).encode(
                 x=x,
                 y=y,
-                tooltip=[
-                    alt.Tooltip("item", type="quantitative", format=",d"),
-                    alt.Tooltip("ratings", type="quantitative", format=",d"),
-                ],
+                tooltip=[alt.Tooltip("item:Q", format=",d"), alt.Tooltip("ratings:Q", format=",d")],
             ),
             alt.Chart(rows([mark])).mark_rule(color=LIGHT.quiet, strokeDash=[3, 3]).encode(x=x),
             alt.Chart(rows([mark]))
@@ -90,7 +87,7 @@ def long_tail(
                 color=LIGHT.quiet,
                 lineHeight=16,
             )
-            .encode(x=x, y=alt.value(4), text=alt.Text("says", type="nominal")),
+            .encode(x=x, y=alt.value(4), text="says:N"),
         ]
     )
     summary = (

@@ -44,12 +44,12 @@ def box_tooltip() -> list[alt.Tooltip]:
     import altair as alt
 
     return [
-        alt.Tooltip("condition", type="nominal", title="condition"),
-        alt.Tooltip("participants", type="quantitative", title="participants"),
-        alt.Tooltip("mean", type="quantitative", format=".2f"),
-        alt.Tooltip("median", type="quantitative", format=".2f"),
-        alt.Tooltip("q1", type="quantitative", title="first quartile", format=".2f"),
-        alt.Tooltip("q3", type="quantitative", title="third quartile", format=".2f"),
+        alt.Tooltip("condition:N", title="condition"),
+        alt.Tooltip("participants:Q", title="participants"),
+        alt.Tooltip("mean:Q", format=".2f"),
+        alt.Tooltip("median:Q", format=".2f"),
+        alt.Tooltip("q1:Q", title="first quartile", format=".2f"),
+        alt.Tooltip("q3:Q", title="third quartile", format=".2f"),
     ]
 
 
