@@ -45,7 +45,7 @@ def timed(work: Callable[[], object]) -> dict[str, float]:
 
 def fit(data: Ratings, specification: str) -> Any:
     """A model of a specification, such as ``puresvd:factors=50``."""
-    ((key, params),) = registry.parse_many(specification)
+    key, params = registry.parse(specification)
     algorithm = registry.algorithm(key)
     cast = features(data.n_items) if algorithm.needs_features else None
     return algorithm.fit(data, params, features=cast, rng=np.random.default_rng(1))

@@ -36,6 +36,7 @@ from evaluation.protocols.cases import Cases, make_cases
 from evaluation.protocols.hit_metrics import one_plus_random
 from evaluation.protocols.registry import protocol
 from evaluation.splitting.holdout import share_of_all
+from evaluation.splitting.partition import part_of
 from evaluation.splitting.rows import RatingRows
 from recommenders import registry
 from recommenders.data import Profiles, Ratings
@@ -65,10 +66,10 @@ def machine(threads: int) -> str:
 def prepared(data: Ratings) -> tuple[Ratings, Cases]:
     """The training side and the cases, candidates drawn."""
     rows = RatingRows.of(data.user_items)
-    split = share_of_all(rows, share=SHARE, seed=1, purpose="probe").split(data.user_items)
-    hidden = (split.hidden_users, split.hidden_items, split.hidden_values)
-    cases = make_cases(split.train, *hidden, relevant=5, irrelevant=1, seed=1)
-    return Ratings(split.train, data.scale), cases
+    probe = share_of_all(rows, share=SHARE, seed=1, purpose="probe")
+    train = part_of(data.user_items, probe.train)
+    hidden = (rows.users[probe.hidden], rows.items[probe.hidden], rows.values[probe.hidden])
+    return Ratings(train, data.scale), make_cases(train, *hidden, relevant=5, irrelevant=1, seed=1)
 
 
 def measured(model: Any, train: Ratings, cases: Cases) -> tuple[float, float]:
@@ -119,7 +120,7 @@ def rows(shape: Shape, repeats: int, threads: int, rows_to: Path | None) -> None
     with threadpool_limits(threads), using(threads):
         floor = statistics.median(limit(50, cases) for _ in range(repeats))
         print(f"{'model':<12}{'ours s':>9}{'scores s':>10}{'rest s':>8}{'limit s':>9}{'ours/limit':>12}")
-        for key, params in registry.parse_many(ROWS):
+        for key, params in map(registry.parse, registry.specifications(ROWS)):
             kind = registry.algorithm(key)
             model = kind.fit(train, params, features=None, rng=np.random.default_rng(1))
             model.score(Profiles.of(train, np.arange(2)))

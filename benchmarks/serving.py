@@ -40,7 +40,7 @@ def main() -> None:
     print(f"{'algorithm':<12}{'fit s':>8}{'p50 ms':>9}{'p99 ms':>9}{'model MB':>10}")
     rows = []
     with threadpool_limits(chosen.threads):
-        for key, params in registry.parse_many(ALGORITHMS):
+        for key, params in map(registry.parse, registry.specifications(ALGORITHMS)):
             kind = registry.algorithm(key)
             started = time.perf_counter()
             model = kind.fit(data, params, features=None, rng=np.random.default_rng(1))

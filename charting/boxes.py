@@ -10,8 +10,7 @@ from charting.positions import positions
 from charting.quartiles import box_of
 from charting.swarms import swarm, values_per_point, with_points_said
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
-from charting.values import box_tooltip, checked_values, described_boxes
-from core.errors import DataError
+from charting.values import box_tooltip, checked_letters, checked_values, described_boxes
 
 if TYPE_CHECKING:
     import altair as alt
@@ -52,11 +51,9 @@ def box_plot(
 Mdn = 2.00.'
     """
     checked = checked_values(values, domain, what=y_title)
-    unknown = sorted(set(letters or {}) - set(checked))
-    if unknown:
-        raise DataError(f"Letters for conditions that are not drawn: {', '.join(unknown)}.")
+    known_letters = checked_letters(letters, checked)
     names = list(checked)
-    summaries, outliers, points = _drawn_rows(checked, domain, letters or {})
+    summaries, outliers, points = _drawn_rows(checked, domain, known_letters)
     chart = _layers(
         summaries,
         outliers,

@@ -15,8 +15,7 @@ from charting.positions import positions
 from charting.quartiles import box_of
 from charting.swarms import swarm, values_per_point, with_points_said
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
-from charting.values import box_tooltip, checked_values, described_boxes
-from core.errors import DataError
+from charting.values import box_tooltip, checked_letters, checked_values, described_boxes
 
 if TYPE_CHECKING:
     import altair as alt
@@ -62,12 +61,10 @@ def raincloud(
 Mdn = 2.00.'
     """
     checked = checked_values(values, domain, what=x_title)
-    unknown = sorted(set(letters or {}) - set(checked))
-    if unknown:
-        raise DataError(f"Letters for conditions that are not drawn: {', '.join(unknown)}.")
+    known_letters = checked_letters(letters, checked)
     counts = [len(own) for own in checked.values()]
     return finished(
-        _layers(checked, domain=domain, side=side, letters=letters or {}),
+        _layers(checked, domain=domain, side=side, letters=known_letters),
         title=title,
         subtitle=with_points_said(x_title, counts),
         description=description or f"Raincloud, {x_title}. {described_boxes(checked)}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from charting.estimates import checked_number
@@ -27,6 +27,14 @@ def checked_values(
     if not any(checked.values()):
         raise DataError(f"No condition has a value of {what} to draw.")
     return checked
+
+
+def checked_letters(letters: Mapping[str, str] | None, names: Iterable[str]) -> Mapping[str, str]:
+    """The letters of conditions. Raises DataError when one is for a condition that is not drawn."""
+    unknown = sorted(set(letters or {}) - set(names))
+    if unknown:
+        raise DataError(f"Letters for conditions that are not drawn: {', '.join(unknown)}.")
+    return letters or {}
 
 
 def _within(name: str, values: Sequence[float], domain: tuple[float, float]) -> list[float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +13,7 @@ from charting.frame import number
 from charting.marks import curves, rates
 from charting.theme import Spec, both_modes
 from evaluation.metrics.curves import trapezoid
+from evaluation.protocols.observation_curves import CurveKind
 
 SCORE_DECIMALS = 4  # scores of sizes of one algorithm differ little
 
@@ -126,36 +126,15 @@ def _highest_by_n(values: Values, metric: str, n: int) -> dict[str, Spec] | None
     return both_modes(curves(complete, title=title, y_title=metric, at_n=n, emphasised=(highest,)))
 
 
-class Kind(Protocol):
-    """The kind of a curve."""
+@dataclass(frozen=True)
+class RunCurve:
+    """A curve of a run: lines of the algorithms, reference lines, and the number of excluded users."""
 
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def x_title(self) -> str: ...
-
-    @property
-    def y_title(self) -> str: ...
-
-    @property
-    def is_roc(self) -> bool: ...
-
-
-class RunCurve(Protocol):
-    """A curve of a run."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def kind(self) -> Kind: ...
-
-    @property
-    def lines(self) -> Mapping[str, Line]: ...
-
-    @property
-    def references(self) -> Mapping[str, Line]: ...
+    name: str
+    kind: CurveKind
+    lines: dict[str, Line]
+    references: dict[str, Line]
+    n_left_out: int | None  # excluded users, if the curve is a mean over users
 
 
 def curve_of_run(curve: RunCurve) -> dict[str, Spec]:

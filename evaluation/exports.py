@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ from catalog.selectors.ratings import user_ids_of
 from charting.render import svg
 from core import artefacts
 from evaluation import charts
+from evaluation.charts import RunCurve
 from evaluation.models import EvaluationRun
-from evaluation.protocols.observation_curves import GROC, KINDS, PRECISION_RECALL, CurveKind
+from evaluation.protocols.observation_curves import GROC, KINDS, PRECISION_RECALL
 from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.list_overlap import overlaps
@@ -254,17 +255,6 @@ def _rank_reversals(run: EvaluationRun) -> dict[str, Any]:
             "turned": [asdict(reversal) for reversal in comparison.reversals],
         }
     }
-
-
-@dataclass(frozen=True)
-class RunCurve:
-    """A curve of a run: lines of the algorithms, reference lines, and the number of excluded users."""
-
-    name: str
-    kind: CurveKind
-    lines: dict[str, charts.Line]
-    references: dict[str, charts.Line]
-    n_left_out: int | None  # excluded users, if the curve is a mean over users
 
 
 def curves_of(run: EvaluationRun) -> list[RunCurve]:

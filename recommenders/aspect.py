@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,7 +12,6 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
-from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.memory import binary_bytes
 from recommenders.positives import positives
 from recommenders.progress import Progress
@@ -57,6 +55,7 @@ class Aspect(Algorithm):
     title = "Aspect model of people and items (Aspect)"
     version = 2  # since the block Lanczos that it starts from takes other steps
     score_kind = "order"
+    rank_parameter = "classes"
     small = {"classes": 2, "held_out": 0.0}  # held-out pairs are drawn by number
     arrays = ("items_of_class", "beta")
 
@@ -67,11 +66,6 @@ class Aspect(Algorithm):
     params: Params
     items_of_class: NDArray[np.float64]  # P(m|z), shape (n_items, classes)
     beta: NDArray[np.float64]  # shape (1,)
-
-    @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more classes than the smaller side of the ratings."""
-        return rank_limit(size, "classes")
 
     @classmethod
     def _fit(

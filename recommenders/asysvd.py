@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -15,7 +14,6 @@ from core.errors import ParameterError
 from recommenders.base import Algorithm
 from recommenders.baseline import RATINGS_AT_ONCE, Baseline
 from recommenders.data import ItemFeatures, Ratings
-from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress, blocks
@@ -61,6 +59,7 @@ class AsySVD(Algorithm):
     title = "Asymmetric singular value decomposition (AsySVD)"
     version = 1
     score_kind = "rating"
+    rank_parameter = "factors"
     explains = True
     asks_numbers = True
     small = {"factors": 2, "epochs": 5}
@@ -90,11 +89,6 @@ class AsySVD(Algorithm):
     item_factors: NDArray[np.float64]  # q, shape (n_items, factors)
     explicit_factors: NDArray[np.float64]  # x, shape (n_items, factors)
     implicit_factors: NDArray[np.float64]  # y, shape (n_items, factors)
-
-    @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more factors than the smaller side of the ratings."""
-        return rank_limit(size)
 
     @classmethod
     def _fit(

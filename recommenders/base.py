@@ -13,7 +13,7 @@ from scipy import sparse
 
 from core.errors import DataError, ParameterError
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
-from recommenders.data_limits import Limit, TrainingSize
+from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, labelled
 from recommenders.progress import Progress, silent
@@ -40,6 +40,8 @@ class Algorithm(ABC):
     score_kind: ClassVar[Literal["rating", "order"]]
     # Whether `explain` can decompose a score by the profile's ratings; such a subclass implements `_explain`.
     explains: ClassVar[bool] = False
+    # The parameter that cannot exceed the smaller side of the ratings, if any.
+    rank_parameter: ClassVar[str | None] = None
     # Attributes of the model that `state` saves besides the popularity; of one dimension at least.
     arrays: ClassVar[tuple[str, ...]]
     # Distributions (names in the package index) whose code learns the model; their installed versions are part of its
@@ -115,7 +117,7 @@ class Algorithm(ABC):
 
         Before a run starts, a default above its limit is lowered to it and an explicit value above it is refused.
         """
-        return {}
+        return {} if cls.rank_parameter is None else rank_limit(size, cls.rank_parameter)
 
     @classmethod
     def check(cls, params: Any, size: TrainingSize) -> None:

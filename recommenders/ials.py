@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -14,7 +13,6 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
-from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.explanation import Explanation
 from recommenders.memory import binary_bytes, singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
@@ -62,6 +60,7 @@ class IALS(Algorithm):
     title = "Implicit alternating least squares (iALS)"
     version = 3  # since the block Lanczos that it starts from takes other steps
     score_kind = "order"
+    rank_parameter = "factors"
     explains = True
     small = {"factors": 2}
     arrays = ("item_factors", "gram", "is_liked")
@@ -80,11 +79,6 @@ class IALS(Algorithm):
     item_factors: NDArray[np.float64]  # q, shape (n_items, factors)
     gram: NDArray[np.float64]  # the sum of all items' q qᵀ, plus λ on the diagonal, shape (factors, factors)
     is_liked: NDArray[np.bool_]  # shape (n_items,), whether the item has any like
-
-    @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more factors than the smaller side of the ratings."""
-        return rank_limit(size)
 
     @classmethod
     def _fit(

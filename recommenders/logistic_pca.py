@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,7 +13,6 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
-from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.memory import binary_bytes, singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
@@ -80,6 +79,7 @@ class LPCA(Algorithm):
     title = "Logistic principal component analysis (LPCA)"
     version = 2  # since the block Lanczos that it starts from takes other steps
     score_kind = "order"
+    rank_parameter = "factors"
     small = {"factors": 2}
     arrays = ("axes", "offsets")
 
@@ -95,11 +95,6 @@ class LPCA(Algorithm):
     params: Params
     axes: NDArray[np.float64]  # V transposed, shape (n_items, factors)
     offsets: NDArray[np.float64]  # Δ, shape (n_items,); -inf without a positive rating
-
-    @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more factors than the smaller side of the ratings."""
-        return rank_limit(size)
 
     @classmethod
     def _fit(

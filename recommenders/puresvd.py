@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
@@ -13,7 +12,6 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
-from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.explanation import Explanation
 from recommenders.memory import singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, labelled, parameter
@@ -49,6 +47,7 @@ class PureSVD(Algorithm):
     title = "Singular value decomposition (PureSVD)"
     version = 3  # since block Lanczos takes other steps
     score_kind = "order"
+    rank_parameter = "factors"
     explains = True
     small = {"factors": 2}
     arrays = ("item_factors",)
@@ -68,11 +67,6 @@ class PureSVD(Algorithm):
         options = params.changed()
         options.pop("factors", None)
         return labelled(f"{cls.name}{cast(PureSVD.Params, params).factors}", options)
-
-    @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more factors than the smaller side of the ratings."""
-        return rank_limit(size)
 
     @classmethod
     def _fit(

@@ -209,24 +209,6 @@ def specifications(text: str) -> tuple[str, ...]:
     return tuple(pieces)
 
 
-def parse_many(text: str) -> tuple[tuple[str, Parameters], ...]:
-    """Parse several algorithms, separated by commas, in the order of the text. Raises ParameterError as
-    `parse` does, and when the text names no algorithm, or one twice with the same parameters.
-
-    Examples
-    --------
-    >>> [key for key, _ in parse_many("toppop,puresvd:factors=50,puresvd:factors=300")]
-    ['toppop', 'puresvd', 'puresvd']
-    """
-    parsed: list[tuple[str, Parameters]] = []
-    for piece in specifications(text):
-        key, params = parse(piece)
-        if (key, params) in parsed:
-            raise ParameterError(f"{algorithm(key).label(params)} comes twice in {text!r}.")
-        parsed.append((key, params))
-    return tuple(parsed)
-
-
 def _added() -> dict[str, EntryPoint]:
     """Third parties' entry points by key; none is imported."""
     points: dict[str, EntryPoint] = {}

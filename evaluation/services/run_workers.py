@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import secrets
 import subprocess
@@ -18,8 +17,6 @@ from django.conf import settings
 from core.errors import ParallaxError
 from jobs.parent_process import PARENT_VARIABLE
 from jobs.worker_lock import is_worker_running
-
-logger = logging.getLogger(__name__)
 
 ROOT_WARNING = "ignore:You're running the worker with superuser privileges"
 DEFAULT_WORKERS = 2  # started by a command when no worker is running

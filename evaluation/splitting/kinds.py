@@ -48,9 +48,9 @@ class SplitKind:
     options: type[Parameters]
     hides: str  # what is hidden, in a sentence
     assumes: str  # what it simulates or assumes
-    trains_many: bool  # whether every algorithm is trained once per partition; a study cannot use such a split
-    needs_times: Callable[[Any], bool]  # whether ratings need times, given the options
     make: Maker  # (rows, options, seed, listed pairs) -> partitions
+    trains_many: bool = False  # whether every algorithm is trained once per partition; no split for a study then
+    needs_times: Callable[[Any], bool] = lambda options: False  # whether ratings need times
 
     @property
     def may_back_a_study(self) -> bool:
@@ -63,10 +63,6 @@ class SplitKind:
         if self.may_back_a_study:
             return ONE_MODEL
         return "Trains several models per algorithm, none of which represents it, so a study cannot use them."
-
-
-def _never(_: Any) -> bool:
-    return False
 
 
 def _always(_: Any) -> bool:
@@ -96,8 +92,6 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 Holdout,
                 "A random share of all ratings, or of each user's.",
                 "Time does not matter. With ratings of all users, active users are tested more often.",
-                False,
-                _never,
                 lambda rows, o, seed, _: iter([holdout(rows, share=o.share, within=o.within, seed=seed)]),
             ),
             SplitKind(
@@ -107,8 +101,6 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 "A random share of all ratings, or those of a list; high ratings should be recommended, low ratings "
                 "avoided.",
                 "Time does not matter (unless a list was drawn by time). Cremonesi et al. hide 1.4%.",
-                False,
-                _never,
                 _make_probe,
             ),
             SplitKind(
@@ -117,9 +109,9 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 TemporalExact,
                 "For each test user, all ratings of all users from one of their actions on; the user's own are tested.",
                 "Nothing: it simulates a system that is retrained before each recommendation.",
-                True,
-                _always,
                 lambda rows, o, seed, _: temporal_exact(rows, test_users=o.test_users, seed=seed),
+                trains_many=True,
+                needs_times=_always,
             ),
             SplitKind(
                 "temporal-global",
@@ -127,11 +119,10 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 TemporalShare,
                 "All ratings from one test time on; those of test users are tested.",
                 "A system trained once, at that time.",
-                False,
-                _always,
                 lambda rows, o, seed, _: iter(
                     [temporal_global(rows, share=o.share, test_users=o.test_users, seed=seed)]
                 ),
+                needs_times=_always,
             ),
             SplitKind(
                 "temporal-per-user",
@@ -139,11 +130,10 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 TemporalShare,
                 "Each test user's own ratings from an individual test time on.",
                 "Order matters within users; later ratings of other users may be known.",
-                False,
-                _always,
                 lambda rows, o, seed, _: iter(
                     [temporal_per_user(rows, share=o.share, test_users=o.test_users, seed=seed)]
                 ),
+                needs_times=_always,
             ),
             SplitKind(
                 "random-per-user",
@@ -151,8 +141,6 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 RandomPerUser,
                 "A random number of randomly drawn ratings of each test user.",
                 "Time does not matter.",
-                False,
-                _never,
                 lambda rows, o, seed, _: iter([random_per_user(rows, test_users=o.test_users, seed=seed)]),
             ),
             SplitKind(
@@ -161,8 +149,6 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 GivenN,
                 "All but n ratings of each test user; n are known.",
                 "Users have given exactly n ratings: suited to diagnosis rather than to choosing an algorithm.",
-                False,
-                _never,
                 lambda rows, o, seed, _: iter([given_n(rows, n=o.n, test_users=o.test_users, seed=seed)]),
             ),
             SplitKind(
@@ -171,8 +157,6 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 AllButN,
                 "n ratings of each test user.",
                 "Users give exactly n more ratings: suited to diagnosis rather than to choosing an algorithm.",
-                False,
-                _never,
                 lambda rows, o, seed, _: iter([all_but_n(rows, n=o.n, test_users=o.test_users, seed=seed)]),
             ),
             SplitKind(
@@ -181,9 +165,8 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 KFold,
                 "Each fold of ratings, or of users, in turn.",
                 DEPENDENCE,
-                True,
-                _never,
                 lambda rows, o, seed, _: k_fold(rows, k=o.k, over=o.over, hide=o.hide, seed=seed),
+                trains_many=True,
             ),
             SplitKind(
                 "leave-one-out",
@@ -191,9 +174,8 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 LeaveOneOut,
                 "One rating of each test user: the last, or one at random.",
                 "One rating per user is informative enough; later ratings of other users are known.",
-                False,
-                lambda options: bool(options.which == "last"),
                 lambda rows, o, seed, _: iter([leave_one_out(rows, which=o.which, test_users=o.test_users, seed=seed)]),
+                needs_times=lambda options: bool(options.which == "last"),
             ),
             SplitKind(
                 "cold-start-items",
@@ -202,8 +184,6 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 "Items whole, so that no training rating touches them; or, hot, as large a share of ratings.",
                 "That new items arrive with features and without ratings. Good is an item that was rated (implicit), "
                 "or rated high (explicit).",
-                False,
-                _never,
                 lambda rows, o, seed, _: iter([cold_start(rows, share=o.share, start=o.start, seed=seed)]),
             ),
             SplitKind(
@@ -212,8 +192,6 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 DevEval,
                 "The hidden ratings of the wrapped split; the test users form two groups.",
                 "The choice is made on the development group only, and tested once on the other.",
-                False,
-                _never,
                 _make_development,
             ),
         )

@@ -23,21 +23,6 @@ def _no_users() -> NDArray[np.int32]:
     return np.empty(0, dtype=np.int32)
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """Training ratings and hidden ratings; every rating is one or the other, or is counted as left out."""
-
-    # Csr_array, float32, shape (n_users, n_items); sorted indices, no duplicates. Same shape as what was split, so user
-    # and item indices keep.
-    train: Any
-    is_hidden: NDArray[np.bool_]  # shape (n_ratings,); in the row-major order of the matrix that was split
-    # `hidden_users`, `hidden_items`: shape (n_hidden,); ordered by user, then item.
-    hidden_users: NDArray[np.int32]
-    hidden_items: NDArray[np.int32]
-    hidden_values: NDArray[np.float32]  # shape (n_hidden,)
-    left_out: Mapping[str, int] = field(default_factory=dict)  # what the split could not use, in words, with counts
-
-
 @dataclass(frozen=True, eq=False)
 class Partition:
     """A training side and a hidden side, as indexes of the stored ratings.
@@ -63,32 +48,13 @@ class Partition:
     # Whether no known rating of a test user is later than one of their hidden ratings; true with a test time.
     is_by_time: bool = False
 
-    def split(self, user_items: Any) -> Split:
-        """Return the partition as matrices. Raises DataError when the number of ratings differs."""
-        rows = self._rows_of(user_items)
-        is_hidden = np.zeros(self.n_ratings, dtype=np.bool_)
-        is_hidden[self.hidden] = True
-        return Split(
-            train=part_of(user_items, self.train),
-            is_hidden=is_hidden,
-            hidden_users=rows.users[self.hidden],
-            hidden_items=rows.items[self.hidden],
-            hidden_values=rows.values[self.hidden],
-            left_out={**self.left_out, **self.counted},
-        )
-
     def profiles(self, user_items: Any) -> Any:
         """Return the ratings known when users are scored: training and profile ratings. Returns a csr_array, shape
         (n_users, n_items).
         """
-        self._rows_of(user_items)
+        if user_items.nnz != self.n_ratings:
+            raise DataError(f"The split has {self.n_ratings:,} ratings, but the matrix has {user_items.nnz:,}.")
         return part_of(user_items, np.union1d(self.train, self.profile))
-
-    def _rows_of(self, user_items: Any) -> RatingRows:
-        rows = RatingRows.of(user_items)
-        if len(rows) != self.n_ratings:
-            raise DataError(f"The split has {self.n_ratings:,} ratings, but the matrix has {len(rows):,}.")
-        return rows
 
 
 def part_of(user_items: Any, indexes: Indexes) -> Any:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.adapters.library import Adapter
-from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.positives import positives
 
 
@@ -20,16 +17,12 @@ class FoldedLikes(Adapter):
     """
 
     score_kind = "order"
+    rank_parameter = "factors"
     asks_numbers = True
     arrays = ("item_factors", "is_liked")
 
     item_factors: NDArray[np.float32]  # shape (n_items, factors); as the library learned them
     is_liked: NDArray[np.bool_]  # shape (n_items,); whether the item has any like
-
-    @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more factors than the smaller side of the ratings."""
-        return rank_limit(size)
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,7 +13,6 @@ from scipy import sparse
 from recommenders.adapters.folding import silence
 from recommenders.adapters.library import IMPLICIT, Adapter, by_epochs, int32_matrix
 from recommenders.data import ItemFeatures, Ratings
-from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
@@ -58,6 +56,7 @@ class ImplicitBPR(Adapter):
     version = 1
     library = IMPLICIT
     score_kind = "order"
+    rank_parameter = "factors"
     asks_numbers = True
     small = {"factors": 2, "epochs": 1000}
     arrays = ("item_factors", "item_bias", "is_liked", "opponents", "opponent_weights")
@@ -78,11 +77,6 @@ class ImplicitBPR(Adapter):
     is_liked: NDArray[np.bool_]  # shape (n_items,), whether the item has any like
     opponents: NDArray[np.int64]  # shape (m,), the items drawn, rising
     opponent_weights: NDArray[np.float64]  # shape (m,), how often each was
-
-    @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more factors than the smaller side of the ratings."""
-        return rank_limit(size)
 
     @classmethod
     def _fit(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,7 +14,6 @@ from recommenders.adapters.folding import FoldedLikes
 from recommenders.adapters.lenskit_data import frame_bytes, lenskit_dataset
 from recommenders.adapters.library import LENSKIT, Adapter
 from recommenders.data import ItemFeatures, Ratings
-from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
@@ -118,6 +116,7 @@ class LensKitBiasedMF(Adapter):
     version = 1
     library = LENSKIT
     score_kind = "rating"
+    rank_parameter = "factors"
     asks_numbers = True
     small = {"factors": 2}
     arrays = ("mean", "item_bias", "item_factors")
@@ -135,11 +134,6 @@ class LensKitBiasedMF(Adapter):
     mean: NDArray[np.float64]  # μ, shape (1,)
     item_bias: NDArray[np.float32]  # b, shape (n_items,)
     item_factors: NDArray[np.float32]  # q, shape (n_items, factors)
-
-    @classmethod
-    def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
-        """No more factors than the smaller side of the ratings."""
-        return rank_limit(size)
 
     @classmethod
     def _fit(

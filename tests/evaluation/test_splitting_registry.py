@@ -18,6 +18,7 @@ from evaluation.splitting.registry import SPLITS, partitions, split_kind, split_
 from evaluation.splitting.reserved_users import reserve
 from evaluation.splitting.rows import RatingRows, check_csr
 from tests.factories.evaluation import written_split
+from tests.factories.splits import split_of
 
 pytestmark = pytest.mark.unit
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "splits.md"
@@ -132,7 +133,7 @@ def test_probe_hides_what_it_always_hid():
     others = csr_array(user_items.toarray() * ~np.isin(np.arange(30), reserved)[:, None]).tocoo()
     users, items = others.coords
     is_hidden = smallest(draw_keys(stream_key(3, "probe"), users, items), round(0.1 * others.nnz))
-    now = one.split(user_items)
+    now = split_of(one, user_items)
     train = csr_array((others.data[~is_hidden], (users[~is_hidden], items[~is_hidden])), shape=user_items.shape)
     assert (now.train != train).nnz == 0
     assert now.hidden_users.tolist() == users[is_hidden].tolist()
@@ -145,7 +146,7 @@ def test_probe_hides_what_it_always_hid():
 def test_matrices_keep_every_index():
     user_items, _ = data()
     fold = made("k-fold:k=3,over=users", RatingRows.of(user_items))[1]
-    split, profiles = fold.split(user_items), fold.profiles(user_items)
+    split, profiles = split_of(fold, user_items), fold.profiles(user_items)
     check_csr(split.train)
     assert split.train.shape == profiles.shape == user_items.shape
     assert split.is_hidden.sum() == len(split.hidden_values) == len(fold.hidden)
@@ -156,7 +157,7 @@ def test_matrices_keep_every_index():
     )
     assert (whole != user_items).nnz == 0
     with pytest.raises(DataError, match="but the matrix has"):
-        fold.split(user_items[:5])
+        fold.profiles(user_items[:5])
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def world() -> tuple[Algorithm, TrainingSide, tuple[SourceUser, ...]]:
         found.users[is_trained], found.items[is_trained], found.values[is_trained],
         n_users=n_trained, n_items=n_items, scale=scale,
     )  # fmt: skip
-    params = registry.parse_many("puresvd:factors=10")[0][1]
+    params = registry.params_of("puresvd", {"factors": 10})
     model = registry.algorithm("puresvd").fit(ratings, params, features=None, rng=np.random.default_rng(1))
     counts = np.bincount(found.items[is_trained], minlength=n_items)
     mean = float(found.values[is_trained].mean())
