@@ -231,6 +231,12 @@ def test_own_slot_looks_ahead_where_the_old_place_was_taken() -> None:
     assert (found.condition, found.block) == (2, 1)
 
 
+def test_own_slot_is_the_first_free_slot_of_the_condition_where_the_old_place_was_taken() -> None:
+    first, _second, old = [slot for slot in islice(slots(5, "s", 3), 9) if slot.condition == 2]
+    found = own_slot(seed=5, stratum="s", occupied={old.place}, n_conditions=3, condition=2, preferred=old.place)
+    assert found == first
+
+
 def test_own_slot_refuses_an_unknown_condition() -> None:
     with pytest.raises(ParameterError):
         own_slot(seed=5, stratum="s", occupied=(), n_conditions=3, condition=3)
