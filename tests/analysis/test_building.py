@@ -257,6 +257,21 @@ def test_intervals_of_precision_and_f_follow_from_recall_fallout_and_generality(
     assert metric_intervals(measured, other_users, 0.2)["A"]["f"] is None
 
 
+def test_intervals_belong_to_their_condition_and_to_its_values() -> None:
+    values: dict[str, dict[str, float | None]] = {
+        kind: {"A": 0.5, "B": 0.2} for kind in ("recall", "fallout", "precision", "f")
+    }
+    values["precision"]["B"] = None
+    measured = Measured(0, ("A", "B"), values, {}, {}, {}, {})
+    resampled = {"recall": np.tile([0.5, 0.2], (9, 1)), "fallout": np.tile([0.25, 0.05], (9, 1))}
+    found = metric_intervals(measured, resampled, 0.2)
+    assert found["A"]["recall"] == (0.5, 0.5)
+    assert found["B"]["recall"] == (0.2, 0.2)
+    # Of the .04 + .04 retrieved by B, half are relevant: F is 2 * .5 * .2 / .7.
+    assert found["B"]["f"] == pytest.approx((2 / 7, 2 / 7))
+    assert found["B"]["precision"] is None
+
+
 @pytest.mark.integration
 @pytest.mark.django_db
 def test_flags_are_gathered_once_where_the_plan_has_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,8 +185,9 @@ def test_someone_who_comes_back_without_an_old_place_gets_the_next_one() -> None
     here = Occupancy([2, 2], [1, 1], [[1, 1]], frozenset({0, 1}), 2)
     found = own_slot(Method("simple"), seed=1, stratum="all", occupancy=here, condition=1, before=None)
     assert found == Slot(2, 0, 1)
-    with pytest.raises(ParameterError):
+    with pytest.raises(ParameterError) as refused:
         own_slot(Method("simple"), seed=1, stratum="all", occupancy=here, condition=2, before=None)
+    assert str(refused.value) == "There are 2 conditions, counted from 0; got 2."
 
 
 def test_nobody_is_assigned_to_a_full_study() -> None:
@@ -196,24 +197,43 @@ def test_nobody_is_assigned_to_a_full_study() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "message"),
     [
-        {"method": "by heart"},
-        {"block_multiples": []},
-        {"block_multiples": [0]},
-        {"block_multiples": [True]},
-        {"block_multiples": 2},
-        {"block_weights": [1, 0]},
-        {"block_weights": [True, 1]},
-        {"block_weights": 2},
-        {"minimisation_probability": 1.2},
-        {"minimisation_probability": True},
-        {"minimisation_probability": "often"},
+        (
+            {"method": "by heart"},
+            "The method of assignment is one of permuted_blocks, minimisation, least_filled, simple; got 'by heart'.",
+        ),
+        ({"block_multiples": []}, "A block holds each condition 1 to 10 times; got []."),
+        ({"block_multiples": [0]}, "A block holds each condition 1 to 10 times; got [0]."),
+        ({"block_multiples": [11]}, "A block holds each condition 1 to 10 times; got [11]."),
+        ({"block_multiples": [True]}, "A block holds each condition 1 to 10 times; got [True]."),
+        ({"block_multiples": 2}, "A block holds each condition 1 to 10 times; got 2."),
+        ({"block_weights": [1, 0]}, "The weights of a block are whole numbers from 1; got [1, 0]."),
+        ({"block_weights": [True, 1]}, "The weights of a block are whole numbers from 1; got [True, 1]."),
+        ({"block_weights": 2}, "The weights of a block are whole numbers from 1; got 2."),
+        (
+            {"minimisation_probability": 1.2},
+            "The probability of the best condition lies between 0 and 1; got 1.2.",
+        ),
+        (
+            {"minimisation_probability": True},
+            "The probability of the best condition lies between 0 and 1; got True.",
+        ),
+        (
+            {"minimisation_probability": "often"},
+            "The probability of the best condition lies between 0 and 1; got 'often'.",
+        ),
     ],
 )
-def test_a_method_that_cannot_be_used_is_refused(settings: dict[str, object]) -> None:
-    with pytest.raises(ParameterError):
+def test_a_method_that_cannot_be_used_is_refused(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError) as refused:
         method_from(settings)
+    assert str(refused.value) == message
+
+
+def test_the_largest_block_and_both_ends_of_the_probability_can_be_used() -> None:
+    assert method_from({"block_multiples": [1, 10]}).multiples == (1, 10)
+    assert [method_from({"minimisation_probability": p}).probability for p in (0.0, 1.0)] == [0.0, 1.0]
 
 
 def test_a_design_without_a_method_has_permuted_blocks() -> None:

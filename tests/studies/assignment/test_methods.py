@@ -85,10 +85,30 @@ def test_minimisation_says_which_full_conditions_it_would_have_preferred() -> No
 
 
 def test_minimisation_refuses_what_it_cannot_decide() -> None:
-    with pytest.raises(ParameterError):
+    with pytest.raises(ParameterError) as refused:
         _chosen(1, 1.5, [True] * 4)
-    with pytest.raises(ParameterError):
+    assert str(refused.value) == "The probability of the best condition lies between 0 and 1; got 1.5."
+    with pytest.raises(ParameterError) as refused:
         _chosen(1, 0.5, [False] * 4)
+    assert str(refused.value) == "No condition has room, so none can be assigned."
+
+
+def test_draws_written_down_once_stay_the_same() -> None:
+    # Allocations of earlier versions are replayed from their seed: these digits may never change.
+    secret = "00112233445566778899aabbccddeeff"
+    assert simple.ranking(1, "women, 20-34", 0, 5) == (2, 4, 3, 1, 0)
+    assert simple.ranking(secret, "men, 35-50", 7, 5) == (1, 3, 4, 0, 2)
+    assert least_filled.ranking(1, "women, 20-34", 0, [2, 1, 1, 1, 1], [5] * 5) == (3, 1, 2, 4, 0)
+    assert least_filled.ranking(secret, "men, 35-50", 7, [2, 1, 1, 1, 1], [5] * 5) == (1, 4, 3, 2, 0)
+    assert [_chosen_of_equals(1, "women, 20-34", place) for place in range(8)] == [4, 1, 1, 2, 1, 3, 0, 1]
+    assert [_chosen_of_equals(secret, "men, 35-50", place) for place in range(8)] == [0, 4, 1, 2, 1, 1, 1, 4]
+
+
+def _chosen_of_equals(seed: int | str, stratum: str, place: int) -> int:
+    return minimisation.choose(
+        seed=seed, stratum=stratum, next_place=place, margins=[[0] * 5], targets=[5] * 5, has_room=[True] * 5,
+        probability=0.5,
+    )[0]  # fmt: skip
 
 
 RULES = [
@@ -157,20 +177,24 @@ def test_unequal_targets_are_the_whole_difference_at_the_end() -> None:
     assert {one.full.mean for one in found.values()} == {8.0}
 
 
+NO_SHARES = "The simulation needs the expected share of each stratum and at least one repetition."
+
+
 @pytest.mark.parametrize(
-    ("targets", "shares", "repetitions"),
+    ("targets", "shares", "repetitions", "message"),
     [
-        ([30], {"all": 1.0}, 10),
-        ([0, 3], {"all": 1.0}, 10),
-        ([3000, 3000], {"all": 1.0}, 10),
-        ([3, 3], {}, 10),
-        ([3, 3], {"all": -1.0}, 10),
-        ([3, 3], {"all": 0.0}, 10),
-        ([3, 3], {"all": 1.0}, 0),
+        ([30], {"all": 1.0}, 10, "The simulation needs two or more conditions, each with a target; got [30]."),
+        ([0, 3], {"all": 1.0}, 10, "The simulation needs two or more conditions, each with a target; got [0, 3]."),
+        ([3000, 3000], {"all": 1.0}, 10, "The imbalance is simulated for up to 3,000 participants; 6,000 are planned."),
+        ([3, 3], {}, 10, NO_SHARES),
+        ([3, 3], {"all": -1.0}, 10, NO_SHARES),
+        ([3, 3], {"all": 0.0}, 10, NO_SHARES),
+        ([3, 3], {"all": 1.0}, 0, NO_SHARES),
     ],
 )
 def test_a_simulation_that_cannot_be_made_is_refused(
-    targets: list[int], shares: dict[str, float], repetitions: int
+    targets: list[int], shares: dict[str, float], repetitions: int, message: str
 ) -> None:
-    with pytest.raises(ParameterError):
+    with pytest.raises(ParameterError) as refused:
         expected_imbalance(Method(), targets, shares, rng=np.random.default_rng(1), repetitions=repetitions)
+    assert str(refused.value) == message

@@ -119,14 +119,16 @@ def test_a_block_is_within_a_twentieth_of_the_targets_and_no_larger_than_their_r
 
 @pytest.mark.parametrize("targets", [[], [3, 0]])
 def test_block_weights_refuse_a_condition_without_a_target(targets: list[int]) -> None:
-    with pytest.raises(ParameterError):
+    with pytest.raises(ParameterError) as refused:
         block_weights(targets)
+    assert str(refused.value) == f"Each condition needs a target of at least one participant; got {targets}."
 
 
 @pytest.mark.parametrize("weights", [(1, 1), (1, 1, 0)])
 def test_block_order_refuses_weights_of_other_conditions(weights: tuple[int, ...]) -> None:
-    with pytest.raises(ParameterError):
+    with pytest.raises(ParameterError) as refused:
         block_order(1, "s", 0, 3, (1,), weights=weights)
+    assert str(refused.value) == f"A block needs a weight of at least 1 for each of 3 conditions; got {weights}."
 
 
 @settings(max_examples=60, deadline=None)
@@ -147,10 +149,18 @@ def test_block_orders_are_equally_likely() -> None:
     assert all(abs(count - 1000) < 145 for count in drawn.values())
 
 
-@pytest.mark.parametrize(("n_conditions", "multiples"), [(0, (1,)), (3, ()), (3, (0,))])
-def test_block_order_refuses_an_empty_block(n_conditions: int, multiples: tuple[int, ...]) -> None:
-    with pytest.raises(ParameterError):
+@pytest.mark.parametrize(
+    ("n_conditions", "multiples", "message"),
+    [
+        (0, (1,), "A study needs at least one condition to assign participants to."),
+        (3, (), "A block holds each condition at least once; got [] times."),
+        (3, (0,), "A block holds each condition at least once; got [0] times."),
+    ],
+)
+def test_block_order_refuses_an_empty_block(n_conditions: int, multiples: tuple[int, ...], message: str) -> None:
+    with pytest.raises(ParameterError) as refused:
         block_order(1, "s", 0, n_conditions, multiples)
+    assert str(refused.value) == message
 
 
 def test_slots_number_places_and_blocks() -> None:
@@ -231,6 +241,13 @@ def test_own_slot_looks_ahead_where_the_old_place_was_taken() -> None:
     assert (found.condition, found.block) == (2, 1)
 
 
+def test_own_slot_is_the_first_free_slot_of_the_condition_where_the_old_place_was_taken() -> None:
+    first, _second, old = [slot for slot in islice(slots(5, "s", 3), 9) if slot.condition == 2]
+    found = own_slot(seed=5, stratum="s", occupied={old.place}, n_conditions=3, condition=2, preferred=old.place)
+    assert found == first
+
+
 def test_own_slot_refuses_an_unknown_condition() -> None:
-    with pytest.raises(ParameterError):
+    with pytest.raises(ParameterError) as refused:
         own_slot(seed=5, stratum="s", occupied=(), n_conditions=3, condition=3)
+    assert str(refused.value) == "There are 3 conditions, counted from 0; got 3."

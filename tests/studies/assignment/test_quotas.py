@@ -40,26 +40,38 @@ def test_the_first_full_quota_keeps_a_newcomer_out_and_nobody_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    ("given", "message"),
     [
-        {"name": "a", "most": -1, "where": [{"question": "age", "band": [20, 29]}]},
-        {"name": "a", "most": True, "where": [{"question": "age", "band": [20, 29]}]},
-        {"name": "a", "where": [{"question": "age", "band": [20, 29]}]},
-        {"name": "a", "most": 3},
-        {"name": "a", "most": 3, "where": [{"question": "age"}]},
-        {"name": "a", "most": 3, "where": [{"question": "age", "band": [29, 20]}]},
-        {"name": "a", "most": 3, "where": [{"question": "age", "band": [20]}]},
-        {"name": "a", "most": 3, "where": [{"question": "age", "band": [20, 29], "values": ["a"]}]},
-        {"name": "a", "most": 3, "where": [{"values": ["woman"]}]},
+        ({"most": -1, "where": [{"question": "age", "band": [20, 29]}]}, "is a whole number from 0; got -1."),
+        ({"most": True, "where": [{"question": "age", "band": [20, 29]}]}, "is a whole number from 0; got True."),
+        ({"where": [{"question": "age", "band": [20, 29]}]}, "is a whole number from 0; got -1."),
+        ({"most": 3}, "has no rule. Add a question with its values or band."),
+        *(
+            ({"most": 3, "where": [test]}, f"needs a question with values or a rising band; got {test}.")
+            for test in (
+                {"question": "age"},
+                {"question": "age", "band": [29, 20]},
+                {"question": "age", "band": [20]},
+                {"question": "age", "band": [20, 29], "values": ["a"]},
+                {"values": ["woman"]},
+            )
+        ),
     ],
 )
-def test_a_quota_that_cannot_be_used_is_refused(given: dict[str, object]) -> None:
-    with pytest.raises(ParameterError):
-        quotas_from({"quotas": [given]})
+def test_a_quota_that_cannot_be_used_is_refused(given: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError) as refused:
+        quotas_from({"quotas": [{"name": "a", **given}]})
+    assert str(refused.value) == f"The quota 'a' {message}"
+
+
+def test_a_quota_may_be_zero_and_a_band_one_number() -> None:
+    (quota,) = quotas_from({"quotas": [{"name": "a", "most": 0, "where": [{"question": "age", "band": [20, 20]}]}]})
+    assert (quota.name, quota.most, quota.counts({"age": 20}), quota.counts({"age": 21})) == ("a", 0, True, False)
 
 
 def test_two_quotas_of_one_name_are_refused() -> None:
     one = {"name": "a", "most": 3, "where": [{"question": "age", "band": [20, 29]}]}
-    with pytest.raises(ParameterError, match="same name"):
+    with pytest.raises(ParameterError) as refused:
         quotas_from({"quotas": [one, one]})
+    assert str(refused.value) == "Two quotas have the same name; they are a, a."
     assert quotas_from({}) == ()

@@ -38,10 +38,28 @@ def test_stratum_of_no_rule_is_everybody() -> None:
     assert stratum_of({"gender": "woman"}, ()) == "all"
 
 
-@pytest.mark.parametrize("rule", [{"question": "age"}, {"question": "age", "bands": [[35, 50], [20, 34]]}])
-def test_stratum_of_refuses_a_rule_that_cannot_be_used(rule: dict[str, object]) -> None:
-    with pytest.raises(ParameterError):
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"question": "age"}, "The stratum by 'age' has neither groups nor bands."),
+        (
+            {"question": "age", "bands": [[35, 50], [20, 34]]},
+            "The bands of the stratum by 'age' do not rise: [[35, 50], [20, 34]].",
+        ),
+    ],
+)
+def test_stratum_of_refuses_a_rule_that_cannot_be_used(rule: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError) as refused:
         stratum_of({"age": 30}, [rule])
+    assert str(refused.value) == message
+
+
+def test_the_longest_name_is_that_of_the_most_letters() -> None:
+    groups = [{"name": "women and girls", "values": ["woman"]}, {"name": "young men", "values": ["man"]}]
+    by_gender = {"question": "gender", "groups": groups, "rest": "zest"}
+    assert Strata([by_gender, RULES[1]], {}).longest_name() == "women and girls, not given"
+    sparse = Strata([by_gender], {"gender": {"women and girls": 98, "young men": 1, "zest": 1}}, 0.02)
+    assert sparse.longest_name() == "young men and 1 more"
 
 
 THREE = [
@@ -118,20 +136,47 @@ def test_margins_count_those_who_share_a_trait_and_everybody() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "message"),
     [
-        {"strata": THREE, "merge_below": 0.6},
-        {"strata": THREE, "merge_below": "few"},
-        {"strata": [THREE[0], THREE[0]]},
-        {"strata": [{"question": "gender", "groups": [{"name": "a, b", "values": ["woman"]}]}]},
-        {"strata": [{"question": "gender", "groups": [{"name": "all others", "values": ["woman"]}]}]},
-        {"strata": THREE, "expected_shares": {"nationality": {"a": 1}}},
-        {"strata": THREE, "expected_shares": {"gender": {"boys": 1}}},
-        {"strata": THREE, "expected_shares": {"gender": {"men": -1}}},
-        {"strata": THREE, "expected_shares": {"gender": {"men": 0}}},
-        {"strata": THREE, "expected_shares": {"gender": {"men": "half"}}},
+        ({"strata": THREE, "merge_below": 0.6}, "Strata are merged below a share from 0 to .5; got 0.6."),
+        ({"strata": THREE, "merge_below": "few"}, "Strata are merged below a share from 0 to .5; got 'few'."),
+        ({"strata": [THREE[0], THREE[0]]}, "Each question can define strata only once; got gender, gender."),
+        (
+            {"strata": [{"question": "gender", "groups": [{"name": "a, b", "values": ["woman"]}]}]},
+            "The strata by 'gender' need different names without commas; got ['a, b', 'all others'].",
+        ),
+        (
+            {"strata": [{"question": "gender", "groups": [{"name": "all others", "values": ["woman"]}]}]},
+            "The strata by 'gender' need different names without commas; got ['all others', 'all others'].",
+        ),
+        (
+            {"strata": [{"question": "gender", "groups": [{"name": "", "values": ["woman"]}]}]},
+            "The strata by 'gender' need different names without commas; got ['', 'all others'].",
+        ),
+        (
+            {"strata": THREE, "expected_shares": {"nationality": {"a": 1}}},
+            "There are expected shares for 'nationality', which defines no strata.",
+        ),
+        (
+            {"strata": THREE, "expected_shares": {"gender": {"boys": 1}}},
+            "There is no stratum 'boys' by 'gender'; there are women, men, all others.",
+        ),
+        (
+            {"strata": THREE, "expected_shares": {"gender": {"men": -1}}},
+            "Expected shares by 'gender' are numbers from 0; got {'men': -1}.",
+        ),
+        (
+            {"strata": THREE, "expected_shares": {"gender": {"men": float("inf")}}},
+            "Expected shares by 'gender' are numbers from 0; got {'men': inf}.",
+        ),
+        ({"strata": THREE, "expected_shares": {"gender": {"men": 0}}}, "Expected shares by 'gender' cannot all be 0."),
+        (
+            {"strata": THREE, "expected_shares": {"gender": {"men": "half"}}},
+            "Expected shares by 'gender' are numbers from 0; got {'men': 'half'}.",
+        ),
     ],
 )
-def test_a_design_whose_strata_cannot_be_used_is_refused(settings: dict[str, object]) -> None:
-    with pytest.raises(ParameterError):
+def test_a_design_whose_strata_cannot_be_used_is_refused(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError) as refused:
         strata_from(settings)
+    assert str(refused.value) == message
