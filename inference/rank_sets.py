@@ -165,7 +165,8 @@ class _Studentised:
         above, below = np.zeros_like(self.is_varying), np.zeros_like(self.is_varying)
         while True:
             limit = self._critical(self.is_varying & ~above, self.is_varying & ~below, confidence)
-            more_above, more_below = self.statistic > limit, -self.statistic > limit
+            more_above = self.is_varying & (self.statistic > limit)
+            more_below = self.is_varying & (-self.statistic > limit)
             if not ((more_above & ~above) | (more_below & ~below)).any():
                 return above, below
             above, below = above | more_above, below | more_below

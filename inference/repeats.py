@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError, ParameterError
-from inference.permutations import pair_places
 from inference.results import Interval, Result, Undefined
 
 REPEATS = "Repeated splits"
@@ -94,7 +93,7 @@ class RepeatedRatios:
         return np.asarray(self.values + normal / np.sqrt(rng.chisquare(df, (resamples, 1)) / df))
 
     def _smallest_df(self) -> float:
-        first, second = pair_places(self.values.size)
+        first, second = np.triu_indices(self.values.size, 1)
         users, repetitions = (
             part[first, first] + part[second, second] - 2 * part[first, second]
             for part in (self.users, self.repetitions)

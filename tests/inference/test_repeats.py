@@ -59,7 +59,7 @@ def test_values_are_pooled_and_variances_are_sums_over_clusters() -> None:
 
 
 def test_one_algorithm_gives_the_two_way_variance_itself() -> None:
-    hits, cases = simulated(np.random.default_rng(3), (4, 300, 1), 0.5)
+    hits, cases = simulated(np.random.default_rng(4), (4, 300, 1), 0.5)
     found = ratios(hits, cases)
     cells = (hits[..., 0] - found.values[0] * cases) / cases.sum()
     users = 300 / 299 * np.square(cells.sum(axis=0)).sum()
