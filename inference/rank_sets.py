@@ -126,8 +126,8 @@ def rank_sets(
             dominates[names[j]].append(names[k])
         elif better[1][at]:
             dominates[names[k]].append(names[j])
-    found = relation_rank_sets(dominates, confidence)
-    return RankSets(found.sets, confidence, found.n_decided, len(array))
+    result = relation_rank_sets(dominates, confidence)
+    return RankSets(result.sets, confidence, result.n_decided, len(array))
 
 
 class _Studentised:

@@ -23,24 +23,24 @@ def rank_sets(results: Results) -> list[str]:
     measured = next((each for each in results.offline if each.metric(n).key == primary.metric_key), None)
     metric = primary.metric(n).in_text
     return [
-        _determined(name, found)
-        for name, found in (
+        _determined(name, sets)
+        for name, sets in (
             (primary.variable.in_text, perceived),
             (metric, None if measured is None else measured.rank_sets),
         )
-        if isinstance(found, RankSets)
+        if isinstance(sets, RankSets)
     ]
 
 
-def _determined(name: str, found: RankSets) -> str:
+def _determined(name: str, sets: RankSets) -> str:
     """How many ranks have a set of one, and which algorithms may be the best."""
-    k = in_words(len(found.sets))
-    n_single = len(found.single)
+    k = in_words(len(sets.sets))
+    n_single = len(sets.single)
     single = (
         f"the rank of {in_words(n_single)} of {k} algorithms" if n_single else f"the rank of none of {k} algorithms"
     )
-    opening = f"{capital(name)} determines {single} ({coverage(1 - found.confidence)} confidence for all ranks at once)"
-    best = found.best
+    opening = f"{capital(name)} determines {single} ({coverage(1 - sets.confidence)} confidence for all ranks at once)"
+    best = sets.best
     if len(best) == 1:
         return f"{opening}; only {best[0]} may be the best."
     if len(best) > MOST_NAMED:
@@ -71,15 +71,17 @@ def _tied(effects: tuple[OfflineEffect, ...], metric: str, when: str) -> str:
     )
 
 
-def repeats(results: Results, found: Repeats) -> list[str]:
+def repeats(results: Results, repetitions: Repeats) -> list[str]:
     """How often the run was repeated, and how stable the rankings are."""
-    n = results.objective.n
+    n, n_repeats = results.objective.n, repetitions.n
     sentences = [
-        f"The run was measured {found.n} times with other splits and training seeds, which include the run of this "
+        f"The run was measured {n_repeats} times with other splits and training seeds, which include the run of this "
         "report. Intervals are for other users, splits and seeds of this dataset; repetitions share most of their "
         "ratings, so a dataset of other ratings may give other values."
     ]
-    return [*sentences, *(sentence for measured in found.metrics for sentence in _repeated(measured, found.n, n))]
+    for measured in repetitions.metrics:
+        sentences += _repeated(measured, n_repeats, n)
+    return sentences
 
 
 def _repeated(measured: RepeatedMetric, n_repeats: int, n: int) -> list[str]:

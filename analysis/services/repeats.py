@@ -47,7 +47,7 @@ def _pooled(
         n_users=ratios.n_users,
         rows=tuple(_row(ratios, ranks, names, position) for position in range(len(names))),
         sign_tests=tests,
-        effects=sign_effects(tests, ((found.value, found.interval) for found in differences)),
+        effects=sign_effects(tests, ((estimate.value, estimate.interval) for estimate in differences)),
         rank_sets=rank_sets(
             dict(zip(names, ratios.values.tolist(), strict=True)),
             ratios.draws(resamples, rng),

@@ -23,8 +23,8 @@ def rank_sets_table(results: Results) -> Table | None:
     rows = [
         Row((text(name), _ranks_cell(ranks)), group=variable.name)
         for variable in results.variables
-        if (found := results.perceived_ranks.get(variable.key)) is not None
-        for name, ranks in found.sets.items()
+        if (sets := results.perceived_ranks.get(variable.key)) is not None
+        for name, ranks in sets.sets.items()
     ]
     rows += [
         Row((text(name), _ranks_cell(ranks)), group=measured.metric(results.objective.n).name)

@@ -43,14 +43,14 @@ def _table(metric: str, pooled: RepeatedRatios, labels: tuple[str, ...]) -> list
     ranks = 1 + (better[:, None, :] > better[:, :, None]).sum(axis=2)  # equal values share the better rank
     rows = [HEADS]
     for position, label in enumerate(labels):
-        found = pooled.estimate(np.eye(len(labels))[position])
+        estimate = pooled.estimate(np.eye(len(labels))[position])
         low, high = int(ranks[:, position].min()), int(ranks[:, position].max())
         rows.append(
             (
                 label,
-                share(found.value),
-                share(found.se),
-                f"[{share(found.interval.low)}, {share(found.interval.high)}]",
+                share(estimate.value),
+                share(estimate.se),
+                f"[{share(estimate.interval.low)}, {share(estimate.interval.high)}]",
                 share(float(pooled.by_repetition[:, position].std(ddof=1))),
                 f"{low}" if low == high else f"{low} to {high}",
             )

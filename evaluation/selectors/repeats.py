@@ -39,21 +39,21 @@ def repeats_of(run: EvaluationRun) -> list[EvaluationRun]:
         version=run.version, status=RunStatus.SUCCEEDED, seed__in=numbers, n=run.n, threads=run.threads
     )
     repeats: dict[int, EvaluationRun] = {}
-    for other in succeeded.order_by("pk"):
-        if is_same_but_for_seed(run, other) and _measured(run) == _measured(other):
-            repeats.setdefault(numbers[other.seed], other)
+    for repeat in succeeded.order_by("pk"):
+        if is_same_but_for_seed(run, repeat) and _measured(run) == _measured(repeat):
+            repeats.setdefault(numbers[repeat.seed], repeat)
     return [repeats[number] for number in sorted(repeats)]
 
 
-def is_same_but_for_seed(run: EvaluationRun, other: EvaluationRun) -> bool:
+def is_same_but_for_seed(run: EvaluationRun, repeat: EvaluationRun) -> bool:
     """Whether two runs have the same inputs, whatever their seeds."""
     names = ("version_id", "split", "protocol", "task", "metrics", "reserve", "n", "profile_lengths", "threads")
-    if any(getattr(run, name) != getattr(other, name) for name in names):
+    if any(getattr(run, name) != getattr(repeat, name) for name in names):
         return False
-    mine, others = (
-        [(algorithm.algorithm, algorithm.params) for algorithm in algorithms_of(which)] for which in (run, other)
+    first, second = (
+        [(algorithm.algorithm, algorithm.params) for algorithm in algorithms_of(which)] for which in (run, repeat)
     )
-    return mine == others
+    return first == second
 
 
 def _measured(run: EvaluationRun) -> list[int]:

@@ -26,9 +26,9 @@ def create_repeat(*, run: EvaluationRun, number: int, queue: str = "") -> Evalua
     check_repeats(repeats=number)
     seed = repeat_seed(run, number)
     succeeded = EvaluationRun.objects.filter(version=run.version, seed=seed, status=RunStatus.SUCCEEDED)
-    for other in succeeded.order_by("pk"):
-        if is_same_but_for_seed(run, other):
-            return other
+    for repeat in succeeded.order_by("pk"):
+        if is_same_but_for_seed(run, repeat):
+            return repeat
     return create_run(
         version=run.version,
         algorithms=[(algorithm.algorithm, algorithm.params) for algorithm in algorithms_of(run)],

@@ -23,14 +23,14 @@ def rank_sets_section(results: Results) -> Section:
 def repeats_section(results: Results) -> Section:
     """The run repeated with other splits and training seeds; nothing where it has no repetitions."""
     section = Section("repeats", "Repeated splits and training seeds", "objective")
-    found = results.repeats
-    if found is None:
+    repetitions = results.repeats
+    if repetitions is None:
         return section
-    for sentence in narrative.repeats(results, found):
+    for sentence in narrative.repeats(results, repetitions):
         section.say(sentence)
-    for measured in found.metrics:
+    for measured in repetitions.metrics:
         is_folded = measured.kind == "fallout" or bool(measured.profile_length)
-        section.put(tables.repeats_table(found, measured), is_folded=is_folded)
+        section.put(tables.repeats_table(repetitions, measured), is_folded=is_folded)
         section.put(tables.repeated_effects_table(measured), is_folded=True)
-    section.put(tables.seeds_table(found), is_folded=True)
+    section.put(tables.seeds_table(repetitions), is_folded=True)
     return section
