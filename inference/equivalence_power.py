@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
+from numpy.typing import NDArray
 
 from core.errors import ParameterError
 from inference.power import check_design, check_participants
 
-NODES = 400
+NODES = 200
 LARGEST_BOUND = 1e6  # in standard deviations
 TARGET = 0.8
 
@@ -39,10 +42,17 @@ def equivalence_power(bound: float, n_per_condition: int, *, alpha: float = 0.05
         )
     df = 2 * (n_per_condition - 1)
     critical = float(special.stdtrit(df, 1 - alpha / pairs))
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = _quadrature()
     spread = np.sqrt(special.gammaincinv(df / 2, (nodes + 1) / 2) * 2 / df)
     inside = 2 * special.ndtr(np.sqrt(n_per_condition / 2) * bound - critical * spread) - 1
     return float((weights / 2 * np.maximum(0.0, inside)).sum())
+
+
+@cache
+def _quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes and weights of Gauss and Legendre."""
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    return np.asarray(nodes), np.asarray(weights)
 
 
 def needed_bound(n_per_condition: int, *, power: float = TARGET, alpha: float = 0.05, pairs: int = 1) -> float:
