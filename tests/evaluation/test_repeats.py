@@ -13,9 +13,8 @@ from core.errors import ParallaxError
 from core.provenance import derived_seed
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.selectors.repeats import repeat_seed, repeated_values, repeats_of, results_digest
-from evaluation.selectors.results import table
+from evaluation.selectors.results import metrics_by_user, table
 from evaluation.services.repeats import check_repeats, create_repeat
-from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -50,9 +49,9 @@ def test_sums_by_user_give_the_value_of_every_run() -> None:
 
 
 def test_other_protocols_count_every_user_once() -> None:
-    version = make_version()
-    run = work_off(make_run(version=version, protocol={"name": "full-ranking", "relevant": 4.0}))
-    values = repeated_values([run], run.metrics[0] if run.metrics else "ndcg@5")
+    protocol = {"name": "full-ranking", "relevant": 4.0, "irrelevant": 2.0}
+    run = work_off(make_run(protocol=protocol, profile_lengths=()))
+    values = repeated_values([run], metrics_by_user(run)[0])
     assert set(np.unique(values.cases)) <= {0.0, 1.0}
     assert values.cases.sum() > 0
 
