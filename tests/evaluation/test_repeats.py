@@ -62,6 +62,7 @@ def test_a_number_of_repetitions_that_cannot_be_is_refused(repeats: int) -> None
         check_repeats(repeats=repeats)
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("eager")
 def test_the_command_adds_repetitions_and_prints_pooled_values() -> None:
     run = make_run_at("succeeded")
