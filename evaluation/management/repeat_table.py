@@ -12,6 +12,7 @@ from evaluation.tables import share
 from inference.repeats import RepeatedRatios, repeated_ratios
 from inference.results import Undefined
 
+RECALL, FALLOUT = "recall", "fallout"
 HEADS = ("algorithm", "value", "SE", "95% CI", "SD of repetitions", "ranks")
 
 
@@ -38,7 +39,9 @@ def repeat_lines(run: EvaluationRun) -> list[str]:
 
 
 def _table(metric: str, pooled: RepeatedRatios, labels: tuple[str, ...]) -> list[str]:
-    sign = -1 if named_metric(metric).definition.direction == "lower" else 1
+    # One plus random names its metrics without the length of the list.
+    is_lower_better = metric == FALLOUT or (metric != RECALL and named_metric(metric).definition.direction == "lower")
+    sign = -1 if is_lower_better else 1
     better = sign * pooled.by_repetition
     ranks = 1 + (better[:, None, :] > better[:, :, None]).sum(axis=2)  # equal values share the better rank
     rows = [HEADS]
