@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError
 from inference.corrections import check_alpha
-from inference.paired import per_user
+from inference.paired import largest, per_user
 from inference.results import Pair, PairwiseResult, Result, Undefined
 from inference.signed_rank import DECIMALS
 from inference.studentized_range import critical_range, upper_tail
@@ -65,7 +65,8 @@ def _ranked(values: Mapping[str, ArrayLike], procedure: str) -> _Ranks | Undefin
     if len(columns) < 2:
         return Undefined("A comparison needs two algorithms with values of users.", procedure)
     table = np.column_stack(list(columns.values()))
-    complete = np.round(table[~np.isnan(table).any(axis=1)], DECIMALS)
+    complete = table[~np.isnan(table).any(axis=1)]
+    complete = np.round(complete / (largest(complete) or 1.0), DECIMALS)
     if len(complete) < 2:
         return Undefined("Fewer than two users have a value for every algorithm.", procedure)
     below = (complete[:, None, :] < complete[:, :, None]).sum(axis=2, dtype=np.int64)
@@ -82,10 +83,10 @@ def friedman(values: Mapping[str, ArrayLike]) -> FriedmanResult | Undefined:
               \quad F_F = \frac{(n - 1) \chi^2_F}{n (k - 1) - \chi^2_F}
 
     `values` maps each algorithm to a metric of each user, in one order of users; users with a NaN are left out as a
-    whole. Values are rounded to 9 decimals, so that those equal on paper tie. Undefined with fewer than two algorithms
-    or users, or where every user has ties only. Raises DataError for arrays of different lengths or with infinities.
-    Sources: Friedman (1937), Journal of the American Statistical Association 32(200):675-701; Iman & Davenport (1980),
-    Communications in Statistics A 9(6):571-595; Demšar (2006), JMLR 7:1-30.
+    whole. Values are rounded to a billionth of the largest, so that those equal on paper tie. Undefined with fewer than
+    two algorithms or users, or where every user has ties only. Raises DataError for arrays of different lengths or with
+    infinities. Sources: Friedman (1937), Journal of the American Statistical Association 32(200):675-701; Iman &
+    Davenport (1980), Communications in Statistics A 9(6):571-595; Demšar (2006), JMLR 7:1-30.
 
     Examples
     --------

@@ -28,6 +28,10 @@ class RankPower(Result):
     ceiling: float  # the same share if participants' means were known without error
     repetitions: int
     least_tau: float | None  # smallest significant tau-b without ties; None: not even 1 is significant
+    # Concordant pairs of conditions that this tau-b takes, of `n_pairs`: without ties the tests of tau-b and of
+    # concordance are one test.
+    least_concordant: int | None = None
+    n_pairs: int = 0
 
 
 def rank_power(
@@ -85,7 +89,15 @@ def rank_power(
     hits = int((_concordance(measured, drawn) >= least).sum())
     ceiling = float((_concordance(measured, means) >= least).mean())
     n_pairs = k * (k - 1) // 2
-    return RankPower(hits / repetitions, wilson(hits, repetitions), ceiling, repetitions, least / n_pairs)
+    return RankPower(
+        power=hits / repetitions,
+        interval=wilson(hits, repetitions),
+        ceiling=ceiling,
+        repetitions=repetitions,
+        least_tau=least / n_pairs,
+        least_concordant=(n_pairs + least) // 2,
+        n_pairs=n_pairs,
+    )
 
 
 def _evenly_spaced(k: int) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from analysis.charts import comparison as charts
-from analysis.exports.sections import comparison, method, objective, perceived, plan
+from analysis.exports.sections import comparison, method, objective, offline, perceived, plan
 from analysis.exports.sections.follow_up import follow_up_sections
 from analysis.models import Report
 from analysis.narrative import agreement, generalisation, verdict
@@ -102,6 +102,8 @@ def document_of(report: Report) -> Document:
         *follow_up_sections(results),
         *perceived.scale_sections(results),
         objective.objective_section(results, run_figure),
+        offline.rank_sets_section(results),
+        offline.repeats_section(results),
         comparison.both_section(results, figure),
         plan.plan_section(results),
         plan.exclusions_section(results),

@@ -26,7 +26,7 @@ class RunDigest:
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """The inputs of a report."""
+    """The inputs of a report; `repetitions` are digests of the inputs and the results of each repetition of its run."""
 
     design_hash: str
     dataset: str
@@ -44,4 +44,5 @@ class Provenance:
     bootstrap_seeds: tuple[tuple[str, int], ...]
     versions: tuple[tuple[str, str], ...]
     pilot_design: str = field(default="", metadata=stored(is_omitted=True))
+    repetitions: tuple[tuple[str, str], ...] = field(default=(), metadata=stored(is_omitted=True))
     completers_digest: str = field(default="", metadata=stored("everybody_digest", is_omitted=True))

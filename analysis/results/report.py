@@ -11,10 +11,12 @@ from analysis.results.exclusions import Exclusions
 from analysis.results.flow import Flow
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
 from analysis.results.objective import ObjectiveSide
+from analysis.results.offline import OfflineMetric, Repeats
 from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariable, QuestionnaireScale
 from analysis.results.plan import Planned, ReportPlan
 from analysis.results.variables import ScaleVariable
 from inference.item_effects import ItemEffectsResult
+from inference.rank_sets import RankSets
 from inference.results import Undefined
 
 FORMAT = 3
@@ -85,6 +87,9 @@ class Results:
     crossed: ItemEffectsResult | Undefined | None = None
     scales: tuple[QuestionnaireScale, ...] = field(default=(), metadata=stored(is_omitted=True))
     objective: ObjectiveSide
+    perceived_ranks: dict[str, RankSets] = field(default_factory=dict, metadata=stored(is_omitted=True))
+    offline: tuple[OfflineMetric, ...] = field(default=(), metadata=stored(is_omitted=True))
+    repeats: Repeats | None = field(default=None, metadata=stored(is_omitted=True))
     comparisons: tuple[Comparison, ...]
     contrast: PlannedContrast | None = field(default=None, metadata=stored(is_omitted=True))
     equivalence: Equivalence | None = field(default=None, metadata=stored(is_omitted=True))

@@ -17,6 +17,7 @@ from analysis.results.plan import Planned, ReportPlan
 from analysis.results.report import AnswerCounts, ConditionFacts, Results, StudyFacts
 from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Measured, conditions_of
+from analysis.selectors.repeats import Repetitions
 from analysis.selectors.responses import Reading
 from analysis.services.agreement import all_comparisons
 from analysis.services.contrasts import contrasted_metric, tested_contrast, tested_equivalence
@@ -25,9 +26,11 @@ from analysis.services.effects import effects_of_all
 from analysis.services.exclusions import TestedVariable, by_key, with_and_without
 from analysis.services.item_effects import item_models
 from analysis.services.objective import study_measured
+from analysis.services.offline import offline_metrics, perceived_rank_sets
 from analysis.services.perceived import items_by_condition, liking_and_interest, study_variable
 from analysis.services.power import achieved_power
 from analysis.services.rankings import Ranking
+from analysis.services.repeats import pooled_repeats
 from analysis.services.scales import planned_scales, study_scale
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
@@ -56,6 +59,7 @@ class Inputs:
     planned: Planned
     flow: Flow
     is_pilot: bool = False
+    repetitions: Repetitions | None = None
 
 
 def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
@@ -119,6 +123,9 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         crossed=crossed,
         scales=tuple(study_scale(answers, scale, inputs.plan.scales) for scale in answers.scales),
         objective=_objective(inputs.run, lengths),
+        perceived_ranks=perceived_rank_sets(perceived, alpha=alpha),
+        offline=offline_metrics(lengths, objective, alpha=alpha),
+        repeats=pooled_repeats(inputs.repetitions, study.seed, alpha=alpha, resamples=inputs.plan.resamples),
         comparisons=all_comparisons(perceived, objective, pair, alpha=alpha, is_tested=primary.contrast is None),
         contrast=contrast,
         equivalence=_equivalence(inputs, perceived, contrast),

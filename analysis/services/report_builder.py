@@ -16,6 +16,7 @@ from analysis.results.provenance import ConditionDigest, Provenance, RunDigest
 from analysis.results.report import FORMAT
 from analysis.selectors.inputs import conditions_of, measured_by, positions_in
 from analysis.selectors.plans import frozen_plan
+from analysis.selectors.repeats import repetitions_of
 from analysis.selectors.responses import flow_of, mode_to_report, read_answers
 from analysis.services.computation import Inputs, Progress, compute, silent
 from analysis.services.deviations import deviations
@@ -105,6 +106,7 @@ def _read(
     progress("Reading the results of the run")
     lengths = (0, *run.profile_lengths)
     measured = tuple(measured_by(run, reading.analysed.conditions, positions, length) for length in lengths)
+    repetitions = repetitions_of(run, reading.analysed.conditions, positions)
     provenance = Provenance(
         design_hash=study.design_hash,
         dataset=study.dataset_version.dataset.name,
@@ -133,6 +135,7 @@ def _read(
         versions=_versions(),
         pilot_design="" if draft is None else digest_of(draft),
         completers_digest=reading.completers.digest if reading.n_left_out else "",
+        repetitions=() if repetitions is None else repetitions.digests,
     )
     planned = Planned(
         is_frozen=frozen.is_frozen,
@@ -141,7 +144,7 @@ def _read(
     )
     inputs = Inputs(
         study=study, run=run, mode=mode, reading=reading, measured=measured, plan=plan, planned=planned, flow=flow,
-        is_pilot=draft is not None,
+        is_pilot=draft is not None, repetitions=repetitions,
     )  # fmt: skip
     return inputs, provenance
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -23,6 +24,14 @@ def test_users_without_all_values_are_left_out():
     compared = nemenyi(VALUES)
     assert (compared.n_users, compared.n_left_out) == (4, 1)
     assert compared.locations == found.mean_ranks
+
+
+def test_small_values_are_ranked_as_in_any_other_unit():
+    complete = {name: column[:4] for name, column in VALUES.items()}
+    small = friedman({name: np.array(column) * 1e-12 for name, column in complete.items()})
+    assert small.chi_squared == friedman(complete).chi_squared
+    on_paper = friedman({"A": [0.1 + 0.2, 1.0, 1.0], "B": [0.3, 0.0, 0.0]})
+    assert on_paper.mean_ranks == {"A": pytest.approx(5.5 / 3), "B": pytest.approx(3.5 / 3)}
 
 
 def test_users_who_all_agree_give_no_f():

@@ -37,6 +37,7 @@ def test_rank_power_is_the_share_of_studies_that_kendall_finds_significant() -> 
     assert 0.2 < found.power < found.ceiling < 1
     assert found.interval.low < found.power < found.interval.high
     assert found.least_tau == pytest.approx(13 / 15)
+    assert (found.least_concordant, found.n_pairs) == (14, 15)  # 14 concordant less 1 discordant
 
 
 def test_offline_errors_take_power_that_participants_cannot_give_back() -> None:

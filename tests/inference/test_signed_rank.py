@@ -45,6 +45,11 @@ def test_differences_equal_on_paper_tie():
     assert (found.v_plus, found.v_minus) == (4.0, 2.0)
 
 
+def test_small_differences_are_ranked_as_in_any_other_unit():
+    found = signed_rank([6e-11, 4e-11, 2e-11], [4e-11, 2e-11, 4e-11])
+    assert (found.v_plus, found.v_minus) == (4.0, 2.0)
+
+
 def test_many_users_are_compared_by_the_normal_approximation():
     rng = np.random.default_rng(1)
     a = rng.random(3000)

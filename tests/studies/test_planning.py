@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from core.errors import ParallaxError, ParameterError
 from evaluation.models import EvaluationRun
+from inference.equivalence_power import needed_bound
 from inference.power import anova_power
 from inference.primary_power import contrast_power
 from inference.results import Interval
@@ -257,7 +258,7 @@ class TestPower:
         response = _owner(study).get(_url("power", study), {"f": "0.4"})
         told = response.context["primary_power"]
         assert "truly rank the conditions as recall at 5 does, evenly spaced with f = 0.40" in told
-        assert "significant at α = .05 (τ_b ≥ 1.00)" in told
+        assert "(τ_b ≥ 1.00), which takes at least 10 of 10 pairs of conditions in the same direction" in told
         assert "each offline value varying by its own standard error" in told
         assert "because the offline values are uncertain" in told
         assert told in html.unescape(response.content.decode())
@@ -278,6 +279,17 @@ class TestPower:
         power = contrast_power(1, 1, 7, 30, 0.2, sides=1).power
         told = planning.primary_power_sentence(draft, n=30, f=0.2, alpha=0.05)
         assert f"{first} against {second} (one-sided, α = .05), has a power of {sentences.share(power)}" in told
+
+    def test_a_smallest_effect_has_the_power_of_its_equivalence_test(self, draft: Study) -> None:
+        change_design(study=draft, settings={"primary": {**draft.settings["primary"], "smallest_effect": 0.4}})
+        draft.refresh_from_db()
+        told = planning.primary_power_sentence(draft, n=30, f=0.2, alpha=0.05)
+        alone, first_step = (0.4 / needed_bound(30, pairs=pairs) for pairs in (1, 21))
+        assert "Equivalence within 0.4 points of perceived accuracy: with 30 participants per condition" in told
+        assert f"is at most {alone:.2f} points for one pair alone, and {first_step:.2f} at the first step" in told
+        assert planning.primary_power_sentence(draft, n=30, f=0.25, alpha=0.05) in (
+            planning.preregistration_plan(draft).power
+        )
 
     def test_three_conditions_can_never_be_significant(self) -> None:
         study = make_study(status="draft", per_condition=30)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import signal
 from argparse import ArgumentParser
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from evaluation import tables
 from evaluation.enums import RUN_OPEN, PartStatus, RunStatus
 from evaluation.exports import run_document
 from evaluation.management.arguments import at_least_one
+from evaluation.management.repeat_table import repeat_lines
 from evaluation.management.run_monitor import announce_workers, cancel, interrupt, watch
 from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun
@@ -30,6 +33,7 @@ from evaluation.selectors.rank_reversals import order_comparison
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import failed_algorithms, failure_summary, metric_names, run_numbered
 from evaluation.services.case_files import check_exportable, export_cases, store_cases_file, store_probe_list
+from evaluation.services.repeats import check_repeats, create_repeat
 from evaluation.services.run_inputs import OWN_LIST, named_settings, split_names
 from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
 from evaluation.services.runs import cancel_run, create_run, resume_run
@@ -70,6 +74,14 @@ class Command(BaseCommand):
         )
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument(
+            "--repeats",
+            type=at_least_one,
+            default=1,
+            metavar="R",
+            help="measure R times in all, with other splits and training seeds, and print pooled values; with --resume "
+            "also of a run that has succeeded (default: %(default)s)",
+        )
+        parser.add_argument(
             "--threads", type=at_least_one, help="numeric threads of each worker (default: NUMERIC_THREADS)"
         )
         parser.add_argument(
@@ -94,7 +106,11 @@ class Command(BaseCommand):
             raise CommandError("A resumed run keeps its dataset, algorithms and cases; omit them with --resume.")
         before = signal.signal(signal.SIGTERM, interrupt)
         try:
+            check_repeats(repeats=options["repeats"])
             run = self._run(options)
+            for number in range(2, options["repeats"] + 1):
+                self.stdout.write(f"Repetition {number} of {options['repeats']}.")
+                self._finish(partial(create_repeat, run=run, number=number), options)
         except ParallaxError as problem:
             raise CommandError(str(problem)) from problem
         except KeyboardInterrupt:
@@ -102,6 +118,8 @@ class Command(BaseCommand):
         finally:
             signal.signal(signal.SIGTERM, before)
         self._report(run)
+        for line in repeat_lines(run) if options["repeats"] > 1 else ():
+            self.stdout.write(line)
         if exported is not None:
             self._export(run, exported)
         if file is not None:
@@ -114,10 +132,17 @@ class Command(BaseCommand):
 
     def _run(self, options: dict[str, Any]) -> EvaluationRun:
         """Create or resume the run and monitor it until it is over."""
+        return self._finish(partial(_new_run if options["resume"] is None else _resumed_run, options), options)
+
+    def _finish(self, create: Callable[..., EvaluationRun], options: dict[str, Any]) -> EvaluationRun:
+        """Monitor a run until it is over; `create` takes the queue of its workers."""
         with ExitStack() as stack:
             workers = workers_to_start(options["workers"])
             queue = new_queue() if workers else ""
-            run = _new_run(options, queue) if options["resume"] is None else _resumed_run(options, queue)
+            run = create(queue=queue)
+            if run.status == RunStatus.SUCCEEDED:
+                self.stdout.write(f"Run {run.pk} has already succeeded.")
+                return run
             self.stdout.write(f"Run {run.pk} on {run.version}, inputs {run.inputs_hash[:12]}.")
             if warning := candidate_warning(run.version, run.protocol, run.split):
                 self.stdout.write(f"Warning: {warning}")
@@ -238,6 +263,8 @@ def _resumed_run(options: dict[str, Any], queue: str) -> EvaluationRun:
     if options["export_cases"] is not None:
         check_exportable(split=run.split)
     if run.status == RunStatus.SUCCEEDED:
+        if options["repeats"] > 1:
+            return run
         raise ParallaxError(
             "run.not_stopped",
             f"Run {run.pk} has already succeeded. Export its results with "

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Mapping
 
 from inference.agreement import smallest_exact_p
+from inference.equivalence_power import TARGET, needed_bound
 from inference.groups import in_words
 from inference.power import AnovaPower, DetectableEffect
 from inference.primary_power import ContrastPower, RankPower
@@ -247,9 +248,10 @@ def rank_power_sentence(found: RankPower, *, n: int, f: float, alpha: float, met
     )
     return (
         f"If participants truly rank the conditions as {in_text(metric)} does, evenly spaced with f = {f:.2f}, τ_b is "
-        f"positive and significant at α = {level(alpha)} (τ_b ≥ {share(found.least_tau)}) in {share(found.power)} of "
-        f"{found.repetitions:,} simulated studies with {n:,} participants per condition, 95% CI "
-        f"[{share(found.interval.low)}, {share(found.interval.high)}], {offline}.{ceiling}"
+        f"positive and significant at α = {level(alpha)} (τ_b ≥ {share(found.least_tau)}), which takes at least "
+        f"{found.least_concordant} of {found.n_pairs} pairs of conditions in the same direction, in "
+        f"{share(found.power)} of {found.repetitions:,} simulated studies with {n:,} participants per condition, 95% "
+        f"CI [{share(found.interval.low)}, {share(found.interval.high)}], {offline}.{ceiling}"
     )
 
 
@@ -268,6 +270,28 @@ def contrast_power_sentence(found: ContrastPower, contrast: Contrast, *, n: int,
         f"{level(alpha)}), has a power of {share(found.power)} for a difference of {found.difference:.2f} standard "
         f"deviations, which f = {f:.2f} means when all other conditions lie at the grand mean."
     )
+
+
+def equivalence_power_sentence(bound: float, *, n: int, conditions: int, alpha: float, variable: str) -> str:
+    """State for which spread of answers equal conditions can be shown to be equivalent.
+
+    `bound` is the smallest effect of interest, in points of the variable.
+
+    Examples
+    --------
+    >>> print(equivalence_power_sentence(0.5, n=70, conditions=2, alpha=0.05, variable="Perceived accuracy"))
+    Equivalence within 0.5 points of perceived accuracy: with 70 participants per condition two truly equal conditions are shown to differ by less with a power of .80 if the standard deviation within conditions is at most 1.01 points.
+    """  # noqa: E501 (a sentence as it is printed)
+    pairs = conditions * (conditions - 1) // 2
+    opening = (
+        f"Equivalence within {bound:g} points of {in_text(variable)}: with {n:,} participants per condition two truly "
+        f"equal conditions are shown to differ by less with a power of {share(TARGET)} if the standard deviation "
+        f"within conditions is at most {bound / needed_bound(n, alpha=alpha):.2f} points"
+    )
+    if pairs == 1:
+        return f"{opening}."
+    strict = bound / needed_bound(n, alpha=alpha, pairs=pairs)
+    return f"{opening} for one pair alone, and {strict:.2f} at the first step of Holm's correction over {pairs} pairs."
 
 
 def simulated_sentence(

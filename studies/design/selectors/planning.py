@@ -31,6 +31,7 @@ from studies.allocation.seed_text import commitment_sentence, known_sentence
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.design.narrative.plan import (
     contrast_power_sentence,
+    equivalence_power_sentence,
     metric_label,
     needed_sentence,
     perceived_labels,
@@ -44,7 +45,7 @@ from studies.enums import Mode
 from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.models import Study
-from studies.plans import REFILL, SCALE_PREFIX, contrast_from, plan_from, smallest_effect_from
+from studies.plans import REFILL, SCALE_PREFIX, Contrast, contrast_from, plan_from, smallest_effect_from
 from studies.recruitment.interviewer_text import nested_sentence
 from studies.recruitment.selectors.recruitment import is_nested
 from studies.usage_data import is_usage, taken_rule
@@ -153,9 +154,9 @@ def simulation(study: Study, *, means: Sequence[float], sd: float, n: int, items
 
 
 def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> str:
-    """The power of the study's own primary test for an effect `f`; empty with fewer than two conditions.
+    """The power of the study's own primary test for an effect `f`, and of its equivalence test, if it has one.
 
-    Raises ParameterError. The same design gives the same numbers.
+    Empty with fewer than two conditions. Raises ParameterError. The same design gives the same numbers.
     """
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
     primary = study.settings["primary"]
@@ -163,6 +164,16 @@ def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> s
     k = len(labels)
     if not 2 <= k <= MOST_COUNTED:
         return ""
+    primary_test = _primary_test_sentence(study, contrast, k, n=n, f=f, alpha=alpha)
+    if (bound := smallest_effect_from(primary)) is None:
+        return primary_test
+    variable = perceived_labels(asked_questions(study))[primary["perceived"]]
+    equivalence = equivalence_power_sentence(bound, n=n, conditions=k, alpha=alpha, variable=variable)
+    return f"{primary_test} {equivalence}"
+
+
+def _primary_test_sentence(study: Study, contrast: Contrast | None, k: int, *, n: int, f: float, alpha: float) -> str:
+    primary = study.settings["primary"]
     if contrast is not None:
         by_t = contrast_power(len(contrast.higher), len(contrast.lower), k, n, f, sides=contrast.sides, alpha=alpha)
         return contrast_power_sentence(by_t, contrast, n=n, f=f, alpha=alpha)

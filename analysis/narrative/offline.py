@@ -1,0 +1,107 @@
+"""Sentences about effect sizes by user, confidence sets of ranks, and repetitions."""
+
+from __future__ import annotations
+
+from analysis.narrative.words import in_words, length_words, plural
+from analysis.results.offline import OfflineEffect, OfflineMetric, RepeatedMetric, Repeats
+from analysis.results.report import Results
+from analysis.tables.cells import bracketed, capital, listed, percent, written
+from analysis.tables.levels import coverage
+from inference.rank_sets import RankSets
+from inference.results import Undefined
+from inference.sign_effects import SignEffect
+
+MOST_NAMED = 4
+
+
+def rank_sets(results: Results) -> list[str]:
+    """Which ranks of the primary variable and the primary metric the data determine."""
+    primary, n = results.primary, results.objective.n
+    if primary is None:
+        return []
+    perceived = results.perceived_ranks.get(primary.variable_key)
+    measured = next((each for each in results.offline if each.metric(n).key == primary.metric_key), None)
+    metric = primary.metric(n).in_text
+    return [
+        _determined(name, sets)
+        for name, sets in (
+            (primary.variable.in_text, perceived),
+            (metric, None if measured is None else measured.rank_sets),
+        )
+        if isinstance(sets, RankSets)
+    ]
+
+
+def _determined(name: str, sets: RankSets) -> str:
+    """How many ranks have a set of one, and which algorithms may be the best."""
+    k = in_words(len(sets.sets))
+    n_single = len(sets.single)
+    single = (
+        f"the rank of {in_words(n_single)} of {k} algorithms" if n_single else f"the rank of none of {k} algorithms"
+    )
+    opening = f"{capital(name)} determines {single} ({coverage(1 - sets.confidence)} confidence for all ranks at once)"
+    best = sets.best
+    if len(best) == 1:
+        return f"{opening}; only {best[0]} may be the best."
+    if len(best) > MOST_NAMED:
+        return f"{opening}; {in_words(len(best))} algorithms may be the best."
+    return f"{opening}; {listed(best, last='or')} may be the best."
+
+
+def tied(measured: OfflineMetric, n: int) -> str:
+    """The share of tied users, and the largest effect size of a significant or other pair."""
+    return _tied(measured.effects, measured.metric(n).in_text, "")
+
+
+def _tied(effects: tuple[OfflineEffect, ...], metric: str, when: str) -> str:
+    known = [(pair, pair.effect) for pair in effects if isinstance(pair.effect, SignEffect)]
+    if not known:
+        return ""
+    shares = [effect.tied for _pair, effect in known]
+    low, high = percent(min(shares)), percent(max(shares))
+    between = low if low == high else f"{low} to {high}"
+    pair, effect = max(known, key=lambda entry: abs(entry[1].superiority - 0.5))
+    ahead, behind, share, limits = pair.a, pair.b, effect.superiority, (effect.interval.low, effect.interval.high)
+    if share < 0.5:
+        ahead, behind, share, limits = pair.b, pair.a, 1 - share, (1 - limits[1], 1 - limits[0])
+    return (
+        f"{between} of the users have equal {metric} under both algorithms of a pair{when}. The largest effect among "
+        f"the others: {percent(share)} have more with {ahead} than with {behind}, 95% CI "
+        f"{bracketed(*limits, 2, True)}."
+    )
+
+
+def repeats(results: Results, repetitions: Repeats) -> list[str]:
+    """How often the run was repeated, and how stable the rankings are."""
+    n, n_repeats = results.objective.n, repetitions.n
+    sentences = [
+        f"The run was measured {n_repeats} times with other splits and training seeds, which include the run of this "
+        "report. Intervals are for other users, splits and seeds of this dataset; repetitions share most of their "
+        "ratings, so a dataset of other ratings may give other values."
+    ]
+    for measured in repetitions.metrics:
+        sentences += _repeated(measured, n_repeats, n)
+    return sentences
+
+
+def _repeated(measured: RepeatedMetric, n_repeats: int, n: int) -> list[str]:
+    metric, result = measured.metric(n).in_text, measured.result
+    if isinstance(result, Undefined):
+        return [f"{capital(metric)} is not pooled. {result.reason}"]
+    values = {row.condition: row.pooled.value for row in result.rows}
+    low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+    sentences = [
+        f"Over all repetitions {metric} ranges from {written(values[low], 3, True)} ({low}) to "
+        f"{written(values[high], 3, True)} ({high}); {result.same_ranking} of {n_repeats} repetitions have the ranking "
+        "of the run of this report."
+    ]
+    tests = result.sign_tests
+    if not isinstance(tests, Undefined):
+        significant = sum(pair.is_significant for pair in tests.pairs)
+        sentences.append(
+            f"Sign tests of users' {measured.kind} over all repetitions, {length_words(measured.profile_length)}, "
+            f"found significant differences in {significant} of {plural(len(tests.pairs), 'pair')} after Holm's "
+            "correction."
+        )
+    sentences.append(_tied(result.effects, metric, " over all repetitions"))
+    return sentences

@@ -1,0 +1,54 @@
+"""The repetitions of a report's run, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.results.objective import TESTED_KINDS
+from evaluation.models import EvaluationRun
+from evaluation.selectors.repeats import repeated_values, repeats_of, results_digest
+
+
+@dataclass(frozen=True)
+class RepeatedMeasure:
+    """What users add to a metric's hits, shape (n_repeats, n_users, n_conditions), and their cases, shape (n_repeats,
+    n_users).
+    """
+
+    kind: str
+    profile_length: int
+    hits: NDArray[np.float64]
+    cases: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Repetitions:
+    """The run of a report and its repetitions; `digests` are of the inputs and the results of each."""
+
+    seeds: tuple[int, ...]
+    conditions: tuple[str, ...]
+    measures: tuple[RepeatedMeasure, ...]
+    digests: tuple[tuple[str, str], ...]
+
+
+def repetitions_of(run: EvaluationRun, conditions: tuple[str, ...], positions: Sequence[int]) -> Repetitions | None:
+    """Read the repetitions of a run for a study's conditions at all profile lengths; None where it has none."""
+    repeats = repeats_of(run)
+    if not repeats:
+        return None
+    runs, columns = [run, *repeats], list(positions)
+    measures = []
+    for length in (0, *run.profile_lengths):
+        for kind in TESTED_KINDS:
+            values = repeated_values(runs, kind, length)
+            measures.append(RepeatedMeasure(kind, length, values.hits[:, :, columns], values.cases))
+    return Repetitions(
+        seeds=tuple(each.seed for each in runs),
+        conditions=conditions,
+        measures=tuple(measures),
+        digests=tuple((each.inputs_hash, results_digest(each)) for each in runs),
+    )

@@ -1,0 +1,47 @@
+"""Create the repetitions of a run."""
+
+from __future__ import annotations
+
+from core.errors import ParallaxError
+from evaluation.enums import RunStatus
+from evaluation.models import EvaluationRun
+from evaluation.selectors.repeats import MOST_REPEATS, is_same_but_for_seed, repeat_seed
+from evaluation.selectors.runs import algorithms_of
+from evaluation.services.runs import create_run
+
+
+def check_repeats(*, repeats: int) -> None:
+    """Raise ParallaxError with code ``run.bad_input`` for a number of repetitions that is not allowed."""
+    if not 1 <= repeats <= MOST_REPEATS:
+        raise ParallaxError(
+            "run.bad_input", f"The number of repetitions is {repeats}; it must lie between 1 and {MOST_REPEATS}."
+        )
+
+
+def create_repeat(*, run: EvaluationRun, number: int, queue: str = "") -> EvaluationRun:
+    """Create repetition `number` of a run, or return it if it has succeeded.
+
+    It has all inputs of the run but the seed, which is derived from that of the run and the number.
+    """
+    check_repeats(repeats=number)
+    seed = repeat_seed(run, number)
+    succeeded = EvaluationRun.objects.filter(version=run.version, seed=seed, status=RunStatus.SUCCEEDED)
+    for repeat in succeeded.order_by("pk"):
+        if is_same_but_for_seed(run, repeat):
+            return repeat
+    return create_run(
+        version=run.version,
+        algorithms=[(algorithm.algorithm, algorithm.params) for algorithm in algorithms_of(run)],
+        split=run.split,
+        protocol=run.protocol,
+        task=run.task,
+        metrics=run.metrics,
+        reserve=run.reserve,
+        seed=seed,
+        n=run.n,
+        profile_lengths=run.profile_lengths,
+        threads=run.threads,
+        owner=run.owner,
+        queue=queue,
+        part_users=run.part_users,
+    )

@@ -1,0 +1,197 @@
+"""Inference on the offline side of a report: sets of ranks, effect sizes, and repetitions of the run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from analysis.exports.document import document_of
+from analysis.exports.files import report_json
+from analysis.exports.sections.offline import rank_sets_section, repeats_section
+from analysis.models import Report
+from analysis.narrative import offline as narrative
+from analysis.results.offline import OfflineEffect, OfflineMetric, RepeatedMetric
+from analysis.results.schema import report_schema
+from analysis.selectors.repeats import RepeatedMeasure, Repetitions
+from analysis.services import build_report
+from analysis.services.repeats import pooled_repeats
+from analysis.tables import offline as tables
+from evaluation.selectors.repeats import repeated_values
+from evaluation.services.repeats import create_repeat
+from inference.rank_sets import RankSets
+from inference.results import Interval, Undefined
+from inference.sign_effects import sign_effect
+from studies.models import Study
+from tests.analysis.test_narrative import comparison, results
+from tests.factories.evaluation import work_off
+
+
+@pytest.fixture
+def bare() -> Any:
+    """Results of seven algorithms without most fields."""
+    return results(comparison(), plan={"alpha": 0.05})
+
+
+def changed(found: Any, **changes: Any) -> Any:
+    for name, value in changes.items():
+        object.__setattr__(found, name, value)
+    return found
+
+
+def plain(report: Report) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(report_json(report))
+    return found
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_repetitions_add_their_section_and_change_nothing_else(planted: Study) -> None:
+    before = build_report(study=planted)
+    told = before.read_results()
+    assert told.repeats is None
+    assert told.perceived_ranks["accuracy"].sets == {"TopPop": (1, 1), "CorNgr": (2, 3), "PureSVD4": (2, 3)}
+    assert {(each.kind, each.profile_length) for each in told.offline} == {
+        (kind, length.profile_length) for length in told.objective.lengths for kind in ("recall", "fallout")
+    }
+    for measured in told.offline:
+        values = told.objective.at(measured.profile_length).defined_values(measured.kind)
+        for pair in measured.effects:
+            assert pair.difference == pytest.approx(values[pair.a] - values[pair.b])
+            assert pair.interval.low <= pair.difference <= pair.interval.high
+    keys = [section.key for section in document_of(before).sections]
+    assert "rank-sets" in keys
+    assert "repeats" not in keys
+
+    repeat = work_off(create_repeat(run=planted.run, number=2))
+    after = build_report(study=planted)
+    assert after != before
+    old, new = plain(before), plain(after)
+    added = new["results"].pop("repeats")
+    assert new["results"] == old["results"]
+    assert len(new["provenance"].pop("repetitions")) == 2
+    assert new["provenance"] == old["provenance"]
+    assert added["seeds"] == [planted.run.seed, repeat.seed]
+    assert [section.key for section in document_of(after).sections] == [
+        key for one in keys for key in ([one, "repeats"] if one == "rank-sets" else [one])
+    ]
+    assert not list(Draft202012Validator(json.loads(report_schema())).iter_errors(plain(after)))
+    assert build_report(study=planted) == after
+
+    values = repeated_values([planted.run, repeat], "recall")
+    pooled = values.hits.sum(axis=(0, 1)) / values.cases.sum()
+    found = after.read_results().repeats
+    assert found is not None
+    recall = found.metrics[0]
+    assert not isinstance(recall.result, Undefined)
+    assert [row.pooled.value for row in recall.result.rows] == pytest.approx(list(pooled))
+    assert "The run was measured 2 times" in narrative.repeats(after.read_results(), found)[0]
+
+
+def measure(kind: str = "recall") -> RepeatedMeasure:
+    """Three repetitions on 200 users: the first algorithm is far better, the two others are alike."""
+    rng = np.random.default_rng(5)
+    cases = rng.integers(1, 4, (3, 200))
+    hits = rng.binomial(cases[:, :, None], [0.8, 0.3, 0.3])
+    return RepeatedMeasure(kind, 0, hits.astype(float), cases.astype(float))
+
+
+def pooled(found: RepeatedMeasure) -> RepeatedMetric:
+    repeats = pooled_repeats(Repetitions((1, 2, 3), ("A", "B", "C"), (found,), ()), 7)
+    assert repeats is not None
+    assert repeats.n == 3
+    return repeats.metrics[0]
+
+
+@pytest.mark.unit
+def test_pooled_repetitions_rank_and_test_by_user() -> None:
+    result = pooled(measure()).result
+    assert not isinstance(result, Undefined)
+    assert isinstance(result.rank_sets, RankSets)
+    assert result.rank_sets.sets == {"A": (1, 1), "B": (2, 3), "C": (2, 3)}
+    assert not isinstance(result.sign_tests, Undefined)
+    assert [pair.is_significant for pair in result.sign_tests.pairs] == [True, True, False]
+    assert sum(pair.n_a + pair.n_b + pair.n_ties for pair in result.sign_tests.pairs[:1]) == 200  # each user once
+    assert result.rows[0].ranks == (1, 1)
+    of_fallout = pooled(measure("fallout")).result
+    assert not isinstance(of_fallout, Undefined)
+    assert of_fallout.rows[0].ranks == (3, 3)
+    assert isinstance(of_fallout.rank_sets, RankSets)
+    assert of_fallout.rank_sets.sets["A"] == (3, 3)
+
+
+@pytest.mark.unit
+def test_a_metric_without_cases_says_why_it_is_not_pooled(bare: Any) -> None:
+    found = measure()
+    without = pooled(replace(found, cases=np.zeros_like(found.cases), hits=np.zeros_like(found.hits)))
+    assert isinstance(without.result, Undefined)
+    assert tables.repeated_effects_table(without) is None
+    repeats = pooled_repeats(Repetitions((1, 2, 3), ("A", "B", "C"), (found,), ()), 7)
+    assert repeats is not None
+    assert tables.repeats_table(repeats, without) is None
+    said = narrative.repeats(bare, replace(repeats, metrics=(without,)))
+    assert said[1].startswith("Recall at 5 is not pooled. Inference over repetitions needs at least two")
+
+
+@pytest.mark.unit
+def test_sentences_and_tables_of_repetitions(bare: Any) -> None:
+    repeats = pooled_repeats(Repetitions((1, 2, 3), ("A", "B", "C"), (measure(),), ()), 7)
+    section = repeats_section(changed(bare, repeats=repeats))
+    words = " ".join(block.text for block in section.blocks)
+    assert "Over all repetitions recall at 5 ranges from" in words
+    assert "found significant differences in 2 of 3 pairs after Holm's correction" in words
+    assert "The largest effect among the others:" in words
+    keys = [block.table.key for block in section.blocks if block.table is not None]
+    assert keys == ["repeats-recall-whole", "repeats-signs-recall-whole", "repeats-seeds"]
+    row = next(block.table for block in section.blocks if block.table is not None).rows[0]
+    assert [cell.text for cell in (row.cells[0], *row.cells[-2:])] == ["A", "1", "1"]
+
+
+@pytest.mark.unit
+def test_rank_sets_are_told_without_more_than_they_show(bare: Any) -> None:
+    names = "ABCDEFG"
+    one = RankSets({name: (1 if name == "A" else 2, 1 if name == "A" else 7) for name in names}, 0.95, 6)
+    none = RankSets(dict.fromkeys(names, (1, 7)), 0.95, 0)
+    two = RankSets({name: (1, 2) if name in "AB" else (3, 7) for name in names}, 0.95, 10)
+    measured = OfflineMetric(kind="recall", profile_length=0, effects=(), rank_sets=none)
+    changed(bare, perceived_ranks={"accuracy": one}, offline=(measured,), variables=())
+    sure = "(95% confidence for all ranks at once)"
+    assert narrative.rank_sets(bare) == [
+        f"Perceived accuracy determines the rank of one of seven algorithms {sure}; only A may be the best.",
+        f"Recall at 5 determines the rank of none of seven algorithms {sure}; seven algorithms may be the best.",
+    ]
+    table = tables.rank_sets_table(bare)
+    assert table is not None
+    assert [row.cells[1].text for row in table.rows] == ["1 to 7"] * 7
+    assert {row.group for row in table.rows} == {"Recall at 5"}
+    changed(bare, perceived_ranks={"accuracy": two}, offline=())
+    assert narrative.rank_sets(bare)[0].endswith("; A or B may be the best.")
+    changed(bare, perceived_ranks={}, offline=(replace(measured, rank_sets=Undefined("There is one algorithm.")),))
+    assert narrative.rank_sets(bare) == []
+    assert tables.rank_sets_table(bare) is None
+    assert rank_sets_section(bare).blocks == []
+    assert narrative.rank_sets(results()) == []
+
+
+@pytest.mark.unit
+def test_the_largest_effect_is_told_in_the_direction_of_the_better_served() -> None:
+    def effect(a: str, b: str, n_a: int, n_b: int, n_ties: int) -> OfflineEffect:
+        found = sign_effect(n_a, n_b, n_ties)
+        return OfflineEffect(a=a, b=b, effect=found, difference=0.1, interval=Interval(0.0, 0.2))
+
+    effects = (effect("A", "B", 20, 80, 100), effect("A", "C", 0, 0, 200), effect("B", "C", 50, 50, 300))
+    measured = OfflineMetric(kind="recall", profile_length=0, effects=effects, rank_sets=Undefined("No."))
+    assert narrative.tied(measured, 5) == (
+        "50% to 75% of the users have equal recall at 5 under both algorithms of a pair. The largest effect among the "
+        "others: 80% have more with B than with A, 95% CI [.71, .87]."
+    )
+    assert narrative.tied(replace(measured, effects=effects[1:2]), 5) == ""
+    table = tables.effects_table(measured)
+    assert table is not None
+    assert [cell.text for cell in table.rows[0].cells[2:]] == ["50%", ".20", "[.13, .29]", ".100", "[.000, .200]"]
+    assert [cell.text for cell in table.rows[1].cells[2:5]] == ["100%", "–", "–"]
+    assert tables.effects_table(replace(measured, effects=())) is None
