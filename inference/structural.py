@@ -93,7 +93,7 @@ class StructuralModel(Result):
     r_squared: float  # share of the outcome's variance that the model explains
     fit: FitIndices
     log_likelihood: float  # of the items and the outcome, conditions being fixed
-    improper: tuple[str, ...]  # items with a negative residual variance
+    improper: tuple[str, ...]  # items, qualities and outcomes with a negative residual variance
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,9 @@ def structural_model(
     minimum = minimum_of(NormalLikelihood([sample], [structure]), start, STRUCTURAL)
     if isinstance(minimum, Undefined):
         return minimum
+    variances = np.diag(structure.at(minimum.parameters).latent_covariance())[: parts.n_qualities]
+    if negative := [name for name, value in zip(data.factor_names, variances, strict=True) if value <= 0]:
+        return Undefined(f"The model has a negative variance of {', '.join(negative)}.", STRUCTURAL)
     return _result(data, outcome, parts, (sample, structure, minimum), float(np.log(sd).sum()), rng)
 
 
@@ -230,7 +233,10 @@ def _result(
         r_squared=float(1 - at.covariances[last, last] / at.latent_covariance()[last, last]),
         fit=_fit(sample, structure, minimum, parts),
         log_likelihood=_likelihood(sample, minimum.value, parts) - data.n * scale,
-        improper=tuple(data.items[index] for index in np.flatnonzero(at.residuals[: parts.n_items] < 0)),
+        improper=(
+            *(data.items[index] for index in np.flatnonzero(at.residuals[: parts.n_items] < 0)),
+            *((*qualities, outcome.name)[index] for index in np.flatnonzero(np.diag(at.covariances)[: last + 1] < 0)),
+        ),
     )
 
 

@@ -19,6 +19,7 @@ from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Measured, conditions_of
 from analysis.selectors.responses import Reading
 from analysis.services.agreement import all_comparisons
+from analysis.services.constructs import constructs_of
 from analysis.services.contrasts import contrasted_metric, tested_contrast, tested_equivalence
 from analysis.services.correlations import correlations_of
 from analysis.services.effects import effects_of_all
@@ -118,6 +119,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         nested=nested,
         crossed=crossed,
         scales=tuple(study_scale(answers, scale, inputs.plan.scales) for scale in answers.scales),
+        constructs=constructs_of(answers, rng_for(study.seed, "report", "constructs"), progress),
         objective=_objective(inputs.run, lengths),
         comparisons=all_comparisons(perceived, objective, pair, alpha=alpha, is_tested=primary.contrast is None),
         contrast=contrast,

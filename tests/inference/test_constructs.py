@@ -284,4 +284,5 @@ def test_the_structural_model_states_why_it_is_missing() -> None:
         )
         for source in noise
     ]
-    assert any("model" in result.reason for result in results if isinstance(result, Undefined))
+    reasons = [result.reason for result in results if isinstance(result, Undefined)]
+    assert any("negative variance of" in reason for reason in reasons)
