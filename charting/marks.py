@@ -25,6 +25,7 @@ from charting.estimates import Estimate
 from charting.forests import Difference, forest
 from charting.likert import likert_bars
 from charting.orders import hasse
+from charting.paths import Mediator, Path, path_diagram
 from charting.planes import plane
 from charting.quartiles import Box, box_of
 from charting.rainclouds import raincloud
@@ -39,6 +40,8 @@ __all__ = [
     "Counts",
     "Difference",
     "Estimate",
+    "Mediator",
+    "Path",
     "Stage",
     "bars",
     "box_of",
@@ -50,6 +53,7 @@ __all__ = [
     "histogram",
     "likert_bars",
     "long_tail",
+    "path_diagram",
     "plane",
     "progress",
     "raincloud",

@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.charts import comparison as charts
 from analysis.exports.sections import comparison, method, objective, offline, perceived, plan
+from analysis.exports.sections.constructs import construct_sections
 from analysis.exports.sections.follow_up import follow_up_sections
 from analysis.models import Report
 from analysis.narrative import agreement, generalisation, verdict
@@ -101,6 +102,7 @@ def document_of(report: Report) -> Document:
         perceived.distributions_section(results),
         *follow_up_sections(results),
         *perceived.scale_sections(results),
+        *construct_sections(results, figure),
         objective.objective_section(results, run_figure),
         offline.rank_sets_section(results),
         offline.repeats_section(results),

@@ -75,6 +75,7 @@ class Answers:
     n_incomplete: int
     n_excluded: int = 0  # completers who are excluded
     scales: tuple[ScaleAnswers, ...] = ()
+    languages: tuple[str, ...] = ()  # of each participant
 
     @property
     def digest(self) -> str:
@@ -86,6 +87,8 @@ class Answers:
         }
         if not self.scales:  # a study without scales has the digest that it had before scales existed
             del plain["scales"]
+        if not self.scales or len(set(self.languages)) < 2:  # they matter to scales in several languages alone
+            del plain["languages"]
         return digest_of(plain)
 
     def of(self, condition: str) -> list[Person]:

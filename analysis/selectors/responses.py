@@ -49,6 +49,7 @@ class _Rows:
     people: list[Person] = field(default_factory=list)
     shown: list[Shown] = field(default_factory=list)
     scored: list[list[ScaleRow]] = field(default_factory=list)
+    languages: list[str] = field(default_factory=list)
     n_answers: int = 0
     n_modelled: int = 0
     n_incomplete: int = 0
@@ -63,6 +64,7 @@ class _Rows:
         self.n_answers += record.n_answers
         self.n_modelled += record.n_modelled
         self.people.append(row.person)
+        self.languages.append(record.participant.language)
         self.shown += row.shown
         for rows, scale_row in zip(self.scored, row.scored, strict=True):
             rows.append(scale_row)
@@ -76,6 +78,7 @@ class _Rows:
             n_modelled=self.n_modelled,
             n_incomplete=self.n_incomplete,
             n_excluded=n_excluded,
+            languages=tuple(self.languages),
             scales=tuple(
                 ScaleAnswers(
                     key=scale.key,

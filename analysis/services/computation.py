@@ -20,6 +20,7 @@ from analysis.selectors.inputs import Measured, conditions_of
 from analysis.selectors.repeats import Repetitions
 from analysis.selectors.responses import Reading
 from analysis.services.agreement import all_comparisons
+from analysis.services.constructs import constructs_of
 from analysis.services.contrasts import contrasted_metric, tested_contrast, tested_equivalence
 from analysis.services.correlations import correlations_of
 from analysis.services.effects import effects_of_all
@@ -122,6 +123,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         nested=nested,
         crossed=crossed,
         scales=tuple(study_scale(answers, scale, inputs.plan.scales) for scale in answers.scales),
+        constructs=constructs_of(answers, rng_for(study.seed, "report", "constructs"), progress),
         objective=_objective(inputs.run, lengths),
         perceived_ranks=perceived_rank_sets(perceived, alpha=alpha),
         offline=offline_metrics(lengths, objective, alpha=alpha),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from analysis.results.perceived import QuestionnaireScale
 from analysis.tables.cells import MISSING, decimal, f_statistic, interval, probability, whole
-from documents.tables import Column, Row, Table, text
+from documents.tables import Cell, Column, Row, Table, text
+from inference.factor_analysis import OmegaResult
 from inference.results import Undefined
 from studies.plans import in_text
 
 
-def reliability(scales: Sequence[QuestionnaireScale]) -> Table:
-    """Cronbach's alpha of each scale with its interval, and one analysis of variance by algorithm."""
+def reliability(
+    scales: Sequence[QuestionnaireScale], omegas: Mapping[str, OmegaResult | Undefined] | None = None
+) -> Table:
+    """Reliability of each scale with its interval, and one analysis of variance by algorithm."""
     rows = []
     for scale in scales:
         alpha, anova = scale.reliability, scale.anova
@@ -23,10 +26,13 @@ def reliability(scales: Sequence[QuestionnaireScale]) -> Table:
         if not isinstance(anova, Undefined):
             statistic = f_statistic(anova.df_between, anova.df_within, anova.f)
             test = [text(statistic), probability(anova.p), decimal(anova.eta_squared, 2, True)]
+        if omegas:
+            consistency += _omega(omegas.get(scale.key))
         rows.append(Row((text(scale.name), whole(len(scale.questions)), *consistency, *test)))
+    of_omega = (Column("McDonald's ω", True, "perceived"), Column("95% CI of ω", True)) if omegas else ()
     columns = (
         Column("Scale"), Column("Questions", True), Column("n", True), Column("Cronbach's α", True, "perceived"),
-        Column("95% CI of α", True), Column("F by algorithm"), Column("p", True), Column("η²", True),
+        Column("95% CI of α", True), *of_omega, Column("F by algorithm"), Column("p", True), Column("η²", True),
     )  # fmt: skip
     return Table(
         "scales",
@@ -34,8 +40,15 @@ def reliability(scales: Sequence[QuestionnaireScale]) -> Table:
         columns,
         tuple(rows),
         "α with Feldt's interval, over participants of all algorithms who answered every question of the scale; "
-        "negatively worded questions are reverse-scored.",
+        "negatively worded questions are reverse-scored."
+        + (" ω from the one-factor model, with an interval by the delta method." if omegas else ""),
     )
+
+
+def _omega(omega: OmegaResult | Undefined | None) -> list[Cell]:
+    if omega is None or isinstance(omega, Undefined):
+        return [MISSING] * 2
+    return [decimal(omega.omega, 2, True), interval(omega.ci_low, omega.ci_high, 2, True)]
 
 
 def means(scales: Sequence[QuestionnaireScale]) -> Table:

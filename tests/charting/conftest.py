@@ -15,6 +15,8 @@ import pytest
 from charting.marks import (
     Counts,
     Difference,
+    Mediator,
+    Path,
     Stage,
     bars,
     box_plot,
@@ -25,6 +27,7 @@ from charting.marks import (
     histogram,
     likert_bars,
     long_tail,
+    path_diagram,
     progress,
     raincloud,
     rank_strip,
@@ -117,6 +120,18 @@ DRAWINGS: dict[str, Draw] = {
             Stage("Analysed", 207, {}),
         ],
         title="207 of 240 who consented can be analysed",
+        **options,
+    ),
+    "path_diagram": lambda **options: path_diagram(
+        "Algorithm",
+        [
+            Mediator("Perceived recommendation quality", Path("p = .003", True), Path("β = .42", True)),
+            Mediator("Trust", Path("p = .210", False), Path("β = .08", False)),
+        ],
+        "Satisfaction",
+        Path("p = .400", False),
+        title="Perceived quality significantly predicts satisfaction",
+        subtitle="Standardised paths",
         **options,
     ),
     "slope": lambda **options: slope(

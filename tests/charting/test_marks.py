@@ -12,6 +12,8 @@ from charting import render
 from charting.consort import Stage
 from charting.marks import (
     Counts,
+    Mediator,
+    Path,
     bars,
     box_plot,
     consort,
@@ -19,6 +21,7 @@ from charting.marks import (
     hasse,
     histogram,
     long_tail,
+    path_diagram,
     plane,
     progress,
     scatter,
@@ -453,3 +456,12 @@ def test_curves_begin_at_zero_unless_told_otherwise(is_from_zero: bool, bottom: 
         if "domain" in layer.get("encoding", {}).get("y", {}).get("scale", {})
     }
     assert low == pytest.approx(0.0) if is_from_zero else low >= bottom
+
+
+def test_a_path_diagram_draws_significant_paths_in_colour_and_needs_a_mediator() -> None:
+    trust = Mediator("Trust", Path("p = .003", True), Path("β = .42", True))
+    spec = path_diagram("Algorithm", [trust], "Satisfaction", Path("p = .20", True), title="t", subtitle="s")
+    rules = [layer["mark"] for layer in spec["layer"] if layer["mark"]["type"] == "rule"]
+    assert [rule["stroke"] for rule in rules] == [PERCEIVED]
+    with pytest.raises(DataError, match="no mediator"):
+        path_diagram("Algorithm", [], "Satisfaction", Path("", False), title="t", subtitle="s")

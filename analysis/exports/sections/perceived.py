@@ -6,6 +6,7 @@ from analysis.charts import perceived as charts
 from analysis.narrative import figures as titles
 from analysis.narrative import perceived as narrative
 from analysis.narrative import plan as plan_narrative
+from analysis.results.constructs import omegas_of
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
 from analysis.tables import figures as figure_tables
@@ -133,7 +134,7 @@ def scale_sections(results: Results) -> list[Section]:
         return []
     section = Section("scales", "Scales of the questionnaire", "perceived")
     section.say(plan_narrative.scales(results.scales))
-    section.put(scale_tables.reliability(results.scales))
+    section.put(scale_tables.reliability(results.scales, omegas_of(results.constructs)))
     tested = {variable.variable.scale for variable in results.variables}
     section.put(scale_tables.means([scale for scale in results.scales if scale.key not in tested]))
     for sentence in scale_tables.reasons(results.scales):

@@ -23,7 +23,8 @@ ROWS_AT_ONCE = 400
 PUBLIC_ID_LENGTH = 6  # longer where two ids of a study would be equal
 RATING = "rating"
 MEASURED = ("watched", "heard", "trailer_seen", RATING)
-OF_LEAN = ("study", "condition", "mode", "status", "step", "item_rank", "shown_orders")  # columns of a participant
+# Columns of a participant.
+OF_LEAN = ("study", "condition", "mode", "status", "step", "language", "item_rank", "shown_orders")
 LOOKED_AT = ("details_opened", "trailer_opened")
 
 

@@ -1,0 +1,154 @@
+"""Means and covariances that a linear model of latent variables implies, with their derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Matrix = Literal["loadings", "residuals", "covariances", "paths", "intercepts", "means"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A free entry of a matrix; entries with the same parameter are equal."""
+
+    matrix: Matrix
+    row: int
+    column: int  # 0 for vectors
+    parameter: int  # position in the vector of parameters
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The matrices of one group; `entries` are estimated, all other numbers are fixed."""
+
+    loadings: Array  # shape (items, latents)
+    residuals: Array  # variances, shape (items,)
+    covariances: Array  # of latents, or of their disturbances; shape (latents, latents), symmetric
+    paths: Array  # among latents, shape (latents, latents): from the column to the row
+    intercepts: Array  # shape (items,)
+    means: Array  # of latents, or their intercepts; shape (latents,)
+    entries: tuple[Entry, ...]
+
+    @classmethod
+    def of_zeros(cls, n_items: int, n_latents: int) -> Structure:
+        """A structure without a free entry, all of whose numbers are 0."""
+        square = np.zeros((n_latents, n_latents))
+        return cls(
+            np.zeros((n_items, n_latents)),
+            np.zeros(n_items),
+            square,
+            square,
+            np.zeros(n_items),
+            np.zeros(n_latents),
+            (),
+        )
+
+    def at(self, parameters: Array) -> Structure:
+        """The matrices at values of the parameters."""
+        names = ("loadings", "residuals", "covariances", "paths", "intercepts", "means")
+        matrices: dict[str, Array] = {name: getattr(self, name).copy() for name in names}
+        for entry in self.entries:
+            matrix, value = matrices[entry.matrix], parameters[entry.parameter]
+            if matrix.ndim == 1:
+                matrix[entry.row] = value
+            else:
+                matrix[entry.row, entry.column] = value
+            if entry.matrix == "covariances":
+                matrix[entry.column, entry.row] = value
+        return replace(
+            self,
+            loadings=matrices["loadings"],
+            residuals=matrices["residuals"],
+            covariances=matrices["covariances"],
+            paths=matrices["paths"],
+            intercepts=matrices["intercepts"],
+            means=matrices["means"],
+        )
+
+    def latent_covariance(self) -> Array:
+        """Covariances of the latents themselves, at fixed matrices; shape (latents, latents)."""
+        total = np.linalg.inv(np.eye(len(self.means)) - self.paths)
+        covariance: Array = total @ self.covariances @ total.T
+        return covariance
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Implied means and covariances with their derivatives by each parameter, the first axis of `by_*`."""
+
+    covariance: Array
+    mean: Array
+    by_covariance: Array
+    by_mean: Array
+
+
+def covariance_of(structure: Structure, parameters: Array) -> tuple[Array, Array]:
+    """The implied covariances and means of the items, without derivatives."""
+    at = structure.at(parameters)
+    total = np.linalg.inv(np.eye(len(at.means)) - at.paths)
+    covariance = at.loadings @ at.latent_covariance() @ at.loadings.T + np.diag(at.residuals)
+    return covariance, at.intercepts + at.loadings @ total @ at.means
+
+
+def moments_of(structure: Structure, parameters: Array) -> Moments:
+    r"""Moments of the items under a structure, with derivatives.
+
+    .. math::
+        \Sigma = \Lambda (I - B)^{-1} \Psi (I - B)^{-T} \Lambda^T + \Theta, \quad
+        \mu = \nu + \Lambda (I - B)^{-1} \alpha
+
+    Source: Bollen (1989), Structural Equations with Latent Variables, chapter 8.
+    """
+    at = structure.at(parameters)
+    n_items, n_latents = at.loadings.shape
+    total = np.linalg.inv(np.eye(n_latents) - at.paths)
+    latent_covariance, latent_mean = total @ at.covariances @ total.T, total @ at.means
+    effects = at.loadings @ total  # of disturbances on items
+    shared = latent_covariance @ at.loadings.T  # of latents with items
+    unit = np.eye(n_items)
+    by_covariance = np.zeros((len(parameters), n_items, n_items))
+    by_mean = np.zeros((len(parameters), n_items))
+    for entry in structure.entries:
+        row, column = entry.row, entry.column
+        match entry.matrix:
+            case "loadings":
+                change = np.outer(unit[row], shared[column])
+                by_mean[entry.parameter] += unit[row] * latent_mean[column]
+            case "paths":
+                change = np.outer(effects[:, row], shared[column])
+                by_mean[entry.parameter] += effects[:, row] * latent_mean[column]
+            case "covariances":
+                change = np.outer(effects[:, row], effects[:, column]) / (2 if row == column else 1)
+            case "residuals":
+                change = np.outer(unit[row], unit[row]) / 2
+            case "intercepts":
+                by_mean[entry.parameter] += unit[row]
+                continue
+            case "means":
+                by_mean[entry.parameter] += effects[:, row]
+                continue
+        by_covariance[entry.parameter] += change + change.T
+    covariance = effects @ at.covariances @ effects.T + np.diag(at.residuals)
+    return Moments(covariance, at.intercepts + at.loadings @ latent_mean, by_covariance, by_mean)
+
+
+class FreeParameters:
+    """Free entries of matrices, counted, with their starting values."""
+
+    def __init__(self) -> None:
+        self.values: list[float] = []
+
+    def entry(self, matrix: Matrix, row: int, column: int, start: float) -> Entry:
+        """A free entry with a parameter of its own."""
+        self.values.append(start)
+        return Entry(matrix, row, column, len(self.values) - 1)
+
+    @property
+    def start(self) -> Array:
+        """The starting values."""
+        return np.array(self.values)

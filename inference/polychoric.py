@@ -1,0 +1,179 @@
+"""Polychoric correlations of ordered answers, with the asymptotic covariances of their estimates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inference.covariance_models import Array
+from inference.results import Undefined
+
+POLYCHORIC = "Polychoric correlations"
+HIGHEST = 0.99  # absolute correlation; beyond it the two questions are the same measurement
+N_NODES = 48  # of the quadrature of the bivariate normal distribution
+MOST_STEPS = 100
+STEP = 1e-10
+
+
+@dataclass(frozen=True)
+class Polychorics:
+    """Correlations of the normal variables behind ordered answers."""
+
+    thresholds: tuple[Array, ...]  # of each item, ascending
+    correlations: Array  # shape (items, items)
+    covariance: Array  # of √n times the estimates below the diagonal, in the order of `numpy.tril_indices`
+
+
+@dataclass(frozen=True)
+class _Item:
+    """One item: categories counted from 0, and the derivatives of its log-likelihood by its thresholds."""
+
+    codes: NDArray[np.int64]
+    thresholds: Array
+    scores: Array  # shape (participants, thresholds)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    correlation: float
+    scores: Array  # shape (participants,)
+    by_thresholds: tuple[Array, Array]  # information shared by the correlation with the thresholds of both items
+
+
+def polychorics(answers: Array, names: tuple[str, ...]) -> Polychorics | Undefined:
+    """Thresholds from the margins, then each correlation by maximum likelihood; from participants by items.
+
+    Categories that do not occur are dropped. Undefined with an item that takes one value, or a pair whose correlation
+    is beyond ±`HIGHEST`. Sources: Olsson (1979), Psychometrika 44(4):443-460; for the covariances Muthén (1984),
+    Psychometrika 49(1):115-132.
+    """
+    items = []
+    for column, name in zip(answers.T, names, strict=True):
+        if np.ptp(column) == 0:
+            return Undefined(f"Every participant gave the same answer to {name}.", POLYCHORIC)
+        items.append(_item(column))
+    k = len(items)
+    pairs: dict[tuple[int, int], _Pair] = {}
+    for a, b in combinations(range(k), 2):
+        pair = _pair(items[a], items[b])
+        if pair is None:
+            return Undefined(
+                f"The answers to {names[a]} and {names[b]} are (nearly) perfectly related, so their polychoric "
+                "correlation has no estimate.",
+                POLYCHORIC,
+            )
+        pairs[b, a] = pair
+    correlations = np.eye(k)
+    influences = []
+    for b, a in sorted(pairs):
+        pair = pairs[b, a]
+        correlations[a, b] = correlations[b, a] = pair.correlation
+        influences.append(_influence(pair, items[a], items[b]))
+    influence = np.array(influences)
+    return Polychorics(tuple(item.thresholds for item in items), correlations, influence @ influence.T * len(answers))
+
+
+def _item(column: Array) -> _Item:
+    from scipy import stats
+
+    values, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
+    shares = counts / len(column)
+    thresholds = stats.norm.ppf(np.cumsum(shares)[:-1])
+    densities = stats.norm.pdf(thresholds)
+    by_category = np.zeros((len(values), len(thresholds)))
+    for index, density in enumerate(densities):
+        by_category[index, index] = density / shares[index]
+        by_category[index + 1, index] = -density / shares[index + 1]
+    return _Item(codes, thresholds, by_category[codes])
+
+
+def _pair(first: _Item, second: _Item) -> _Pair | None:
+    """The correlation of two items; None beyond ±`HIGHEST`."""
+    counts = np.zeros((len(first.thresholds) + 1, len(second.thresholds) + 1))
+    np.add.at(counts, (first.codes, second.codes), 1)
+    cells = _Cells(first.thresholds, second.thresholds)
+    correlation = _maximum(counts, cells)
+    if correlation is None:
+        return None
+    shares = np.maximum(cells.shares(correlation), 1e-300)
+    scores = cells.by_correlation(correlation) / shares
+    weighted = counts * scores / shares
+    on_first = cells.by_first_threshold(correlation)
+    on_second = _Cells(second.thresholds, first.thresholds).by_first_threshold(correlation)
+    shared = (
+        np.array([(weighted[i] - weighted[i + 1]) @ on_first[i] for i in range(len(on_first))]),
+        np.array([(weighted[:, j] - weighted[:, j + 1]) @ on_second[j] for j in range(len(on_second))]),
+    )
+    return _Pair(correlation, scores[first.codes, second.codes], shared)
+
+
+def _maximum(counts: Array, cells: _Cells) -> float | None:
+    """The root of the derivative of the log-likelihood, by scoring steps within a shrinking bracket."""
+    n, low, high, correlation = counts.sum(), -HIGHEST, HIGHEST, 0.0
+    for _step in range(MOST_STEPS):
+        shares = np.maximum(cells.shares(correlation), 1e-300)
+        by_correlation = cells.by_correlation(correlation)
+        gradient = float((counts / shares * by_correlation).sum())
+        if gradient > 0:
+            low = correlation
+        else:
+            high = correlation
+        proposal = correlation + gradient / float(n * (by_correlation**2 / shares).sum())
+        if not low < proposal < high:
+            proposal = (low + high) / 2
+        if abs(proposal - correlation) < STEP:
+            break
+        correlation = proposal
+    return correlation if abs(correlation) < HIGHEST - 1e-6 else None
+
+
+class _Cells:
+    """Probabilities of the cells of a table of two items, and their derivatives."""
+
+    def __init__(self, rows: Array, columns: Array) -> None:
+        from scipy import special
+
+        nodes, weights = np.polynomial.legendre.leggauss(N_NODES)
+        self.nodes, self.weights = (nodes + 1) / 2, weights / 2
+        self.rows, self.columns = rows, columns
+        self.x, self.y = np.meshgrid(rows, columns, indexing="ij")
+        self.margins = special.ndtr(rows), special.ndtr(columns)
+
+    def shares(self, correlation: float) -> Array:
+        """Probabilities, by integration of the density over the angle arcsin(ρ) (Plackett, 1954)."""
+        angles = math.asin(correlation) * self.nodes
+        sines, cosines = np.sin(angles), np.cos(angles)
+        squares = (self.x**2 + self.y**2)[..., None] - 2 * (self.x * self.y)[..., None] * sines
+        integral = np.exp(-squares / (2 * cosines**2)) @ self.weights * math.asin(correlation) / (2 * math.pi)
+        rows, columns = self.margins
+        total = np.zeros((len(rows) + 2, len(columns) + 2))
+        total[1:-1, 1:-1] = np.outer(rows, columns) + integral
+        total[-1, 1:-1], total[1:-1, -1], total[-1, -1] = columns, rows, 1
+        return np.diff(np.diff(total, axis=0), axis=1)
+
+    def by_correlation(self, correlation: float) -> Array:
+        rest = 1 - correlation**2
+        squares = self.x**2 + self.y**2 - 2 * correlation * self.x * self.y
+        total = np.pad(np.exp(-squares / (2 * rest)) / (2 * math.pi * math.sqrt(rest)), 1)
+        return np.diff(np.diff(total, axis=0), axis=1)
+
+    def by_first_threshold(self, correlation: float) -> Array:
+        """Derivatives of the cells below each row threshold; those above have the opposite sign."""
+        from scipy import special, stats
+
+        conditional = special.ndtr((self.y - correlation * self.x) / math.sqrt(1 - correlation**2))
+        cells = np.diff(np.pad(conditional, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))), axis=1)
+        return stats.norm.pdf(self.rows)[:, None] * cells
+
+
+def _influence(pair: _Pair, first: _Item, second: _Item) -> Array:
+    """The influence of each participant on a correlation, thresholds being estimated too."""
+    own = pair.scores
+    for item, shared in zip((first, second), pair.by_thresholds, strict=True):
+        own = own - item.scores @ np.linalg.solve(item.scores.T @ item.scores, shared)
+    influence: Array = own / (pair.scores @ pair.scores)
+    return influence
