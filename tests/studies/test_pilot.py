@@ -197,7 +197,7 @@ def test_an_effects_file_that_cannot_be_used_is_named_with_its_fault(tmp_path: P
 
 def test_a_server_that_does_not_answer_is_named() -> None:
     study = make_study(per_condition=3, run=make_run_at("succeeded", reserve=0.3))
-    with pytest.raises(CommandError, match="did not answer a simulated participant.*another address.*--base-url"):
+    with pytest.raises(CommandError, match=r"did not answer a simulated participant.*another address.*--base-url"):
         call_command(
             "simulate_participants", study.slug, "--per-condition", "3", "--base-url", "http://127.0.0.1:9/",
             stdout=StringIO(),
