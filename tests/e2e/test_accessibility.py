@@ -15,7 +15,7 @@ from tests.e2e.states import states
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 (AXE,) = Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")
-LANGUAGES = ("en", "it", "de")
+LANGUAGES = ("en", "it")
 WIDTHS = (320, 390, 1280)
 SCHEMES = ("light", "dark")
 # What a narrow screen may scroll sideways by itself is meant to; the page is not.
