@@ -58,6 +58,11 @@ class Report(TimeStampedModel):
         """The inputs behind its numbers."""
         return decode(Provenance, self.provenance)
 
+    @property
+    def analysis(self) -> BayesianAnalysis | None:
+        """Its Bayesian analysis, done or not; None for a report of an older version."""
+        return getattr(self, "bayesian", None)
+
     def get_absolute_url(self) -> str:
         """Its page in the console."""
         return reverse("analysis:detail", args=[self.pk])

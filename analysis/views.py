@@ -93,8 +93,8 @@ def report_request_cancel(request: HttpRequest, pk: int) -> HttpResponse:
 def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a report and its files."""
     report = _own(request, pk)
-    analysis = BayesianAnalysis.objects.filter(report=report).first()
-    return render(request, "analysis/detail.html", {"report": report, "page": page_of(report), "analysis": analysis})
+    context = {"report": report, "page": page_of(report), "analysis": report.analysis}
+    return render(request, "analysis/detail.html", context)
 
 
 @require_safe
@@ -159,4 +159,5 @@ def _response(file: Download) -> HttpResponse:
 
 def _own(request: HttpRequest, pk: int) -> Report:
     """The report, where the researcher is on its study and may read outcomes; else it does not exist."""
-    return get_object_or_404(reports_of(request.user), pk=pk)
+    reports = reports_of(request.user).select_related("study", "run", "made_by", "bayesian")
+    return get_object_or_404(reports, pk=pk)

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
 from analysis.exports.document import Document, document_of
-from analysis.models import BayesianAnalysis, Report
+from analysis.models import Report
 from analysis.narrative.verdict import simulated_notice
 from analysis.results import schema
 from charting import render
@@ -24,7 +24,6 @@ NARROW = 340  # pixels: what a phone shows beside its margins
 
 def report_json(report: Report) -> str:
     """Every number of the report with its inputs, as text, without times and ids of rows."""
-    analysis = BayesianAnalysis.objects.filter(report=report).first()
     document = {
         "$schema": schema.NAME,
         "study": report.study.slug,
@@ -35,7 +34,7 @@ def report_json(report: Report) -> str:
         "plan": report.plan,
         "provenance": report.provenance,
         "results": report.results,
-        **({"bayesian": analysis.results} if analysis is not None and analysis.results is not None else {}),
+        **({"bayesian": report.analysis.results} if report.analysis and report.analysis.results else {}),
     }
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, sort_keys=True) + "\n"
 

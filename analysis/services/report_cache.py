@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from analysis.exports.code import drawing_version
 from analysis.exports.document import Document, document_from, document_of
 from analysis.exports.formats import Listing
-from analysis.models import BayesianAnalysis, Drawing, Report
+from analysis.models import Drawing, Report
 from analysis.package import files_of, offers_of
 from core.provenance import digest_of
 
@@ -32,7 +32,7 @@ class Page:
 
 def version_of(report: Report) -> str:
     """The version of the drawings of a report: of the code that draws, and of a Bayesian analysis that has ended."""
-    analysis = BayesianAnalysis.objects.filter(report=report).first()
+    analysis = report.analysis
     if analysis is None or (analysis.results is None and not analysis.error):
         return drawing_version()
     return digest_of([drawing_version(), analysis.results, analysis.error])

@@ -120,7 +120,7 @@ def test_simulated_answers_are_labelled(study: Study, brief: None) -> None:
     plant(study, {"TopPop": [4, 5], "CorNgr": [2, 1], "PureSVD4": [3, 3]}, mode="simulated")
     report = build_report(study=study)
     bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk)
-    assert narrative.LABEL in page_without_pictures(report)
+    assert narrative.LABEL in page_without_pictures(Report.objects.get())
 
 
 def test_answers_that_changed_are_refused(planted: Study, brief: None) -> None:
@@ -139,7 +139,7 @@ def test_too_little_to_compare(study: Study) -> None:
     numbers = BayesianAnalysis.objects.get().read_results()
     assert numbers is not None
     assert isinstance(numbers.models, Undefined)
-    assert "Fewer than two algorithms have both ratings and measures." in page_without_pictures(report)
+    assert "Fewer than two algorithms have both ratings and measures." in page_without_pictures(Report.objects.get())
 
 
 def test_page_shows_the_progress_and_cancels_and_tries_again(client: Client, planted: Study, brief: None) -> None:

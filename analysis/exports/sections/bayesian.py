@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.charts import bayesian as charts
 from analysis.enums import RequestStatus
-from analysis.models import BayesianAnalysis, Report
+from analysis.models import Report
 from analysis.narrative import bayesian as narrative
 from analysis.results.bayesian import PriorAnalyses
 from analysis.results.comparison import Half
@@ -19,7 +19,7 @@ KEY, TITLE = "bayesian", "Bayesian analysis"
 def bayesian_section(report: Report, results: Results, figure: FigureMaker, run_figure: FigureMaker) -> Section:
     """Posteriors of the ranks and Bayes factors, or what keeps them from being there."""
     section = Section(KEY, TITLE)
-    analysis = BayesianAnalysis.objects.filter(report=report).first()
+    analysis = report.analysis
     if not results.flow.analysed:
         return section
     numbers = None if analysis is None else analysis.read_results()
