@@ -22,7 +22,7 @@ from inference.hierarchical_ordinal import THRESHOLD_SD, OrdinalPrior, OrdinalRa
 SEED = 16
 K, PERSONS, POOL, RATED, CATEGORIES = 3, 6, 8, 5, 5  # per condition: participants, items to choose from, items rated
 WARM_UP, DRAWS = 200, 300  # of each of four chains
-KEPT = 99  # draws among which a rank is counted: ranks 0 to 99
+THINNED = 99  # draws among which a rank is counted: ranks 0 to 99
 BINS = 10
 USERS, MOST_CASES = 40, 4
 ORDINAL, HITS = OrdinalPrior(), HitPrior()
@@ -31,8 +31,8 @@ Ranks = dict[str, list[int]]
 
 
 def rank_of(true: float, draws: NDArray[np.float64]) -> int:
-    """How many of `KEPT` evenly spaced draws are below the true value."""
-    spaced = draws.ravel()[np.linspace(0, draws.size - 1, KEPT).astype(int)]
+    """How many of `THINNED` evenly spaced draws are below the true value."""
+    spaced = draws.ravel()[np.linspace(0, draws.size - 1, THINNED).astype(int)]
     return int((spaced < true).sum())
 
 
@@ -54,15 +54,15 @@ def ordinal_ranks(n_datasets: int) -> Ranks:
         codes = np.searchsorted(thresholds, np.array(latent) + rng.standard_normal(len(latent)))
         conditions, participants, shown = (list(column) for column in zip(*rows, strict=True))
         ratings = OrdinalRatings.of(codes, conditions, participants, shown, CATEGORIES)
-        drawn = sample_ordinal(ratings, ORDINAL, warm_up=WARM_UP, draws=DRAWS, rng=rng)
-        ranks["effect of a condition"].append(rank_of(effects[0] - effects.mean(), drawn.identified()["effect 0"]))
-        difference = drawn.effects[..., 1] - drawn.effects[..., 2]
+        posterior = sample_ordinal(ratings, ORDINAL, warm_up=WARM_UP, draws=DRAWS, rng=rng)
+        ranks["effect of a condition"].append(rank_of(effects[0] - effects.mean(), posterior.identified()["effect 0"]))
+        difference = posterior.effects[..., 1] - posterior.effects[..., 2]
         ranks["difference of two conditions"].append(rank_of(effects[1] - effects[2], difference))
         for index in (0, CATEGORIES - 2):
-            own = drawn.identified()[f"threshold {index}"]
+            own = posterior.identified()[f"threshold {index}"]
             ranks[f"threshold {index + 1}"].append(rank_of(thresholds[index] - effects.mean(), own))
-        ranks["SD of participants"].append(rank_of(sds[0], drawn.sd_participants))
-        ranks["SD of items"].append(rank_of(sds[1], drawn.sd_items))
+        ranks["SD of participants"].append(rank_of(sds[0], posterior.sd_participants))
+        ranks["SD of items"].append(rank_of(sds[1], posterior.sd_items))
     return ranks
 
 
@@ -84,9 +84,9 @@ def lines(ranks: Ranks) -> list[str]:
     rows = []
     for name, values in ranks.items():
         array = np.array(values)
-        counts = np.histogram(array, BINS, (0, KEPT + 1))[0]
+        counts = np.histogram(array, BINS, (0, THINNED + 1))[0]
         chi_squared, p = stats.chisquare(counts)
-        middle = [np.mean(np.abs(array - KEPT / 2) < share * (KEPT + 1) / 2) for share in (0.5, 0.9)]
+        middle = [np.mean(np.abs(array - THINNED / 2) < share * (THINNED + 1) / 2) for share in (0.5, 0.9)]
         shares = " | ".join(f"{100 * share:.0f}%" for share in middle)
         rows.append(f"| {name} | {len(array)} | {chi_squared:.1f} | {p:.3f} | {shares} |")
     return rows

@@ -102,10 +102,12 @@ class OrdinalDraws:
         A shift of all effects and thresholds changes nothing but the prior, so both are centred at the mean effect.
         """
         centre = self.effects.mean(axis=2, keepdims=True)
-        named = {f"effect {index}": column for index, column in enumerate(np.moveaxis(self.effects - centre, 2, 0))}
+        quantities = {
+            f"effect {index}": column for index, column in enumerate(np.moveaxis(self.effects - centre, 2, 0))
+        }
         borders = np.moveaxis(self.thresholds - centre, 2, 0)
-        named |= {f"threshold {index}": column for index, column in enumerate(borders)}
-        return named | {"sd of participants": self.sd_participants, "sd of items": self.sd_items}
+        quantities |= {f"threshold {index}": column for index, column in enumerate(borders)}
+        return quantities | {"sd of participants": self.sd_participants, "sd of items": self.sd_items}
 
 
 @dataclass
@@ -151,26 +153,26 @@ def sample_ordinal(
         raise ParameterError("Warm-up and sampling take one iteration or more.")
     sampler = _Sampler(ratings, prior, rng)
     state = sampler.start()
-    kept: tuple[list[Floats], list[Floats], list[Floats]] = ([], [], [])
+    history: tuple[list[Floats], list[Floats], list[Floats]] = ([], [], [])
     accepted = 0.0
     for iteration in range(warm_up + draws):
         if iteration % REPORT_EVERY == 0:
             progress(iteration / (warm_up + draws))
-        state, moved = sampler.sweep(state)
+        state, acceptances = sampler.sweep(state)
         if iteration < warm_up:
-            state = _tuned(state, moved, iteration)
+            state = _tuned(state, acceptances, iteration)
             continue
-        accepted += float(moved.mean())
-        kept[0].append(state.effects)
-        kept[1].append(state.thresholds)
-        kept[2].append(np.abs(state.factors) * np.sqrt(state.variances))
-    effects, thresholds, spreads = (np.stack(values, axis=1) for values in kept)
+        accepted += float(acceptances.mean())
+        history[0].append(state.effects)
+        history[1].append(state.thresholds)
+        history[2].append(np.abs(state.factors) * np.sqrt(state.variances))
+    effects, thresholds, spreads = (np.stack(values, axis=1) for values in history)
     return OrdinalDraws(effects, thresholds, spreads[..., 0], spreads[..., 1], accepted / draws)
 
 
-def _tuned(state: _State, moved: Floats, iteration: int) -> _State:
+def _tuned(state: _State, acceptances: Floats, iteration: int) -> _State:
     """Larger steps where moves were accepted, smaller ones where not, ever less (Robbins and Monro)."""
-    return replace(state, steps=state.steps * np.exp((moved - ACCEPTED) / math.sqrt(1 + iteration / 10)))
+    return replace(state, steps=state.steps * np.exp((acceptances - ACCEPTED) / math.sqrt(1 + iteration / 10)))
 
 
 class _Sampler:
@@ -220,14 +222,14 @@ class _Sampler:
     def sweep(self, state: _State) -> tuple[_State, Floats]:
         """One iteration; returns the new state and which moves of thresholds were accepted."""
         linear = self._linear(state)
-        state, moved = self._thresholds(state, linear)
+        state, acceptances = self._thresholds(state, linear)
         latent = self._latent(state, linear)
         state, latent = self._rescaled(state, latent, linear)
         state = self._effects(state, latent)
         for index in (0, 1):
             state = self._random_effects(state, latent, index)
             state = self._shifted(state, index)
-        return self._relocated(state), moved
+        return self._relocated(state), acceptances
 
     def _linear(self, state: _State) -> Floats:
         """The linear predictor of every rating, (n_chains, n_ratings)."""
@@ -242,7 +244,7 @@ class _Sampler:
     def _thresholds(self, state: _State, linear: Floats) -> tuple[_State, Floats]:
         """Move every threshold in turn, with the latent values integrated out."""
         thresholds = state.thresholds.copy()
-        moved = np.zeros_like(thresholds)
+        acceptances = np.zeros_like(thresholds)
         for index in range(thresholds.shape[1]):
             proposed = thresholds.copy()
             proposed[:, index] += state.steps[:, index] * self.rng.standard_normal(CHAINS)
@@ -252,8 +254,8 @@ class _Sampler:
             gain += (thresholds[:, index] ** 2 - proposed[:, index] ** 2) / (2 * THRESHOLD_SD**2)
             is_accepted = is_ordered & (np.log(self.rng.uniform(size=CHAINS)) < gain)
             thresholds[is_accepted] = proposed[is_accepted]
-            moved[:, index] = is_accepted
-        return replace(state, thresholds=thresholds), moved
+            acceptances[:, index] = is_accepted
+        return replace(state, thresholds=thresholds), acceptances
 
     def _log_mass(self, thresholds: Floats, linear: Floats, codes: Ints) -> Floats:
         """Log-likelihood of ratings given the linear predictor, by chain."""
@@ -297,10 +299,10 @@ class _Sampler:
         precision = factor**2 * sizes + 1 / variance
         raw = factor * sums / precision + self.rng.standard_normal(sums.shape) / np.sqrt(precision)
         of_factor = (raw**2 * sizes).sum(axis=1) + 1 / self.prior.spread_scale**2
-        drawn = (raw * sums).sum(axis=1) / of_factor + self.rng.standard_normal(CHAINS) / np.sqrt(of_factor)
+        new_factor = (raw * sums).sum(axis=1) / of_factor + self.rng.standard_normal(CHAINS) / np.sqrt(of_factor)
         rate = DF / 2 + (raw**2).sum(axis=1) / 2
         factors, variances = state.factors.copy(), state.variances.copy()
-        factors[:, index] = drawn
+        factors[:, index] = new_factor
         variances[:, index] = rate / self.rng.gamma((DF + sizes.size) / 2, 1, CHAINS)
         both = (raw, state.raw[1]) if index == 0 else (state.raw[0], raw)
         return replace(state, factors=factors, variances=variances, raw=both)

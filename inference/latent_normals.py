@@ -40,6 +40,6 @@ def truncated_normals(low: Floats, high: Floats, rng: np.random.Generator) -> Fl
     is_upper = low > 0
     below = special.ndtr(np.clip(np.where(is_upper, -high, low), -FURTHEST, FURTHEST))
     above = special.ndtr(np.clip(np.where(is_upper, -low, high), -FURTHEST, FURTHEST))
-    drawn = special.ndtri(below + (above - below) * rng.uniform(size=low.shape))
-    values: Floats = np.clip(np.where(is_upper, -drawn, drawn), low, high)
+    scores = special.ndtri(below + (above - below) * rng.uniform(size=low.shape))
+    values: Floats = np.clip(np.where(is_upper, -scores, scores), low, high)
     return values

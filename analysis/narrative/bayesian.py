@@ -109,13 +109,13 @@ def pairs_sentence(ranks: PosteriorRanks) -> str:
     )
     if not opposite:
         return sentence
-    named = [
+    orders = [
         f"{pair.a if pair.perceived > 0.5 else pair.b} over {pair.b if pair.perceived > 0.5 else pair.a}"
         for pair in opposite[:MOST_PAIRS]
     ]
     if (n_more := len(opposite) - MOST_PAIRS) > 0:
-        named.append(f"{in_words(n_more)} more")
-    return f"{sentence} Opposite, in the order of perceived accuracy: {listed(named)}."
+        orders.append(f"{in_words(n_more)} more")
+    return f"{sentence} Opposite, in the order of perceived accuracy: {listed(orders)}."
 
 
 def factor_sentence(factors: BayesFactors) -> str:
