@@ -72,7 +72,8 @@ def jzs_t(t: float, df: float, n_effective: float, scale: float = SCALE_T) -> Ba
 
     def log_ratio(g: Floats) -> Floats:
         shrunk = 1 + n_effective * g
-        return -np.log(shrunk) / 2 + (df + 1) / 2 * (np.log1p(squared / df) - np.log1p(squared / (shrunk * df)))
+        gain: Floats = (df + 1) / 2 * (np.log1p(squared / df) - np.log1p(squared / (shrunk * df)))
+        return gain - np.log(shrunk) / 2
 
     return BayesFactor(_log_integral(log_ratio, scale), scale)
 
@@ -131,7 +132,8 @@ def jzs_anova(groups: GroupValues, scale: float = SCALE_ANOVA, least_n: int = 2)
     def log_ratio(g: Floats) -> Floats:
         shrunk = 1 + g[:, None] * eigenvalues
         explained = (g[:, None] * projected / shrunk).sum(axis=1)
-        return -np.log(shrunk).sum(axis=1) / 2 - (read.n - 1) / 2 * np.log1p(-explained)
+        ratio: Floats = -np.log(shrunk).sum(axis=1) / 2 - (read.n - 1) / 2 * np.log1p(-explained)
+        return ratio
 
     return BayesFactor(_log_integral(log_ratio, scale), scale)
 

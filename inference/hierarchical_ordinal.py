@@ -339,5 +339,5 @@ def _sums(values: Floats, group: Ints, n_groups: int) -> Floats:
     """Sums by group within each chain, (n_chains, n_groups)."""
     chains = len(values)
     cells = (np.arange(chains)[:, None] * n_groups + group).ravel()
-    sums: Floats = np.bincount(cells, values.ravel(), chains * n_groups).reshape(chains, n_groups)
+    sums: Floats = np.bincount(cells, values.ravel(), chains * n_groups).astype(np.float64).reshape(chains, n_groups)
     return sums

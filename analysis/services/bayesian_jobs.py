@@ -51,8 +51,15 @@ def cancel_bayesian(*, analysis: BayesianAnalysis, actor: Any = None) -> None:
 
     Raises NotAllowedInState where it is no longer open.
     """
-    cleared = {"activity": "", "lease": "", "leased_until": None}
-    move(analysis, to=RequestStatus.CANCELLED, allowed=BAYESIAN_MOVES, actor=actor, **cleared)
+    move(
+        analysis,
+        to=RequestStatus.CANCELLED,
+        allowed=BAYESIAN_MOVES,
+        actor=actor,
+        activity="",
+        lease="",
+        leased_until=None,
+    )
 
 
 def compute_requested(*, analysis_id: int) -> bool:

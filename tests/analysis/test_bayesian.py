@@ -24,16 +24,26 @@ from inference.posterior_ranks import PairAgreement
 from inference.results import Undefined
 from studies.models import Participant, Study, StudyMembership
 from tests.factories.accounts import UserFactory
-from tests.factories.analysis import page_without_pictures, plant
+from tests.factories.analysis import page_without_pictures, plant, planted_person
+from tests.factories.evaluation import make_run_at
+from tests.factories.studies import make_study
 
+ALGORITHMS = "toppop,corngr,puresvd:factors=4"
+RATINGS = {"TopPop": (4, 4, 3, 4, 4), "CorNgr": (1, 2, 1, 2, 3), "PureSVD4": (2, 3, 1, 3, 2)}
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 
 @pytest.fixture(scope="module")
-def analysed(stored_report: Report) -> Report:
-    """The report on the planted study, with its analysis computed in full."""
-    assert bayesian_jobs.compute_requested(analysis_id=stored_report.bayesian.pk) is True
-    return Report.objects.get(pk=stored_report.pk)
+def analysed(module_database: None) -> Report:
+    """A report on answers that differ within every participant, with its analysis computed in full."""
+    study = make_study(slug="modelled-films", run=make_run_at("succeeded", algorithms=ALGORITHMS))
+    for number in range(6):
+        for label, ratings in RATINGS.items():
+            turned = [1 + (rating - 1 + (number + rank) % 2) % 5 for rank, rating in enumerate(ratings)]
+            planted_person(study, label, turned, 3 + (label == "TopPop"), first_item=3 * number)
+    report = build_report(study=study)
+    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
+    return Report.objects.get(pk=report.pk)
 
 
 @pytest.fixture
