@@ -60,6 +60,7 @@ def models_of(report: Report) -> PriorAnalyses:
     return numbers.models
 
 
+@pytest.mark.slow
 def test_posterior_recovers_what_is_planted(analysed: Report) -> None:
     models = models_of(analysed)
     assert models.has_converged
@@ -82,6 +83,7 @@ def test_posterior_recovers_what_is_planted(analysed: Report) -> None:
     assert len(numbers.factors.pairs) == 3
 
 
+@pytest.mark.slow
 def test_chapter_says_what_the_posterior_shows(analysed: Report) -> None:
     body = page_without_pictures(analysed)
     assert "TopPop has the highest perceived accuracy with a posterior probability of" in body
@@ -95,11 +97,13 @@ def test_chapter_says_what_the_posterior_shows(analysed: Report) -> None:
     assert {"posterior-ranks-perceived", "posterior-ranks-objective"} <= figures
 
 
+@pytest.mark.slow
 def test_same_answers_same_numbers(analysed: Report, brief: None) -> None:
     first, second = (bayesian.compute_bayesian(report=analysed, progress=lambda words: None) for _ in range(2))
     assert json.dumps(first) == json.dumps(second)
 
 
+@pytest.mark.slow
 def test_numbers_stand_in_the_file_of_numbers(analysed: Report) -> None:
     written = json.loads(report_json(analysed))["bayesian"]
     assert written == analysed.bayesian.results
@@ -209,6 +213,7 @@ def test_what_goes_wrong(
     assert bayesian_jobs.sweep_bayesian() == (status == "queued")
 
 
+@pytest.mark.slow
 def test_words_of_pairs_and_factors(analysed: Report) -> None:
     models = models_of(analysed)
     ranks = models.main.posterior.ranks
