@@ -103,9 +103,9 @@ def pairs_sentence(ranks: PosteriorRanks) -> str:
     opposite = [pair for pair in ranks.pairs if pair.agree <= 1 - CERTAIN]
     rest = n - len(alike) - len(opposite)
     sentence = (
-        f"Of {plural(n, 'pair')} of algorithms, the two sides agree on the order of {in_words(len(alike))} and "
-        f"disagree on that of {in_words(len(opposite))} with a posterior probability of at least {share(CERTAIN)}; "
-        f"{in_words(rest)} remain{'s' if rest == 1 else ''} undecided."
+        f"Of {plural(n, 'pair')} of algorithms, the two sides agree on the order of {_count(len(alike))} and "
+        f"disagree on that of {_count(len(opposite))} with a posterior probability of at least {share(CERTAIN)}; "
+        f"{_count(rest)} remain{'s' if rest == 1 else ''} undecided."
     )
     if not opposite:
         return sentence
@@ -116,6 +116,10 @@ def pairs_sentence(ranks: PosteriorRanks) -> str:
     if (n_more := len(opposite) - MOST_PAIRS) > 0:
         orders.append(f"{in_words(n_more)} more")
     return f"{sentence} Opposite, in the order of perceived accuracy: {listed(orders)}."
+
+
+def _count(n: int) -> str:
+    return in_words(n) if n else "none"
 
 
 def factor_sentence(factors: BayesFactors) -> str:
