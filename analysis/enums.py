@@ -33,6 +33,12 @@ REQUEST_MOVES: dict[str, frozenset[str]] = {
     ),
 }
 REQUEST_OPEN = (RequestStatus.QUEUED, RequestStatus.RUNNING)
+# A Bayesian analysis can also be computed again.
+BAYESIAN_MOVES: dict[str, frozenset[str]] = {
+    **REQUEST_MOVES,
+    RequestStatus.FAILED: frozenset({RequestStatus.QUEUED}),
+    RequestStatus.CANCELLED: frozenset({RequestStatus.QUEUED}),
+}
 
 
 @dataclass(frozen=True)

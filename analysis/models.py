@@ -6,7 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from analysis.enums import RequestKind, RequestStatus
+from analysis.enums import REQUEST_OPEN, RequestKind, RequestStatus
+from analysis.results.bayesian import BayesianResults
 from analysis.results.codec import decode
 from analysis.results.plan import ReportPlan
 from analysis.results.provenance import Provenance
@@ -56,6 +57,11 @@ class Report(TimeStampedModel):
     def read_provenance(self) -> Provenance:
         """The inputs behind its numbers."""
         return decode(Provenance, self.provenance)
+
+    @property
+    def analysis(self) -> BayesianAnalysis | None:
+        """Its Bayesian analysis, done or not; None for a report of an older version."""
+        return getattr(self, "bayesian", None)
 
     def get_absolute_url(self) -> str:
         """Its page in the console."""
@@ -111,3 +117,34 @@ class ReportRequest(TimeStampedModel, JobModel):
     def get_absolute_url(self) -> str:
         """The page with its progress."""
         return reverse("analysis:request", args=[self.pk])
+
+
+class BayesianAnalysis(TimeStampedModel, JobModel):
+    """The Bayesian analysis of a report, which a worker computes after the report is built.
+
+    While it runs it is under a lease; an expired lease returns it to the queue.
+    """
+
+    report = models.OneToOneField(Report, on_delete=models.CASCADE, related_name="bayesian")
+    status = models.CharField(
+        max_length=12,
+        choices=[(status.value, status.value) for status in RequestStatus],
+        default=RequestStatus.QUEUED.value,
+    )
+    activity = models.CharField(max_length=200, blank=True)
+    results = models.JSONField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "Bayesian analyses"
+
+    def __str__(self) -> str:
+        return f"Bayesian analysis of {self.report}, {self.status}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a worker computes it, or will."""
+        return self.status in REQUEST_OPEN
+
+    def read_results(self) -> BayesianResults | None:
+        """Every number; None before it is done."""
+        return None if self.results is None else decode(BayesianResults, self.results)

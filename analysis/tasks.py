@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from analysis.models import Report
-from analysis.services import requests
+from analysis.services import bayesian_jobs, requests
 from analysis.services.downloads import download
 
 
@@ -22,6 +22,19 @@ def make_requested(request_id: int) -> None:
     requests.make_requested(request_id=request_id)
 
 
+@shared_task(
+    name="analysis.compute_bayesian",
+    autoretry_for=bayesian_jobs.TRANSIENT,
+    retry_backoff=True,
+    retry_jitter=False,
+    max_retries=5,
+    ignore_result=True,
+)
+def compute_bayesian(analysis_id: int) -> None:
+    """Compute a requested Bayesian analysis; the message is only a hint, and the analysis is the truth."""
+    bayesian_jobs.compute_requested(analysis_id=analysis_id)
+
+
 @shared_task(name="analysis.draw_file", ignore_result=True)
 def draw_file(report_id: int, file: str) -> None:
     """Draw a requested file of a report; does nothing if it is drawn already or the report is gone."""
@@ -32,5 +45,6 @@ def draw_file(report_id: int, file: str) -> None:
 
 @shared_task(name="analysis.sweep", ignore_result=True)
 def sweep() -> None:
-    """Requeue the requests of dead workers."""
+    """Requeue the requests and Bayesian analyses of dead workers."""
     requests.sweep()
+    bayesian_jobs.sweep_bayesian()

@@ -10,11 +10,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from analysis.enums import REQUEST_OPEN, RequestKind
 from analysis.forms import ReportForm
-from analysis.models import Report
+from analysis.models import BayesianAnalysis, Report
 from analysis.package import PACKAGE
 from analysis.selectors.reports import reports_of, requests_of, studies_to_report
 from analysis.selectors.responses import mode_to_report
 from analysis.services import Download, build_report, download_if_ready
+from analysis.services.bayesian_jobs import cancel_bayesian, request_bayesian
 from analysis.services.packages import download_package
 from analysis.services.report_cache import page_of
 from analysis.services.requests import (
@@ -92,7 +93,37 @@ def report_request_cancel(request: HttpRequest, pk: int) -> HttpResponse:
 def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a report and its files."""
     report = _own(request, pk)
-    return render(request, "analysis/detail.html", {"report": report, "page": page_of(report)})
+    context = {"report": report, "page": page_of(report), "analysis": report.analysis}
+    return render(request, "analysis/detail.html", context)
+
+
+@require_safe
+def bayesian_progress(request: HttpRequest, pk: int) -> HttpResponse:
+    """The progress of the Bayesian analysis, as a part of the report's page, which is loaded again once it ends."""
+    report = _own(request, pk)
+    analysis = get_object_or_404(BayesianAnalysis, report=report)
+    if not analysis.is_open:
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    return render(request, "analysis/parts/_bayesian.html", {"report": report, "analysis": analysis})
+
+
+@require_POST
+def bayesian_request(request: HttpRequest, pk: int) -> HttpResponse:
+    """Request the Bayesian analysis of a report that has none, or whose analysis failed or was cancelled."""
+    report = _own(request, pk)
+    request_bayesian(report=report, actor=request.user)
+    return redirect(report)
+
+
+@require_POST
+def bayesian_cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Cancel the Bayesian analysis of a report."""
+    report = _own(request, pk)
+    try:
+        cancel_bayesian(analysis=get_object_or_404(BayesianAnalysis, report=report), actor=request.user)
+    except NotAllowedInState as refused:
+        messages.error(request, str(refused))
+    return redirect(report)
 
 
 @require_safe
@@ -128,4 +159,5 @@ def _response(file: Download) -> HttpResponse:
 
 def _own(request: HttpRequest, pk: int) -> Report:
     """The report, where the researcher is on its study and may read outcomes; else it does not exist."""
-    return get_object_or_404(reports_of(request.user), pk=pk)
+    reports = reports_of(request.user).select_related("study", "run", "made_by", "bayesian")
+    return get_object_or_404(reports, pk=pk)

@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.charts import comparison as charts
 from analysis.exports.sections import comparison, method, objective, offline, perceived, plan
+from analysis.exports.sections.bayesian import bayesian_section
 from analysis.exports.sections.constructs import construct_sections
 from analysis.exports.sections.follow_up import follow_up_sections
 from analysis.models import Report
@@ -107,6 +108,7 @@ def document_of(report: Report) -> Document:
         offline.rank_sets_section(results),
         offline.repeats_section(results),
         comparison.both_section(results, figure),
+        bayesian_section(report, results, figure, run_figure),
         plan.plan_section(results),
         plan.exclusions_section(results),
         method.method_section(results, badge, figure),

@@ -34,6 +34,7 @@ def report_json(report: Report) -> str:
         "plan": report.plan,
         "provenance": report.provenance,
         "results": report.results,
+        **({"bayesian": report.analysis.results} if report.analysis and report.analysis.results else {}),
     }
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, sort_keys=True) + "\n"
 

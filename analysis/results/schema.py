@@ -10,6 +10,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from analysis.results.bayesian import BayesianResults
 from analysis.results.codec import KIND, default_of, storage_of
 from analysis.results.plan import ReportPlan
 from analysis.results.provenance import Provenance
@@ -67,6 +68,7 @@ def report_schema() -> bytes:
         "plan": generator.schema_of(ReportPlan),
         "provenance": generator.schema_of(Provenance),
         "results": generator.schema_of(Results),
+        "bayesian": generator.schema_of(BayesianResults),
     }
     document = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -75,7 +77,7 @@ def report_schema() -> bytes:
         "description": DESCRIPTION,
         "type": "object",
         "properties": properties,
-        "required": [name for name in properties if name not in ("is_pilot", "notice")],
+        "required": [name for name in properties if name not in ("is_pilot", "notice", "bayesian")],
         "$defs": dict(sorted(generator.definitions.items())),
     }
     return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()

@@ -18,6 +18,7 @@ from analysis.selectors.inputs import conditions_of, measured_by, positions_in
 from analysis.selectors.plans import frozen_plan
 from analysis.selectors.repeats import repetitions_of
 from analysis.selectors.responses import flow_of, mode_to_report, read_answers
+from analysis.services.bayesian_jobs import request_bayesian
 from analysis.services.computation import Inputs, Progress, compute, silent
 from analysis.services.deviations import deviations
 from analysis.services.plans import AS_PLANNED, Overrides, plan_of
@@ -209,6 +210,7 @@ def _stored(
         },
     )
     note_opened_by(study=study, modes=[mode])
+    request_bayesian(report=report)
     if is_new:
         is_live = mode == Mode.LIVE
         reason = "A report unblinded the outcomes." if is_live else "A report on simulated participants was built."

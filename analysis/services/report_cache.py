@@ -16,6 +16,7 @@ from analysis.exports.document import Document, document_from, document_of
 from analysis.exports.formats import Listing
 from analysis.models import Drawing, Report
 from analysis.package import files_of, offers_of
+from core.provenance import digest_of
 
 DOCUMENT, PAGE = "document", "page"
 
@@ -29,9 +30,17 @@ class Page:
     files: tuple[Listing, ...]
 
 
+def version_of(report: Report) -> str:
+    """The version of the drawings of a report: of the code that draws, and of a Bayesian analysis that has ended."""
+    analysis = report.analysis
+    if analysis is None or (analysis.results is None and not analysis.error):
+        return drawing_version()
+    return digest_of([drawing_version(), analysis.results, analysis.error])
+
+
 def is_cached(report: Report, name: str) -> bool:
     """Whether `cached` would return it without drawing."""
-    return Drawing.objects.filter(report=report, name=name, version=drawing_version()).exists()
+    return Drawing.objects.filter(report=report, name=name, version=version_of(report)).exists()
 
 
 def cached(report: Report, name: str, create: Callable[[], bytes]) -> bytes:
@@ -39,7 +48,7 @@ def cached(report: Report, name: str, create: Callable[[], bytes]) -> bytes:
 
     Two processes that create the same at once both store it: the same results and code give the same bytes.
     """
-    version = drawing_version()
+    version = version_of(report)
     packed = Drawing.objects.filter(report=report, name=name, version=version).values_list("content", flat=True).first()
     if packed is not None:
         return zlib.decompress(packed)

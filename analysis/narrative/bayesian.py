@@ -1,0 +1,196 @@
+"""Sentences on the Bayesian analysis: what the posterior of the ranks supports, and how sure the numbers are."""
+
+from __future__ import annotations
+
+from analysis.narrative.words import in_words, plural
+from analysis.results.bayesian import BayesFactors, BayesianResults, PriorAnalyses, Sampling
+from analysis.tables.cells import bracketed, listed, written
+from inference.bayes_factors import BayesFactor
+from inference.posterior_ranks import PosteriorRanks
+from inference.results import Undefined
+
+CERTAIN = 0.95
+MOST_PAIRS = 6  # by name; the table has all
+LARGEST = 1000.0  # of a Bayes factor that is written out
+PENDING = (
+    "The Bayesian analysis is not complete. A worker computes it after the report is built; the page of the report "
+    "shows its progress, and files created after that include it."
+)
+LABEL = "The answers are simulated, so these posteriors describe the simulation and not people."
+
+
+def failure(error: str) -> str:
+    """Why there is no Bayesian analysis."""
+    return f"The Bayesian analysis could not be computed. {error}"
+
+
+def model_sentence(models: PriorAnalyses) -> str:
+    """Both models and their data."""
+    data = models.modelled
+    profiles = f" with profiles of {data.profile_length} ratings" if data.profile_length else ""
+    return (
+        f"Perceived side: a hierarchical ordinal (cumulative probit) model of {data.n_ratings:,} ratings by "
+        f"{plural(data.n_participants, 'participant')}, with participants and items within algorithms as random "
+        f"effects. Objective side: a beta-binomial model of {data.kind} at {data.n}{profiles} over "
+        f"{data.n_cases:,} cases of {plural(data.n_users, 'test user')}."
+    )
+
+
+def limits_sentence(models: PriorAnalyses) -> str:
+    """What the model of hits does not know."""
+    fractions = (
+        " Ties at the end of a list count as fractions of hits, which enter the likelihood by its gamma functions."
+        if models.modelled.is_fractional
+        else ""
+    )
+    return (
+        "The model of hits treats the algorithms as independent although the same users tested them, so it ignores "
+        f"their correlation over users.{fractions}"
+    )
+
+
+def convergence_sentence(models: PriorAnalyses) -> str:
+    """The diagnostics of the chains under the worst of the priors."""
+    worst = max((prior.posterior.sampling for prior in models.priors), key=lambda each: each.worst.r_hat)
+    ess = min(_ess(prior.posterior.sampling) for prior in models.priors)
+    numbers = f"largest R̂ = {written(worst.worst.r_hat, 3)}, smallest effective sample size {ess:,.0f}"
+    if models.has_converged:
+        return f"The {in_words(worst.chains)} chains converged under every prior ({numbers})."
+    return (
+        f"The {in_words(worst.chains)} chains did not converge under every prior ({numbers}; required are R̂ of at "
+        "most 1.01 and 400 effective draws), so this report draws no conclusion from them."
+    )
+
+
+def _ess(sampling: Sampling) -> float:
+    return min(sampling.worst.ess_bulk, sampling.worst.ess_tail)
+
+
+def best_sentence(models: PriorAnalyses) -> str:
+    """Which algorithm is best on each side, with its probability."""
+    ranks = models.main.posterior.ranks
+    perceived, objective = ranks.perceived.best(), ranks.objective.best()
+    a, b = max(perceived, key=perceived.__getitem__), max(objective, key=objective.__getitem__)
+    # The objective side is signed, so the best has the smallest fallout.
+    best = "highest" if models.modelled.kind != "fallout" else "lowest"
+    return (
+        f"{a} has the highest perceived accuracy with a posterior probability of {share(perceived[a])}, and {b} the "
+        f"{best} {models.modelled.kind} with {share(objective[b])}."
+    )
+
+
+def tau_sentence(models: PriorAnalyses) -> str:
+    """The posterior of the rank correlation, uncertain on both sides, and its dependence on the priors."""
+    tau = models.main.posterior.ranks.tau
+    others = listed(
+        [
+            f"{share(prior.posterior.ranks.tau.share_positive)} under the {prior.name.lower()} priors"
+            for prior in models.priors[1:]
+        ]
+    )
+    return (
+        f"With uncertainty on both sides, the rank correlation τ has a posterior mean of "
+        f"{written(tau.mean, 2, is_share=True)}, 95% credible interval "
+        f"{bracketed(tau.ci_low, tau.ci_high, is_share=True)}. The probability that it is positive is "
+        f"{share(tau.share_positive)}; {others}."
+    )
+
+
+def pairs_sentence(ranks: PosteriorRanks) -> str:
+    """For how many pairs the two sides agree or disagree with a probability of at least .95."""
+    n = len(ranks.pairs)
+    alike = [pair for pair in ranks.pairs if pair.agree >= CERTAIN]
+    opposite = [pair for pair in ranks.pairs if pair.agree <= 1 - CERTAIN]
+    rest = n - len(alike) - len(opposite)
+    sentence = (
+        f"Of {plural(n, 'pair')} of algorithms, the two sides agree on the order of {_count(len(alike))} and "
+        f"disagree on that of {_count(len(opposite))} with a posterior probability of at least {share(CERTAIN)}; "
+        f"{_count(rest)} remain{'s' if rest == 1 else ''} undecided."
+    )
+    if not opposite:
+        return sentence
+    orders = [
+        f"{pair.a if pair.perceived > 0.5 else pair.b} over {pair.b if pair.perceived > 0.5 else pair.a}"
+        for pair in opposite[:MOST_PAIRS]
+    ]
+    if (n_more := len(opposite) - MOST_PAIRS) > 0:
+        orders.append(f"{in_words(n_more)} more")
+    return f"{sentence} Opposite, in the order of perceived accuracy: {listed(orders)}."
+
+
+def _count(n: int) -> str:
+    return in_words(n) if n else "none"
+
+
+def factor_sentence(factors: BayesFactors) -> str:
+    """The Bayes factors of the analysis of variance and of the planned contrast."""
+    sentences = []
+    for factor, effect, none in (
+        (factors.anova, f"some difference between the algorithms in {factors.variable.in_text}", "no difference"),
+        (factors.contrast, "a difference in the planned contrast", "none"),
+    ):
+        if isinstance(factor, BayesFactor):
+            sentences.append(_evidence(factor, effect, none))
+        elif isinstance(factor, Undefined):
+            sentences.append(f"There is no Bayes factor for {effect}. {factor.reason}")
+    return " ".join(sentences)
+
+
+def _evidence(factor: BayesFactor, effect: str, none: str) -> str:
+    if factor.log >= 0:
+        return (
+            f"The data are {times(factor.alternative)} as likely under {effect} as under {none} "
+            f"(BF₁₀ {equal_to(factor.alternative)}, JZS prior of scale {written(factor.scale, 2)})."
+        )
+    return (
+        f"The data are {times(factor.null)} as likely under {none} as under {effect} "
+        f"(BF₀₁ {equal_to(factor.null)}, JZS prior of scale {written(factor.scale, 2)})."
+    )
+
+
+def times(value: float) -> str:
+    """A factor in words.
+
+    Examples
+    --------
+    >>> times(3.456), times(123456.0)
+    ('3.46 times', 'more than 1,000 times')
+    """
+    return f"{written(value)} times" if value <= LARGEST else f"more than {LARGEST:,.0f} times"
+
+
+def equal_to(value: float) -> str:
+    """A factor with its sign, to follow its letters.
+
+    Examples
+    --------
+    >>> equal_to(3.456), equal_to(123456.0)
+    ('= 3.46', '> 1,000')
+    """
+    return f"= {written(value)}" if value <= LARGEST else f"> {LARGEST:,.0f}"
+
+
+def share(probability: float) -> str:
+    """A posterior probability, never shown as 0 or 1.
+
+    Examples
+    --------
+    >>> share(0.8765), share(1.0), share(0.0004)
+    ('.88', '> .99', '< .01')
+    """
+    if probability > 0.99:
+        return "> .99"
+    return "< .01" if probability < 0.01 else written(probability, 2, is_share=True)
+
+
+def seed_sentence(results: BayesianResults) -> str:
+    """Seed and versions."""
+    versions = ", ".join(f"{name} {version}" for name, version in results.versions.items())
+    return f"Bayesian analysis: seed {results.seed}; {versions}."
+
+
+def strip_title(ranks: PosteriorRanks, half: str) -> str:
+    """The finding of a strip of ranks: which algorithm probably ranks first."""
+    best = (ranks.perceived if half == "perceived" else ranks.objective).best()
+    first = max(best, key=best.__getitem__)
+    return f"{first} ranks first with a posterior probability of {share(best[first])}"

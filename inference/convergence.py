@@ -1,0 +1,114 @@
+"""Convergence of Markov chains: rank-normalised split R-hat and effective sample sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import DataError
+from inference.results import Result
+
+MOST_R_HAT = 1.01
+LEAST_ESS = 400.0
+TAILS = (0.05, 0.95)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Convergence(Result):
+    """Diagnostics of one quantity over several chains."""
+
+    r_hat: float  # the larger one of rank-normalised bulk and folded R-hat; 1 where the chains agree
+    ess_bulk: float  # effective number of draws for means and probabilities
+    ess_tail: float  # the smaller effective number of draws for the 5% and the 95% quantile
+
+    @property
+    def has_converged(self) -> bool:
+        """Whether R-hat is at most 1.01 and both effective sizes are at least 400 (Vehtari et al.)."""
+        return self.r_hat <= MOST_R_HAT and min(self.ess_bulk, self.ess_tail) >= LEAST_ESS
+
+
+def convergence(draws: ArrayLike) -> Convergence:
+    """Diagnose the draws of one quantity, shape (n_chains, n_draws).
+
+    Raises DataError for draws that are not finite, fewer than two chains, fewer than eight draws a chain, or a constant
+    quantity. Source: Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), Bayesian Analysis 16(2):667-718; the
+    autocovariances are summed by Geyer's initial monotone sequence, as in Stan.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> convergence(rng.standard_normal((4, 1000))).has_converged
+    True
+    """
+    array = np.asarray(draws, dtype=np.float64)
+    if array.ndim != 2 or array.shape[0] < 2 or array.shape[1] < 8:
+        raise DataError(f"Diagnostics need two chains of eight draws or more; got an array of shape {array.shape}.")
+    if not np.isfinite(array).all():
+        raise DataError("A chain holds a value that is not a finite number.")
+    if np.ptp(array) == 0:
+        raise DataError("The quantity is the same in every draw.")
+    split = _split(array)
+    bulk = _normal_scores(split)
+    folded = _normal_scores(np.abs(split - np.median(split)))
+    return Convergence(
+        r_hat=max(_r_hat(bulk), _r_hat(folded)),
+        ess_bulk=_ess(bulk),
+        ess_tail=min(_ess((split <= np.quantile(array, tail)).astype(np.float64)) for tail in TAILS),
+    )
+
+
+def _split(draws: Floats) -> Floats:
+    """Both halves of every chain as chains of their own; of an odd number of draws the middle one is left out."""
+    half = draws.shape[1] // 2
+    return np.concatenate([draws[:, :half], draws[:, -half:]])
+
+
+def _normal_scores(draws: Floats) -> Floats:
+    """Normal quantiles of the pooled ranks, Blom's fractional offset."""
+    from scipy import special, stats
+
+    ranks = stats.rankdata(draws, method="average").reshape(draws.shape)
+    scores: Floats = special.ndtri((ranks - 0.375) / (draws.size + 0.25))
+    return scores
+
+
+def _r_hat(draws: Floats) -> float:
+    n = draws.shape[1]
+    within = draws.var(axis=1, ddof=1).mean()
+    between = n * draws.mean(axis=1).var(ddof=1)
+    return float(np.sqrt((between / within + n - 1) / n)) if within > 0 else float("inf")
+
+
+def _ess(draws: Floats) -> float:
+    """Effective number of draws of the mean over chains that are split already."""
+    m, n = draws.shape
+    covariances = _autocovariances(draws)
+    within = float(covariances[:, 0].mean()) * n / (n - 1)
+    pooled = within * (n - 1) / n + float(draws.mean(axis=1).var(ddof=1))
+    if pooled == 0:
+        return float(m * n)
+    correlations = 1 - (within - covariances.mean(axis=0)) / pooled
+    correlations[0] = 1.0
+    # Sums of neighbouring pairs are positive and fall, in theory: cut where one is not, and level those that rise.
+    last = (n - 3) // 2
+    pairs = correlations[: 2 * last].reshape(-1, 2).sum(axis=1)
+    negative = np.flatnonzero(pairs < 0)
+    end = int(negative[0]) if negative.size else last
+    falling = np.minimum.accumulate(pairs[:end])
+    # One even correlation behind the cut, where it is positive, lessens the variance of antithetic chains.
+    odd = max(float(correlations[2 * end]), 0.0)
+    time = max(-1 + 2 * float(falling.sum()) + odd, 1 / np.log10(m * n))
+    return float(m * n / time)
+
+
+def _autocovariances(draws: Floats) -> Floats:
+    """Autocovariance of every chain at all lags, divided by n."""
+    n = draws.shape[1]
+    centred = draws - draws.mean(axis=1, keepdims=True)
+    spectrum = np.fft.rfft(centred, 2 * n, axis=1)
+    covariances: Floats = np.fft.irfft(spectrum * spectrum.conj(), 2 * n, axis=1)[:, :n] / n
+    return covariances

@@ -1,0 +1,81 @@
+"""What posterior draws of both sides say on ranks: each rank, agreement on each pair, and Kendall's tau."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import DataError
+from inference.bootstrap import finite_means
+from inference.order_bootstrap import RankProbabilities, TauDistribution, rank_distribution, tau_distribution
+from inference.results import Result, Undefined
+
+
+@dataclass(frozen=True)
+class PairAgreement(Result):
+    """Two conditions, by the posteriors of both sides."""
+
+    a: str
+    b: str
+    perceived: float  # probability that `a` is better on the perceived side
+    objective: float  # the same on the objective side
+    agree: float  # probability that both sides order the two alike
+
+
+@dataclass(frozen=True)
+class PosteriorRanks(Result):
+    """Ranks of the conditions on both sides and their agreement."""
+
+    perceived: RankProbabilities
+    objective: RankProbabilities
+    pairs: tuple[PairAgreement, ...]
+    tau: TauDistribution  # over draws of both sides, so uncertain on both
+
+
+def posterior_ranks(
+    perceived: ArrayLike, objective: ArrayLike, names: Sequence[str], *, rng: np.random.Generator
+) -> PosteriorRanks | Undefined:
+    """Summarise independent draws of both sides, shapes (n_perceived, k) and (n_objective, k), larger is better.
+
+    The sides are independent, so the probability of agreement on a pair follows from the two probabilities of order;
+    for tau the draws of the objective side are paired with those of the other at random. Undefined for fewer than two
+    conditions. Raises DataError where the names do not match the columns, and as `finite_means`.
+
+    Examples
+    --------
+    >>> found = posterior_ranks([[2, 1], [2, 1]], [[2, 1], [1, 2]], ["A", "B"], rng=np.random.default_rng(1))
+    >>> found.pairs[0].agree, found.tau.mean
+    (0.5, 0.0)
+    """
+    x, y = finite_means(perceived), finite_means(objective)
+    if not x.shape[1] == y.shape[1] == len(names):
+        raise DataError(f"There are {len(names)} names for {x.shape[1]} and {y.shape[1]} columns of draws.")
+    if len(names) < 2:
+        return Undefined("Fewer than two algorithms have both measures.")
+    n = min(len(x), len(y))
+    tau = tau_distribution(rng.permutation(x)[:n], rng.permutation(y)[:n])
+    if isinstance(tau, Undefined):
+        return tau
+    return PosteriorRanks(
+        perceived=rank_distribution(x, names), objective=rank_distribution(y, names), pairs=_pairs(x, y, names), tau=tau
+    )
+
+
+def _pairs(x: NDArray[np.float64], y: NDArray[np.float64], names: Sequence[str]) -> tuple[PairAgreement, ...]:
+    pairs = []
+    for (a, first), (b, second) in combinations(zip(names, range(len(names)), strict=True), 2):
+        above, below = _shares(x, first, second)
+        over, under = _shares(y, first, second)
+        pairs.append(PairAgreement(a, b, perceived=above, objective=over, agree=above * over + below * under))
+    return tuple(pairs)
+
+
+def _shares(draws: NDArray[np.float64], first: int, second: int) -> tuple[float, float]:
+    """Shares of draws in which the first is above and below the second; of a tie, half either way."""
+    above = float(np.mean(draws[:, first] > draws[:, second]))
+    tied = float(np.mean(draws[:, first] == draws[:, second]))
+    return above + tied / 2, 1 - above - tied / 2

@@ -1,0 +1,231 @@
+"""The Bayesian analysis: a worker computes it, the chapter appears, and it claims no more than its chains support."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.enums import RequestStatus
+from analysis.exports.document import document_of
+from analysis.exports.files import report_json
+from analysis.models import BayesianAnalysis, Report
+from analysis.narrative import bayesian as narrative
+from analysis.results.bayesian import BayesianResults, PriorAnalyses
+from analysis.services import bayesian, bayesian_jobs, build_report
+from analysis.services.report_cache import page_of, version_of
+from core.errors import NotAllowedInState
+from inference.convergence import Convergence
+from inference.posterior_ranks import PairAgreement
+from inference.results import Undefined
+from studies.models import Participant, Study, StudyMembership
+from tests.factories.accounts import UserFactory
+from tests.factories.analysis import page_without_pictures, plant, planted_person
+from tests.factories.evaluation import make_run_at
+from tests.factories.studies import make_study
+
+ALGORITHMS = "toppop,corngr,puresvd:factors=4"
+RATINGS = {"TopPop": (4, 4, 3, 4, 4), "CorNgr": (1, 2, 1, 2, 3), "PureSVD4": (2, 3, 1, 3, 2)}
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture(scope="module")
+def analysed(module_database: None) -> Report:
+    """A report on answers that differ within every participant, with its analysis computed in full."""
+    study = make_study(slug="modelled-films", run=make_run_at("succeeded", algorithms=ALGORITHMS))
+    for number in range(6):
+        for label, ratings in RATINGS.items():
+            turned = [1 + (rating - 1 + (number + rank) % 2) % 5 for rank, rating in enumerate(ratings)]
+            planted_person(study, label, turned, 3 + (label == "TopPop"), first_item=3 * number)
+    report = build_report(study=study)
+    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
+    return Report.objects.get(pk=report.pk)
+
+
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chains that are too short to converge, for tests of the job around them."""
+    for name, value in {"WARM_UP": 2, "DRAWS": 16, "LONGER": (1, 2)}.items():
+        monkeypatch.setattr(bayesian, name, value)
+
+
+def models_of(report: Report) -> PriorAnalyses:
+    numbers = report.bayesian.read_results()
+    assert isinstance(numbers, BayesianResults)
+    assert isinstance(numbers.models, PriorAnalyses)
+    return numbers.models
+
+
+@pytest.mark.slow
+def test_posterior_recovers_what_is_planted(analysed: Report) -> None:
+    models = models_of(analysed)
+    assert models.has_converged
+    assert [prior.name for prior in models.priors] == ["Main", "Narrower", "Wider"]
+    for prior in models.priors:
+        assert prior.posterior.ranks.perceived.best()["TopPop"] > 0.95
+        effects = prior.posterior.effects
+        assert effects["TopPop"].low > max(effects[name].high for name in ("CorNgr", "PureSVD4")) - 1.5
+        for summary in prior.posterior.hit_rates.values():
+            assert 0 <= summary.low <= summary.mean <= summary.high <= 1
+    # The narrower prior pulls the effects together.
+    main, narrower = (prior.posterior.effects["TopPop"].mean for prior in models.priors[:2])
+    assert 0 < narrower < main
+    recall = analysed.read_results().objective.at(0).values("recall")
+    rates = models.main.posterior.hit_rates
+    assert sorted(rates, key=lambda name: rates[name].mean) == sorted(rates, key=recall.__getitem__)
+    numbers = analysed.bayesian.read_results()
+    assert numbers.factors is not None
+    assert numbers.factors.anova.log > 0  # type: ignore[union-attr]
+    assert len(numbers.factors.pairs) == 3
+
+
+@pytest.mark.slow
+def test_chapter_says_what_the_posterior_shows(analysed: Report) -> None:
+    body = page_without_pictures(analysed)
+    assert "TopPop has the highest perceived accuracy with a posterior probability of" in body
+    assert "95% credible interval" in body
+    assert "chains converged under every prior" in body
+    assert "Sensitivity to the priors" in body
+    assert "JZS prior of scale 0.50" in body
+    assert narrative.PENDING not in body
+    assert narrative.LABEL not in body  # they are people
+    figures = {figure.key for figure in document_of(analysed).figures()}
+    assert {"posterior-ranks-perceived", "posterior-ranks-objective"} <= figures
+
+
+@pytest.mark.slow
+def test_same_answers_same_numbers(analysed: Report, brief: None) -> None:
+    first, second = (bayesian.compute_bayesian(report=analysed, progress=lambda words: None) for _ in range(2))
+    assert json.dumps(first) == json.dumps(second)
+
+
+@pytest.mark.slow
+def test_numbers_stand_in_the_file_of_numbers(analysed: Report) -> None:
+    written = json.loads(report_json(analysed))["bayesian"]
+    assert written == analysed.bayesian.results
+    assert written["models"]["priors"][0]["posterior"]["sampling"]["chains"] == 4
+
+
+def test_report_is_there_first_and_the_chapter_follows(planted: Study, brief: None) -> None:
+    report = build_report(study=planted)
+    assert report.bayesian.status == RequestStatus.QUEUED
+    assert narrative.PENDING in str(page_of(report).body)
+    version = version_of(report)
+    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
+    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False  # delivered twice
+    report = Report.objects.get(pk=report.pk)
+    assert version_of(report) != version
+    body = str(page_of(report).body)
+    assert narrative.PENDING not in body
+    # Such short chains have not converged: no conclusion is drawn from them.
+    assert "did not converge" in body
+    assert "so this report draws no conclusion" in body
+    assert "posterior probability of" not in body
+    assert models_of(report).main.posterior.sampling.draws == 32  # after the longer chains, too
+    assert build_report(study=planted).pk == report.pk  # the inputs are the same
+    assert bayesian_jobs.request_bayesian(report=report).status == RequestStatus.SUCCEEDED
+
+
+def test_simulated_answers_are_labelled(study: Study, brief: None) -> None:
+    plant(study, {"TopPop": [4, 5], "CorNgr": [2, 1], "PureSVD4": [3, 3]}, mode="simulated")
+    report = build_report(study=study)
+    bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk)
+    assert narrative.LABEL in page_without_pictures(Report.objects.latest("pk"))
+
+
+def test_answers_that_changed_are_refused(planted: Study, brief: None) -> None:
+    report = build_report(study=planted)
+    Participant.objects.filter(study=planted).first().delete()  # type: ignore[union-attr]
+    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False
+    report = Report.objects.get(pk=report.pk)
+    assert report.bayesian.status == RequestStatus.FAILED
+    assert "The answers have changed since this report was built" in page_without_pictures(report)
+
+
+def test_too_little_to_compare(study: Study) -> None:
+    plant(study, {"TopPop": [3, 4, 5]})
+    report = build_report(study=study)
+    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
+    numbers = BayesianAnalysis.objects.latest("pk").read_results()
+    assert numbers is not None
+    assert isinstance(numbers.models, Undefined)
+    assert "Fewer than two algorithms have both ratings and measures." in page_without_pictures(
+        Report.objects.latest("pk")
+    )
+
+
+def test_page_shows_the_progress_and_cancels_and_tries_again(client: Client, planted: Study, brief: None) -> None:
+    report = build_report(study=planted)
+    client.force_login(StudyMembership.objects.get(study=planted).researcher)
+    page, part = report.get_absolute_url(), reverse("analysis:bayesian", args=[report.pk])
+    assert "waiting for a worker" in client.get(page).content.decode()
+    assert 'hx-trigger="every 3s"' in client.get(part).content.decode()
+    client.post(reverse("analysis:bayesian-cancel", args=[report.pk]))
+    assert client.get(part).headers["HX-Refresh"] == "true"
+    assert "Try again" in client.get(page).content.decode()
+    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False
+    client.post(reverse("analysis:bayesian-cancel", args=[report.pk]))  # it is over: a message, no error
+    client.post(reverse("analysis:bayesian-request", args=[report.pk]))
+    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
+    assert 'id="bayesian-analysis"' not in client.get(page).content.decode()
+    BayesianAnalysis.objects.all().delete()  # as for a report of an older version
+    assert "not computed for this report" in client.get(page).content.decode()
+    stranger = Client()
+    stranger.force_login(UserFactory())
+    assert stranger.get(part).status_code == 404
+
+
+def test_cancelled_while_it_runs(planted: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = build_report(study=planted)
+
+    def cancelled(**_more: Any) -> dict[str, Any]:
+        bayesian_jobs.cancel_bayesian(analysis=BayesianAnalysis.objects.latest("pk"))
+        _more["progress"]("Sampling")
+        raise AssertionError("the worker went on")
+
+    monkeypatch.setattr(bayesian_jobs, "compute_bayesian", cancelled)
+    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False
+    analysis = BayesianAnalysis.objects.latest("pk")
+    assert (analysis.status, analysis.results) == (RequestStatus.CANCELLED, None)
+    with pytest.raises(NotAllowedInState):
+        bayesian_jobs.cancel_bayesian(analysis=analysis)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(bayesian_jobs.OperationalError, "queued"), (ValueError, "failed"), (KeyboardInterrupt, "queued")],
+)
+def test_what_goes_wrong(
+    planted: Study, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: str
+) -> None:
+    report = build_report(study=planted)
+
+    def broken(**_more: Any) -> dict[str, Any]:
+        raise error
+
+    monkeypatch.setattr(bayesian_jobs, "compute_bayesian", broken)
+    with pytest.raises(error):
+        bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk)
+    assert BayesianAnalysis.objects.latest("pk").status == status
+    BayesianAnalysis.objects.update(hinted_at=None)
+    assert bayesian_jobs.sweep_bayesian() == (status == "queued")
+
+
+@pytest.mark.slow
+def test_words_of_pairs_and_factors(analysed: Report) -> None:
+    models = models_of(analysed)
+    ranks = models.main.posterior.ranks
+    opposite = replace(ranks, pairs=tuple(PairAgreement(f"A{n}", "B", 0.01, 0.99, 0.02) for n in range(8)))
+    words = narrative.pairs_sentence(opposite)
+    assert "agree on the order of none and disagree on that of eight" in words
+    assert "B over A5 and two more." in words
+    bad = replace(models.main.posterior.sampling, worst=Convergence(1.2, 50, 60))
+    prior = replace(models.main, posterior=replace(models.main.posterior, sampling=bad))
+    words = narrative.convergence_sentence(replace(models, priors=(prior, *models.priors[1:])))
+    assert "did not converge" in words
+    assert "R̂ = 1.200" in words
+    assert "size 50" in words

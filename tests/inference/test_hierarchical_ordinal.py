@@ -1,0 +1,166 @@
+"""The hierarchical ordinal model: its posterior against importance sampling and a second sampler, recovery, errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import special
+
+from core.errors import DataError, ParameterError
+from inference.convergence import convergence
+from inference.hierarchical_ordinal import THRESHOLD_SD, OrdinalPrior, OrdinalRatings, sample_ordinal
+from tests.factories.chains import simulated_ratings
+
+REFERENCE = Path(__file__).parents[1] / "data" / "statistics" / "hierarchical_ordinal.json"
+Floats = NDArray[np.float64]
+SMALL = OrdinalRatings.of(
+    codes=[0, 1, 0, 2, 2, 1],
+    conditions=[0, 0, 0, 1, 1, 1],
+    participants=[0, 0, 1, 2, 2, 3],
+    items=["a", "b", "a", "a", "b", "b"],
+    n_categories=3,
+)
+
+
+def named(effects: Floats, thresholds: Floats, sds: Floats) -> dict[str, Floats]:
+    """Quantities of draws, (…, n_conditions), (…, 2) and (…, 2); heavy tails are cut off."""
+    difference = effects[..., 1] - effects[..., 0]
+    return {
+        "difference": difference,
+        "above": (difference > 0).astype(float),
+        "low": thresholds[..., 0] - effects.mean(axis=-1),
+        "width": thresholds[..., 1] - thresholds[..., 0],
+        "persons": np.minimum(sds[..., 0], 3),
+        "items": np.minimum(sds[..., 1], 3),
+    }
+
+
+def importance_means(ratings: OrdinalRatings, prior: OrdinalPrior, n: int, seed: int) -> dict[str, tuple[float, float]]:
+    """Posterior means, with errors, by draws from the prior weighted by their likelihood."""
+    rng = np.random.default_rng(seed)
+    effects = rng.normal(0, prior.effect_sd, (n, int(ratings.conditions.max()) + 1))
+    thresholds = np.sort(rng.normal(0, THRESHOLD_SD, (n, ratings.n_categories - 1)), axis=1)
+    sds = np.abs(rng.standard_t(3, (n, 2))) * prior.spread_scale
+    eta = effects[:, ratings.conditions]
+    for index, group in enumerate((ratings.participants, ratings.items)):
+        eta = eta + (sds[:, index, None] * rng.standard_normal((n, group.max() + 1)))[:, group]
+    bounds = np.pad(thresholds, ((0, 0), (1, 1)), constant_values=((0, 0), (-np.inf, np.inf)))
+    mass = special.ndtr(bounds[:, ratings.codes + 1] - eta) - special.ndtr(bounds[:, ratings.codes] - eta)
+    weights = mass.prod(axis=1)
+    weights /= weights.sum()
+    means = {}
+    for name, values in named(effects, thresholds, sds).items():
+        mean = float(weights @ values)
+        means[name] = mean, float(np.sqrt(weights**2 @ (values - mean) ** 2))
+    return means
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("prior", [OrdinalPrior(), OrdinalPrior(2.0, 0.5)])
+def test_posterior_is_that_of_importance_sampling(prior: OrdinalPrior) -> None:
+    draws = sample_ordinal(SMALL, prior, warm_up=200, draws=1500, rng=np.random.default_rng(8))
+    sds = np.stack([draws.sd_participants, draws.sd_items], axis=-1)
+    sampled = named(draws.effects, draws.thresholds, sds)
+    for name, (mean, error) in importance_means(SMALL, prior, 200_000, 7).items():
+        own = sampled[name].std() / np.sqrt(convergence(sampled[name]).ess_bulk)
+        assert sampled[name].mean() == pytest.approx(mean, abs=4 * np.hypot(error, own)), name
+        assert np.hypot(error, own) < 0.08  # so that the comparison says something
+
+
+@pytest.mark.reference
+def test_posterior_is_that_of_a_second_sampler() -> None:
+    """PyMC's model of the same data and priors, sampled by NUTS (see the script beside the values)."""
+    reference: dict[str, Any] = json.loads(REFERENCE.read_text())
+    draws = sample_ordinal(simulated_ratings(11), OrdinalPrior(), warm_up=300, draws=1200, rng=np.random.default_rng(5))
+    quantities = draws.identified()
+    assert set(quantities) == set(reference["posterior"])
+    for name, (mean, sd) in reference["posterior"].items():
+        chains = quantities[name]
+        # Both means have a Monte Carlo error; five of their standard errors, and as much of the sd.
+        error = sd * np.sqrt(1 / convergence(chains).ess_bulk + 1 / reference["ess"])
+        assert chains.mean() == pytest.approx(mean, abs=5 * error), name
+        assert chains.std() == pytest.approx(sd, rel=0.15), name
+
+
+@pytest.mark.unit
+def test_effects_are_recovered_and_chains_converge() -> None:
+    ratings = simulated_ratings(3, n_persons=25, n_items=30)
+    draws = sample_ordinal(ratings, OrdinalPrior(), warm_up=150, draws=300, rng=np.random.default_rng(1))
+    means = draws.effects.mean(axis=(0, 1))
+    assert means[1] - means[0] == pytest.approx(0.5, abs=0.4)
+    assert means[2] - means[0] == pytest.approx(1.0, abs=0.4)
+    assert draws.sd_participants.mean() == pytest.approx(0.6, abs=0.15)
+    assert draws.sd_items.mean() == pytest.approx(0.4, abs=0.15)
+    assert 0.3 < draws.acceptance < 0.6
+    for name, chains in draws.identified().items():
+        assert convergence(chains).r_hat < 1.03, name
+
+
+@pytest.mark.unit
+def test_same_seed_same_draws_and_progress_is_told() -> None:
+    shares: list[float] = []
+    first, second = (
+        sample_ordinal(
+            SMALL, OrdinalPrior(), warm_up=60, draws=60, rng=np.random.default_rng(1), progress=shares.append
+        )
+        for _ in range(2)
+    )
+    assert np.array_equal(first.effects, second.effects)
+    assert np.array_equal(first.thresholds, second.thresholds)
+    assert shares[:3] == [0.0, 50 / 120, 100 / 120]
+    other = sample_ordinal(SMALL, OrdinalPrior(), warm_up=60, draws=60, rng=np.random.default_rng(2))
+    assert not np.array_equal(first.effects, other.effects)
+
+
+@pytest.mark.unit
+def test_a_category_that_nobody_chose_leaves_its_thresholds_to_the_prior() -> None:
+    ratings = OrdinalRatings.of([0, 0, 2, 2], [0, 0, 1, 1], [0, 1, 2, 3], ["x", "y", "x", "y"], 5)
+    draws = sample_ordinal(ratings, OrdinalPrior(), warm_up=100, draws=300, rng=np.random.default_rng(1))
+    assert (np.diff(draws.thresholds, axis=2) > 0).all()
+    assert np.isfinite(draws.thresholds).all()
+
+
+@pytest.mark.unit
+def test_items_are_numbered_within_conditions() -> None:
+    assert SMALL.items.tolist() == [0, 1, 0, 2, 3, 3]
+    assert SMALL.participants.tolist() == [0, 0, 1, 2, 2, 3]
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_categories": 1}, "two categories"),
+        ({"codes": [], "conditions": [], "participants": [], "items": []}, "one dimension"),
+        ({"codes": [0, 2]}, "outside the 2 categories"),
+        ({"codes": [0, -1]}, "outside the 2 categories"),
+        ({"conditions": [0, 2]}, "numbered without gaps"),
+        ({"conditions": [0, -1]}, "numbered without gaps"),
+    ],
+)
+def test_unusable_ratings(change: dict[str, Any], message: str) -> None:
+    ratings = {"codes": [0, 1], "conditions": [0, 1], "participants": [0, 1], "items": ["x", "x"], "n_categories": 2}
+    with pytest.raises(DataError, match=message):
+        OrdinalRatings.of(**{**ratings, **change})
+
+
+@pytest.mark.unit
+def test_shapes_have_to_match() -> None:
+    short = np.zeros(1, dtype=np.int64)
+    with pytest.raises(DataError, match="Every rating has a condition"):
+        OrdinalRatings(np.array([0, 1]), short, short, short, 2)
+
+
+@pytest.mark.unit
+def test_bad_parameters() -> None:
+    for scales in ((0.0, 1.0), (1.0, -1.0)):
+        with pytest.raises(ParameterError, match="positive"):
+            OrdinalPrior(*scales)
+    for sizes in ({"warm_up": 0, "draws": 1}, {"warm_up": 1, "draws": 0}):
+        with pytest.raises(ParameterError, match="one iteration"):
+            sample_ordinal(SMALL, OrdinalPrior(), rng=np.random.default_rng(1), **sizes)
