@@ -93,7 +93,7 @@ def aggregation(
     between = pearson(means_x.tolist(), means_y.tolist())
     between_slope = _plain_slope(means_x, means_y)
     slopes = [_plain_slope(x[condition == index], y[condition == index]) for index in range(k)]
-    is_defined = isinstance(within, LevelSlope)
+    own, p_own = (within.estimate, within.p) if isinstance(within, LevelSlope) else (0.0, 1.0)
     return AggregationResult(
         total=total,
         within_conditions=within,
@@ -101,8 +101,8 @@ def aggregation(
         between_slope=between_slope,
         between=between,
         by_condition=tuple(ConditionSlope(name, slope) for name, slope in zip(names, slopes, strict=True)),
-        is_reversed=is_defined and within.estimate * total.estimate < 0 and max(within.p, total.p) < alpha,
-        is_reversed_between=is_defined and between_slope is not None and within.estimate * between_slope < 0,
+        is_reversed=own * total.estimate < 0 and max(p_own, total.p) < alpha,
+        is_reversed_between=between_slope is not None and own * between_slope < 0,
         opposite=tuple(
             name for name, slope in zip(names, slopes, strict=True) if slope is not None and slope * total.estimate < 0
         ),

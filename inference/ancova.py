@@ -243,14 +243,14 @@ def _mean(names: Sequence[str], index: int, plain: _Model, full: _Model) -> Adju
 
 
 def _pairs(names: Sequence[str], plain: _Model, full: _Model, alpha: float) -> tuple[AdjustedPair, ...]:
-    places = list(combinations(range(len(names)), 2))
+    indexes = list(combinations(range(len(names)), 2))
     unadjusted, adjusted = (
-        estimates_of([(*model.estimate(np.eye(model.k)[a] - np.eye(model.k)[b]), model.df) for a, b in places], alpha)
+        estimates_of([(*model.estimate(np.eye(model.k)[a] - np.eye(model.k)[b]), model.df) for a, b in indexes], alpha)
         for model in (plain, full)
     )
     return tuple(
         AdjustedPair(names[a], names[b], before, after)
-        for (a, b), before, after in zip(places, unadjusted, adjusted, strict=True)
+        for (a, b), before, after in zip(indexes, unadjusted, adjusted, strict=True)
     )
 
 

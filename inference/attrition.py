@@ -50,7 +50,7 @@ def attrition_test(counts: Mapping[str, tuple[int, int]]) -> AttritionResult | U
 
     Pearson's chi-square if at least 5 losses and 5 completions are expected in every condition, else the test of
     Fisher, Freeman and Halton: exact for up to 200,000 tables with these margins, beyond by 100,000 tables (the
-    observed one and random ones with a fixed seed). Undefined with fewer than two conditions, or if nobody or all were
+    observed one and random ones with a fixed seed). Undefined with fewer than two conditions, or if none or all were
     lost. Raises DataError for impossible counts. Source: Freeman & Halton (1951), Biometrika 38(1/2):141-149.
 
     Examples
@@ -59,18 +59,18 @@ def attrition_test(counts: Mapping[str, tuple[int, int]]) -> AttritionResult | U
     >>> result.p_method, round(result.p, 4)
     ('exact', 0.0436)
     """
-    for name, (assigned, lost) in counts.items():
-        if not 0 <= lost <= assigned:
-            raise DataError(f"{name}: {lost} of {assigned} participants lost.")
+    for name, (assigned, gone) in counts.items():
+        if not 0 <= gone <= assigned:
+            raise DataError(f"{name}: {gone} of {assigned} participants lost.")
     present = {name: both for name, both in counts.items() if both[0]}
-    n = np.array([assigned for assigned, _lost in present.values()], dtype=np.int64)
-    lost = np.array([lost for _assigned, lost in present.values()], dtype=np.int64)
+    n = np.array([size for size, _gone in present.values()], dtype=np.int64)
+    lost = np.array([gone for _size, gone in present.values()], dtype=np.int64)
     if len(present) < 2:
         return Undefined(f"A comparison needs two conditions with participants; there are {len(present)}.", ATTRITION)
     if not lost.sum():
-        return Undefined("Nobody who was assigned was lost.", ATTRITION)
+        return Undefined("No assigned participant was lost.", ATTRITION)
     if lost.sum() == n.sum():
-        return Undefined("Everybody who was assigned was lost.", ATTRITION)
+        return Undefined("Every assigned participant was lost.", ATTRITION)
     share = float(lost.sum() / n.sum())
     chi_squared = float((((lost - n * share) ** 2) / (n * share * (1 - share))).sum())
     smallest = float(n.min()) * min(share, 1 - share)
@@ -101,8 +101,8 @@ def _p_value(n: Integers, lost: Integers, chi_squared: float, smallest: float) -
         logs = _tables(log_choices, int(lost.sum()))
         weights = np.exp(logs - logs.max())
         return min(float(weights[logs <= limit].sum() / weights.sum()), 1.0), EXACT
-    drawn = np.random.default_rng(SEED).multivariate_hypergeometric(n, int(lost.sum()), DRAWN, method="marginals")
-    logs = sum(choices[column] for choices, column in zip(log_choices, drawn.T, strict=True))
+    tables = np.random.default_rng(SEED).multivariate_hypergeometric(n, int(lost.sum()), DRAWN, method="marginals")
+    logs = sum(choices[column] for choices, column in zip(log_choices, tables.T, strict=True))
     return (1 + int((logs <= limit).sum())) / (DRAWN + 1), SAMPLED
 
 

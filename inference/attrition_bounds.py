@@ -104,14 +104,14 @@ def lee_bounds(a: Arm, b: Arm) -> Bounds | Undefined:
     return _bounds(*_lee_ends(a, b, values_a, values_b))
 
 
-def _lee_ends(stayed: Arm, lost: Arm, values: Floats, others: Floats) -> tuple[End, End, float]:
+def _lee_ends(fuller: Arm, lost: Arm, values: Floats, shorter: Floats) -> tuple[End, End, float]:
     """Both ends of the first minus the second, and the share of the first, which lost fewer, that is trimmed."""
-    retained = len(values) / stayed.n_assigned, len(others) / lost.n_assigned
+    retained = len(values) / fuller.n_assigned, len(shorter) / lost.n_assigned
     trimmed = 1 - retained[1] / retained[0]
     error_of_share = sum(
-        (1 - share) / (arm.n_assigned * share) for share, arm in zip(retained, (stayed, lost), strict=True)
+        (1 - share) / (arm.n_assigned * share) for share, arm in zip(retained, (fuller, lost), strict=True)
     )
-    mean, variance = float(others.mean()), float(others.var(ddof=1)) / len(others)
+    mean, variance = float(shorter.mean()), float(shorter.var(ddof=1)) / len(shorter)
     ascending = np.sort(values)
     low, high = (_trimmed_mean(ordered, trimmed, error_of_share) for ordered in (ascending, ascending[::-1]))
     return (low[0] - mean, math.sqrt(low[1] + variance)), (high[0] - mean, math.sqrt(high[1] + variance)), trimmed

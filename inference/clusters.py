@@ -130,8 +130,8 @@ def _result(
 
     (n, n_clusters, left_out, alpha), k, ratio = facts, len(names), min(fit.ratios[1], LARGEST_RATIO)
     f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
-    places = list(combinations(range(k), 2))
-    pairs = estimates_of([_contrast(estimates, np.eye(k)[a] - np.eye(k)[b]) for a, b in places], alpha)
+    indexes = list(combinations(range(k), 2))
+    pairs = estimates_of([_contrast(estimates, np.eye(k)[a] - np.eye(k)[b]) for a, b in indexes], alpha)
     likelihood_ratio = max(2 * (fit.log_likelihood - likelihood.at((0.0, 0.0)).log_likelihood), 0.0)
     return ClusterResult(
         n=n,
@@ -142,7 +142,7 @@ def _result(
         likelihood_ratio=likelihood_ratio,
         p_clusters=float(special.chdtrc(1, likelihood_ratio)) / 2 if likelihood_ratio > 0 else 1.0,
         test=FTest(f, k - 1, denominator, float(special.fdtrc(k - 1, denominator, f))),
-        pairs=tuple(ClusterPair(names[a], names[b], pair) for (a, b), pair in zip(places, pairs, strict=True)),
+        pairs=tuple(ClusterPair(names[a], names[b], pair) for (a, b), pair in zip(indexes, pairs, strict=True)),
         log_likelihood=fit.log_likelihood,
         left_out=left_out,
     )

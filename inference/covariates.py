@@ -112,7 +112,8 @@ def _coded(covariate: Covariate, n: int) -> Block:
         raise DataError(f"The covariate {covariate.name!r} mixes numbers and labels.")
     if are_labels == {True}:
         labels = [MISSING if value is None else str(value) for value in covariate.values]
-        columns = np.array([[label == level for level in sorted(set(labels))[1:]] for label in labels], dtype=float)
+        levels, number = np.unique(labels, return_inverse=True)
+        columns = np.eye(len(levels))[number][:, 1:]
         return Block(covariate.name, columns - columns.mean(axis=0), n_missing)
     numbers = np.array([np.nan if value is None else value for value in covariate.values], dtype=float)
     if np.isinf(numbers).any():

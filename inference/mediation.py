@@ -107,13 +107,13 @@ def mediation(
         return Undefined(f"{len(values)} participants leave no residual degrees of freedom.", MEDIATION)
     moments = _Moments(values, columns, condition)
     slopes, means = moments.at(np.ones((1, len(values))))
-    drawn = _drawn(moments, condition, resamples, rng)
+    resampled = _resampled(moments, condition, resamples, rng)
     return MediationResult(
         n=len(values),
         resamples=resamples,
         slopes=_slopes(tuple(mediators), slopes[0], moments, df),
         pairs=tuple(
-            _pair((names[a], names[b]), tuple(mediators), _parts(slopes, means, a, b), _parts(*drawn, a, b))
+            _pair((names[a], names[b]), tuple(mediators), _parts(slopes, means, a, b), _parts(*resampled, a, b))
             for a, b in combinations(range(k), 2)
         ),
         left_out=left_out,
@@ -153,7 +153,9 @@ class _Moments:
         return slopes / self.scale[: self.q], means * self.scale + self.offset
 
 
-def _drawn(moments: _Moments, condition: Integers, resamples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _resampled(
+    moments: _Moments, condition: Integers, resamples: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """Slopes and means of that many resamples of participants within conditions."""
     slopes, means, n_drawn = [], [], 0
     while n_drawn < resamples:
@@ -181,11 +183,11 @@ def _pair(
     names: tuple[str, str],
     mediators: tuple[str, ...],
     observed: tuple[Floats, Floats],
-    drawn: tuple[Floats, Floats],
+    resampled: tuple[Floats, Floats],
 ) -> MediatedPair:
     differences, indirect = observed[0][0], observed[1][0]
-    direct = drawn[0][:, -1] - drawn[1].sum(axis=1)
-    *intervals, direct_interval = percentile_intervals(np.column_stack([drawn[1], direct]), CONFIDENCE)
+    direct = resampled[0][:, -1] - resampled[1].sum(axis=1)
+    *intervals, direct_interval = percentile_intervals(np.column_stack([resampled[1], direct]), CONFIDENCE)
     return MediatedPair(
         a=names[0],
         b=names[1],

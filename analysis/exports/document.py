@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.charts import comparison as charts
 from analysis.exports.sections import comparison, method, objective, perceived, plan
+from analysis.exports.sections.covariates import covariate_sections
 from analysis.exports.sections.follow_up import follow_up_sections
 from analysis.models import Report
 from analysis.narrative import agreement, generalisation, verdict
@@ -100,6 +101,7 @@ def document_of(report: Report) -> Document:
         perceived.table_1_section(results),
         perceived.distributions_section(results),
         *follow_up_sections(results),
+        *covariate_sections(results),
         *perceived.scale_sections(results),
         objective.objective_section(results, run_figure),
         comparison.both_section(results, figure),

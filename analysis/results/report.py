@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.results.codec import stored
 from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
+from analysis.results.covariates import CovariateAnalyses
 from analysis.results.exclusions import Exclusions
 from analysis.results.flow import Flow
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
@@ -84,6 +85,7 @@ class Results:
     nested: ItemEffectsResult | Undefined | None = field(default=None, metadata=stored(is_omitted=True))
     crossed: ItemEffectsResult | Undefined | None = None
     scales: tuple[QuestionnaireScale, ...] = field(default=(), metadata=stored(is_omitted=True))
+    covariates: CovariateAnalyses | None = field(default=None, metadata=stored(is_omitted=True))
     objective: ObjectiveSide
     comparisons: tuple[Comparison, ...]
     contrast: PlannedContrast | None = field(default=None, metadata=stored(is_omitted=True))

@@ -176,8 +176,8 @@ def test_losses_are_tested_by_what_the_counts_allow(monkeypatch: pytest.MonkeyPa
     ("counts", "reason"),
     [
         ({"A": (5, 1), "B": (0, 0)}, "two conditions"),
-        ({"A": (5, 0), "B": (5, 0)}, "Nobody"),
-        ({"A": (5, 5), "B": (5, 5)}, "Everybody"),
+        ({"A": (5, 0), "B": (5, 0)}, "No assigned"),
+        ({"A": (5, 5), "B": (5, 5)}, "Every assigned"),
     ],
 )
 def test_losses_that_cannot_be_compared_say_why(counts: dict[str, tuple[int, int]], reason: str) -> None:
