@@ -73,7 +73,7 @@ def aggregation(
     >>> by, conditions = [1, 2, 3, 6, 7, 8], ["A"] * 3 + ["B"] * 3
     >>> result = aggregation([3, 2.5, 1, 8, 7, 6.5], by, conditions, range(6))
     >>> round(result.total.estimate, 2), round(result.within_conditions.estimate, 2), result.opposite
-    (0.85, -0.88, ('A', 'B'))
+    (0.82, -0.88, ('A', 'B'))
     """
     y, x = np.asarray(values, dtype=np.float64), np.asarray(by, dtype=np.float64)
     labels = [str(label) for label in conditions]
