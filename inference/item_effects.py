@@ -161,27 +161,37 @@ def crossed_items(answers: ItemAnswers, *, alpha: float = 0.05) -> ItemEffectsRe
 
 def _fitted(answers: ItemAnswers, alpha: float, *, is_nested: bool) -> ItemEffectsResult | Undefined:
     check_alpha(alpha)
-    read = _read(answers)
+    read = read_answers(answers)
     if isinstance(read, Undefined):
         return read
-    item = read.item
-    if is_nested:
-        item = np.unique(read.item + read.condition * (read.item.max() + 1), return_inverse=True)[1]
-    part = read.condition if is_nested else np.zeros_like(item)
-    design = Design(read.values, read.condition, read.person, item, part)
-    if reason := _why_inseparable(design, len(read.names), is_nested=is_nested):
-        return Undefined(reason, NESTED if is_nested else CROSSED)
+    design = nested_design(read) if is_nested else _crossed_design(read)
+    if isinstance(design, Undefined):
+        return design
     likelihood = RestrictedLikelihood(design)
     fit = likelihood.maximum()
     if fit.is_at_limit:
         reason = "Participants and items reproduce all ratings: there is no residual variance."
         return Undefined(reason, NESTED if is_nested else CROSSED)
     estimates = observed_estimates(design, likelihood, fit) if is_nested else model_estimates(likelihood, fit)
-    return _result(read, fit, estimates, alpha)
+    return result_of(read, fit, estimates, alpha)
+
+
+def nested_design(read: NumberedAnswers) -> Design | Undefined:
+    """The design with an effect of each item in each condition, or why it cannot be fitted."""
+    item = np.unique(read.item + read.condition * (read.item.max() + 1), return_inverse=True)[1]
+    design = Design(read.values, read.condition, read.person, item, read.condition)
+    reason = _why_inseparable(design, len(read.names), is_nested=True)
+    return Undefined(reason, NESTED) if reason else design
+
+
+def _crossed_design(read: NumberedAnswers) -> Design | Undefined:
+    design = Design(read.values, read.condition, read.person, read.item, np.zeros_like(read.item))
+    reason = _why_inseparable(design, len(read.names), is_nested=False)
+    return Undefined(reason, CROSSED) if reason else design
 
 
 @dataclass(frozen=True)
-class _Answers:
+class NumberedAnswers:
     """Answers with whole numbers for condition, person and item."""
 
     values: Floats
@@ -192,7 +202,8 @@ class _Answers:
     left_out: tuple[str, ...]
 
 
-def _read(answers: ItemAnswers) -> _Answers | Undefined:
+def read_answers(answers: ItemAnswers) -> NumberedAnswers | Undefined:
+    """Number conditions, participants and items; errors as in `nested_items`."""
     array = np.asarray(answers.values, dtype=np.float64)
     labels = [str(label) for label in answers.conditions]
     if not array.ndim == 1 or not len(array) == len(labels) == len(answers.persons) == len(answers.items):
@@ -210,7 +221,7 @@ def _read(answers: ItemAnswers) -> _Answers | Undefined:
     person, item = _numbered(answers.persons), _numbered(answers.items)
     if len(set(zip(person.tolist(), condition.tolist(), strict=True))) != person.max() + 1:
         raise DataError("A person has answers in two conditions; the design is between-subjects.")
-    return _Answers(array, condition, person, item, tuple(present), left_out)
+    return NumberedAnswers(array, condition, person, item, tuple(present), left_out)
 
 
 def _numbered(keys: Sequence[Hashable]) -> NDArray[np.int64]:
@@ -237,7 +248,8 @@ def _why_inseparable(design: Design, k: int, *, is_nested: bool) -> str:
     return ""
 
 
-def _result(read: _Answers, fit: Fit, estimates: Estimates, alpha: float) -> ItemEffectsResult:
+def result_of(read: NumberedAnswers, fit: Fit, estimates: Estimates, alpha: float) -> ItemEffectsResult:
+    """The result of a fit; `estimates` are of the conditions alone."""
     from scipy import special
 
     k = len(read.names)
@@ -265,7 +277,7 @@ def _result(read: _Answers, fit: Fit, estimates: Estimates, alpha: float) -> Ite
     )
 
 
-def _estimate(read: _Answers, index: int, estimates: Estimates) -> ConditionEstimate:
+def _estimate(read: NumberedAnswers, index: int, estimates: Estimates) -> ConditionEstimate:
     here = read.condition == index
     mean, se = float(estimates.means[index]), math.sqrt(estimates.covariance[index, index])
     df = estimates.df(np.eye(len(read.names))[index])
@@ -288,7 +300,7 @@ def _interval(estimate: float, se: float, df: float) -> Interval:
     return Interval(estimate - half, estimate + half)
 
 
-def _pairs(read: _Answers, estimates: Estimates, alpha: float) -> ItemPairs:
+def _pairs(read: NumberedAnswers, estimates: Estimates, alpha: float) -> ItemPairs:
     from scipy import special
 
     k, compared = len(read.names), []

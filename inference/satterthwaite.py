@@ -36,6 +36,11 @@ class Estimates:
         gradient = np.array([contrast @ change @ contrast for change in self.gradients])
         return variance**2 / float(gradient @ self.inverse @ gradient)
 
+    def first(self, n: int) -> Estimates:
+        """Of the conditions and covariates the first `n`."""
+        gradients = tuple(change[:n, :n] for change in self.gradients)
+        return Estimates(self.means[:n], self.covariance[:n, :n], gradients, self.inverse)
+
     def joint(self, contrasts: Floats) -> tuple[float, float]:
         """F of several contrasts together, shape (n_contrasts, n_conditions), and its denominator's df. Source: Fai &
         Cornelius (1996), Journal of Statistical Computation and Simulation 54(4):363-378.
@@ -76,13 +81,14 @@ def observed_estimates(design: Design, likelihood: RestrictedLikelihood, fit: Fi
 
     Each participant has the same weight, and within participants each answer. Items count as often as they were shown,
     so the means stay unbiased where items that are shown more often are also rated better. Generalised least squares
-    would give items more equal weights. On clusters whose size is informative: Seaman, Pavlou & Copas (2014),
-    Statistics in Medicine 33(30):5371-5387.
+    would give items more equal weights. With covariates these weights are those of a weighted least squares fit. On
+    clusters whose size is informative: Seaman, Pavlou & Copas (2014), Statistics in Medicine 33(30):5371-5387.
     """
-    lengths, n = np.bincount(design.person).astype(float), len(design.values)
-    weights = np.zeros((n, likelihood.k))
-    weights[np.arange(n), design.condition] = 1 / lengths[design.person]
-    weights /= weights.sum(axis=0)
+    lengths, fixed = np.bincount(design.person).astype(float), design.fixed()
+    weighted = fixed / lengths[design.person][:, np.newaxis]
+    weights = (
+        weighted @ np.linalg.inv(fixed.T @ weighted) if design.covariates.size else weighted / weighted.sum(axis=0)
+    )
     levels = (design.person, design.item)
     parts = [fit.variance * ratio * _outer(weights, one) for ratio, one in zip(fit.ratios, levels, strict=True)]
     covariance = parts[0] + parts[1] + fit.variance * weights.T @ weights

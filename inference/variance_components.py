@@ -11,7 +11,7 @@ of a grid.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
@@ -41,6 +41,13 @@ class Design:
     person: Integers
     item: Integers
     part: Integers
+    # Further fixed effects beside the conditions' means, shape (n_answers, n_covariates), their columns independent.
+    covariates: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def fixed(self) -> Floats:
+        """Indicators of the conditions and the covariates, shape (n_answers, n_conditions + n_covariates)."""
+        indicators = np.eye(int(self.condition.max()) + 1)[self.condition]
+        return np.hstack([indicators, self.covariates]) if self.covariates.size else indicators
 
     def sizes(self) -> list[int]:
         """Of each part the number of its participants or of its items, whichever is smaller."""
@@ -55,8 +62,9 @@ class Fit:
     """The fit at two variance ratios."""
 
     ratios: tuple[float, float]  # variance of participants and of items over the residual variance
-    means: Floats  # shape (n_conditions,); in the unit of the answers
-    covariance: Floats  # shape (n_conditions, n_conditions); of the means
+    # Means of the conditions, at 0 of all covariates, and behind them the slopes of covariates: shape (n_fixed,).
+    means: Floats
+    covariance: Floats  # shape (n_fixed, n_fixed); of the same
     variance: float  # of the residual
     log_likelihood: float  # restricted
 
@@ -79,13 +87,13 @@ class RestrictedLikelihood:
     """
 
     def __init__(self, design: Design) -> None:
-        self.k = int(design.condition.max()) + 1
+        fixed = design.fixed()
+        self.k = fixed.shape[1]
         self.df = len(design.values) - self.k
-        self.shift = float(design.values.mean())
-        centred = design.values - self.shift
-        self.parts = [
-            _Part(design, centred, np.flatnonzero(design.part == part), self.k) for part in np.unique(design.part)
-        ]
+        shift = float(design.values.mean())
+        self.shift = np.where(np.arange(self.k) <= design.condition.max(), shift, 0.0)
+        columns = np.column_stack([fixed, design.values - shift])
+        self.parts = [_Part(design, columns, np.flatnonzero(design.part == part)) for part in np.unique(design.part)]
 
     def deviance(self, ratios: tuple[float, float]) -> float:
         """Minus twice the restricted log likelihood, with the best residual variance."""
@@ -150,19 +158,17 @@ class _Part:
     the inverse covariance I - w 1 1', w = a / (1 + n a). A dense matrix as wide as the others are many remains.
     """
 
-    def __init__(self, design: Design, centred: Floats, here: Integers, k: int) -> None:
+    def __init__(self, design: Design, all_columns: Floats, here: Integers) -> None:
         levels = [np.unique(numbers[here], return_inverse=True)[1] for numbers in (design.person, design.item)]
         self.eliminated = 0 if levels[0].max() >= levels[1].max() else 1
         gone, kept = levels[self.eliminated], levels[1 - self.eliminated]
-        columns = np.zeros((len(here), k + 1))
-        columns[np.arange(len(here)), design.condition[here]] = 1.0
-        columns[:, k] = centred[here]
+        columns = all_columns[here]
         self.plain = columns.T @ columns
         self.gone_sizes, self.kept_sizes = np.bincount(gone).astype(float), np.bincount(kept).astype(float)
         shape = (len(self.kept_sizes), len(self.gone_sizes))
         shared = sparse.csr_array((np.ones(len(here)), (kept, gone)), shape=shape)
         self.shared = shared.toarray() if math.prod(shape) <= MOST_DENSE else shared
-        self.gone_sums, self.kept_sums = np.zeros((shape[1], k + 1)), np.zeros((shape[0], k + 1))
+        self.gone_sums, self.kept_sums = np.zeros((shape[1], columns.shape[1])), np.zeros((shape[0], columns.shape[1]))
         np.add.at(self.gone_sums, gone, columns)
         np.add.at(self.kept_sums, kept, columns)
 

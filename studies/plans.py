@@ -64,6 +64,7 @@ class AnalysisPlan:
     exclude: tuple[str, ...] = ()  # keys of the quality flags that exclude a participant from the analysis
     exclude_words: str = ""  # an additional exclusion rule in free text; may be empty
     resamples: int = 20_000  # bootstrap resamples, from `FEWEST_RESAMPLES` to `MOST_RESAMPLES`
+    covariates: tuple[str, ...] = ()  # questions before assignment, beside the stratification factors
 
     def __post_init__(self) -> None:
         if not is_number(self.alpha):
@@ -74,6 +75,7 @@ class AnalysisPlan:
             raise ParameterError("The plan names at least one perceived variable.")
         _refuse_unknown("perceived variable", self.variables, PERCEIVED)
         _refuse_unknown("quality flag", self.exclude, flags.KEYS)
+        _refuse_unknown("covariate", self.covariates, self.covariates)
         if len(self.exclude_words) > LONGEST_RULE:
             raise ParameterError(f"A rule of exclusion is a text of at most {LONGEST_RULE} characters.")
         if not is_number(self.resamples) or self.resamples != int(self.resamples):
@@ -99,7 +101,10 @@ class AnalysisPlan:
 
     def as_plain(self) -> dict[str, Any]:
         """Return the plan as stored in the settings of a study."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        if not self.covariates:  # so that plans without covariates stay the same bytes as before covariates existed
+            del plain["covariates"]
+        return plain
 
 
 @dataclass(frozen=True)
@@ -221,7 +226,7 @@ def plan_from(settings: Mapping[str, Any]) -> AnalysisPlan:
     known = [field.name for field in fields(AnalysisPlan)]
     if unknown := sorted(set(stored) - set(known)):
         raise ParameterError(f"The plan has no {unknown[0]!r}; it has {', '.join(known)}.")
-    for name in ("variables", "scales", "exclude"):
+    for name in ("variables", "scales", "exclude", "covariates"):
         if name in stored:
             if isinstance(stored[name], str) or not isinstance(stored[name], Sequence):
                 raise ParameterError(f"The {name} of the plan are a list; got {stored[name]!r}.")

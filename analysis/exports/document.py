@@ -9,6 +9,7 @@ from analysis.charts import comparison as charts
 from analysis.exports.sections import comparison, method, objective, offline, perceived, plan
 from analysis.exports.sections.bayesian import bayesian_section
 from analysis.exports.sections.constructs import construct_sections
+from analysis.exports.sections.covariates import covariate_sections
 from analysis.exports.sections.follow_up import follow_up_sections
 from analysis.models import Report
 from analysis.narrative import agreement, generalisation, verdict
@@ -102,6 +103,7 @@ def document_of(report: Report) -> Document:
         perceived.table_1_section(results),
         perceived.distributions_section(results),
         *follow_up_sections(results),
+        *covariate_sections(results),
         *perceived.scale_sections(results),
         *construct_sections(results, figure),
         objective.objective_section(results, run_figure),

@@ -35,6 +35,7 @@ class FrozenAnalysis:
     exclude: tuple[str, ...] = ()
     exclude_words: str = ""
     resamples: int
+    covariates: tuple[str, ...] = field(default=(), metadata=stored(is_omitted=True))
     tests: dict[str, str] = field(default_factory=dict)
     primary: Primary
     list_length: int = 0
@@ -52,6 +53,7 @@ class ReportPlan:
     exclude: tuple[str, ...] = ()
     exclude_words: str = ""
     resamples: int
+    covariates: tuple[str, ...] = field(default=(), metadata=stored(is_omitted=True))
     by_hand: bool = True
     metrics: tuple[str, ...] = ()
     n: int

@@ -8,6 +8,7 @@ from typing import Any
 from analysis.results.codec import stored
 from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
 from analysis.results.constructs import Constructs
+from analysis.results.covariates import CovariateAnalyses
 from analysis.results.exclusions import Exclusions
 from analysis.results.flow import Flow
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
@@ -88,6 +89,7 @@ class Results:
     crossed: ItemEffectsResult | Undefined | None = None
     scales: tuple[QuestionnaireScale, ...] = field(default=(), metadata=stored(is_omitted=True))
     constructs: Constructs | None = field(default=None, metadata=stored(is_omitted=True))
+    covariates: CovariateAnalyses | None = field(default=None, metadata=stored(is_omitted=True))
     objective: ObjectiveSide
     perceived_ranks: dict[str, RankSets] = field(default_factory=dict, metadata=stored(is_omitted=True))
     offline: tuple[OfflineMetric, ...] = field(default=(), metadata=stored(is_omitted=True))

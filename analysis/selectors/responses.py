@@ -34,6 +34,7 @@ class Reading:
     completers: Answers
     excluded: Exclusions
     reasons: tuple[ExclusionReason, ...]
+    keys: tuple[int, ...] = ()  # of the analysed participants, in the order of `analysed.people`
 
     @property
     def n_left_out(self) -> int:
@@ -53,6 +54,7 @@ class _Rows:
     n_answers: int = 0
     n_modelled: int = 0
     n_incomplete: int = 0
+    keys: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.scored = [[] for _ in self.scales]
@@ -65,6 +67,7 @@ class _Rows:
         self.n_modelled += record.n_modelled
         self.people.append(row.person)
         self.languages.append(record.participant.language)
+        self.keys.append(record.participant.pk)
         self.shown += row.shown
         for rows, scale_row in zip(self.scored, row.scored, strict=True):
             rows.append(scale_row)
@@ -132,6 +135,7 @@ def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
         analysed=analysed.answers(conditions, counts.total()),
         completers=completers.answers(conditions, 0),
         excluded=excluded,
+        keys=tuple(analysed.keys),
         reasons=tuple(
             ExclusionReason(how=how, reason=reason, n=n)
             for (how, reason), n in sorted(counts.items(), key=lambda count: (-count[1], count[0]))

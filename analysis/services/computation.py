@@ -23,6 +23,7 @@ from analysis.services.agreement import all_comparisons
 from analysis.services.constructs import constructs_of
 from analysis.services.contrasts import contrasted_metric, tested_contrast, tested_equivalence
 from analysis.services.correlations import correlations_of
+from analysis.services.covariates import covariate_analyses
 from analysis.services.effects import effects_of_all
 from analysis.services.exclusions import TestedVariable, by_key, with_and_without
 from analysis.services.item_effects import item_models
@@ -74,6 +75,11 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     correlations, novelty = correlations_of(answers, list(perceived))
     progress("Generalising over items")
     nested, crossed = item_models(answers, alpha)
+    progress("Adjusting for covariates and losses")
+    covariates = covariate_analyses(
+        study, inputs.run, inputs.reading, inputs.flow, tested=list(perceived),
+        primary=by_key(perceived, inputs.plan.primary.perceived), covariates=inputs.plan.covariates, alpha=alpha,
+    )  # fmt: skip
     progress("Comparing both sides")
     primary = inputs.plan.primary
     pair = (primary.perceived, primary.objective)
@@ -124,6 +130,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         crossed=crossed,
         scales=tuple(study_scale(answers, scale, inputs.plan.scales) for scale in answers.scales),
         constructs=constructs_of(answers, rng_for(study.seed, "report", "constructs"), progress),
+        covariates=covariates,
         objective=_objective(inputs.run, lengths),
         perceived_ranks=perceived_rank_sets(perceived, alpha=alpha),
         offline=offline_metrics(lengths, objective, alpha=alpha),

@@ -57,6 +57,12 @@ def paired_groups(answers: Answers, a: Variable, b: Variable) -> tuple[ExactGrou
     return _grouped(answers, *first, has_both), _grouped(answers, *second, has_both)
 
 
+def values_of(answers: Answers, variable: Variable) -> list[float | None]:
+    """Each participant's value in the order of `answers.people`; None for participants without a score of a scale."""
+    points, unit = _points(answers, variable)
+    return [None if point is None else point / unit for point in points]
+
+
 def _points(answers: Answers, variable: Variable) -> tuple[list[int | None], int]:
     """Each participant's value as an integer, None where there is none, and the number that makes one unit."""
     if variable.scale:

@@ -42,6 +42,7 @@ def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PL
             exclude=planned.exclude if overrides.exclude is None else tuple(overrides.exclude),
             exclude_words=planned.exclude_words,
             resamples=planned.resamples,
+            covariates=planned.covariates,
         ).in_order()
     except ParameterError as problem:
         raise ParallaxError("report.bad_plan", str(problem)) from problem
@@ -52,6 +53,7 @@ def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PL
         exclude=plan.exclude,
         exclude_words=plan.exclude_words,
         resamples=plan.resamples,
+        covariates=plan.covariates,
         by_hand=True if overrides.by_hand is None else overrides.by_hand,
         metrics=tuple(
             Metric(kind, length, run.n).key for length in (0, *run.profile_lengths) for kind in TESTED_KINDS

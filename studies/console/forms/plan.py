@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from studies.design.narrative.plan import PERCEIVED_LABELS
+from studies.design.presets.loader import possible_covariates
 from studies.instrument import flags
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study
@@ -43,6 +44,15 @@ class PlanFields(forms.Form):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text="Each is tested like the variables above. Other scales are exploratory.",
+    )
+    covariates = forms.MultipleChoiceField(
+        label="Covariates",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=(
+            "Answers before assignment that the adjusted comparisons use, beside the stratification factors. Choose "
+            "those that predict the primary variable."
+        ),
     )
     exclude = forms.MultipleChoiceField(
         label="Exclude from the analysis participants with one of these flags",
@@ -82,8 +92,13 @@ class PlanFields(forms.Form):
         return {**plan_from(study.settings).as_plain(), REFILL: study.settings.get(REFILL, False)}
 
     def ask(self, study: Study) -> None:
-        """Offer the study's own scales; without any, remove the field."""
-        scales = questionnaire_from(study.questionnaire).scales
+        """Offer the study's own covariates and scales; without any, remove the field."""
+        questionnaire = questionnaire_from(study.questionnaire)
+        scales, covariates = questionnaire.scales, possible_covariates(questionnaire)
+        if covariates:
+            self.fields["covariates"].choices = [(key, key.replace("_", " ")) for key in covariates]  # type: ignore[attr-defined]
+        else:
+            del self.fields["covariates"]
         if not scales:
             del self.fields["scales"]
             return
@@ -101,6 +116,7 @@ class PlanFields(forms.Form):
             alpha=cleaned["alpha"],
             variables=tuple(cleaned["variables"]),
             scales=tuple(cleaned.get("scales", ())),
+            covariates=tuple(cleaned.get("covariates", ())),
             exclude=tuple(cleaned["exclude"]),
             exclude_words=cleaned["exclude_words"].replace("\r\n", "\n"),
             resamples=cleaned["resamples"],

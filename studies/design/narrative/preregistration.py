@@ -201,8 +201,8 @@ def _analyses(plan: Plan) -> str:
         "Welch's test with Games and Howell's, and Kruskal and Wallis's with Dunn's corrected by Holm; where they "
         "disagree the report says so. A condition is placed above another where its mean is higher and Tukey's "
         f"adjusted p is below {alpha}.\n\n"
-        f"{_primary_test(plan)}{_equivalence(plan)} The stability of ranks and of τ_b is described by "
-        f"{plan.analysis.resamples:,} bootstrap resamples of participants and of test users."
+        f"{_primary_test(plan)}{_equivalence(plan)}{_covariates(plan)} The stability of ranks and of τ_b is described "
+        f"by {plan.analysis.resamples:,} bootstrap resamples of participants and of test users."
     )
 
 
@@ -242,6 +242,17 @@ def _equivalence(plan: Plan) -> str:
         f"pair of conditions{contrast} is tested for equivalence within that bound by two one-sided t tests, and for a "
         f"difference beyond it, each at α = {level(plan.analysis.alpha)}, with Welch's standard errors; both families "
         "of pairs are corrected by Holm."
+    )
+
+
+def _covariates(plan: Plan) -> str:
+    if not plan.analysis.covariates:
+        return ""
+    names = ", ".join(key.replace("_", " ") for key in plan.analysis.covariates)
+    return (
+        " Beside the unadjusted comparisons an analysis of covariance is reported with the stratification factors and "
+        f"these covariates, measured before assignment: {names}. A missing number has the mean, a missing choice is a "
+        "level of its own."
     )
 
 

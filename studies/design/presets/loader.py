@@ -20,12 +20,15 @@ from studies.instrument.measures import RATING_HIGH, RATING_LOW
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.schema import (
     CHOICE,
+    LIKERT,
     MATRIX,
     MULTIPLE,
     NUMBER,
     OTHER,
+    SLIDER,
     YES_NO,
     Question,
+    Questionnaire,
     QuestionnaireProblems,
     lacking_wordings,
     questionnaire_from,
@@ -35,6 +38,7 @@ from studies.plans import PERCEIVED, REFILL, SCALE_PREFIX, contrast_from, plan_f
 from studies.usage_data import SETTING
 
 FOLDER = Path(__file__).parent
+COVARIATE_KINDS = (NUMBER, CHOICE, YES_NO, LIKERT, SLIDER)
 INTERVIEWERS = ("crossed", "nested")  # with conditions; a design that says nothing has them crossed
 ITEM_ORDERS = ("random", "popularity", "title")
 MEASURES = PERCEIVED
@@ -128,7 +132,9 @@ def check_design(
     _check_plan(settings)
     thresholds_from(settings)
     parsed = questionnaire_from(questionnaire)
-    _check_assignment(settings, {question.key: question for question in parsed.about})
+    about = {question.key: question for question in parsed.about}
+    _check_assignment(settings, about)
+    _check_covariates(settings, about)
     _check_scales(settings, [scale.key for scale in parsed.scales], [scale.key for scale in scales_of(parsed)])
     if not isinstance(settings["languages"], list | tuple) or not settings["languages"]:
         raise ParameterError("A study is offered in at least one language.")
@@ -237,6 +243,20 @@ def _check_scales(settings: Mapping[str, Any], scales: Sequence[str], filled: Se
             raise ParameterError(
                 f"The plan names the scale {key!r}, and no question belongs to it. Add a question to the scale, or "
                 "take the scale out of the plan."
+            )
+
+
+def possible_covariates(questionnaire: Questionnaire) -> list[str]:
+    """Keys of the questions before assignment that can be covariates: one number or one choice, of no identity."""
+    return [q.key for q in questionnaire.about if q.kind in COVARIATE_KINDS and not q.is_identifying]
+
+
+def _check_covariates(settings: Mapping[str, Any], about: Mapping[str, Question]) -> None:
+    for key in plan_from(settings).covariates:
+        question = _question_for(key, about, "A covariate")
+        if question.kind not in COVARIATE_KINDS:
+            raise ParameterError(
+                f"A covariate is one number or one choice, and {key!r} is a question of another kind ({question.kind})."
             )
 
 

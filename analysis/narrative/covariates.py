@@ -1,0 +1,263 @@
+"""Sentences on adjusted comparisons, interviewers, losses, known items, and the lists that participants saw."""
+
+from __future__ import annotations
+
+from analysis.narrative.words import coefficient, in_words, plural
+from analysis.results.covariates import AdjustedVariable, Adjustment, Attrition, ItemView, ListCorrelation, ListEffects
+from analysis.tables.cells import bracketed, equals, f_statistic, listed, percent, written
+from inference.aggregation import AggregationResult, LevelSlope
+from inference.ancova import FTest
+from inference.attrition import CHI_SQUARED, EXACT, AttritionResult
+from inference.correlation import CorrelationResult
+from inference.results import Undefined
+from studies.plans import in_text
+
+NO_FACTORS = (
+    "The comparisons are not adjusted: the design has no stratification factors, and the plan names no covariates."
+)
+MOST_PAIRS = 3  # by name; the table has all
+
+
+def _f(test: FTest) -> str:
+    within: float = int(test.df_within) if float(test.df_within).is_integer() else test.df_within
+    return f"{f_statistic(test.df, within, test.f)}, p {equals(test.p)}"
+
+
+def adjustment(results: Adjustment, alpha: float) -> list[str]:
+    """What the comparisons are adjusted for, and whether it changes a conclusion."""
+    if not results.factors and not results.covariates:
+        return [NO_FACTORS]
+    return [_adjusted_for(results), *filter(None, (_variable(variable, alpha) for variable in results.variables))]
+
+
+def _adjusted_for(results: Adjustment) -> str:
+    parts = []
+    if results.factors:
+        parts.append(f"the stratification factors ({listed(results.factors)})")
+    if results.covariates:
+        parts.append(f"the covariates that the plan names ({listed(results.covariates)})")
+    opening = f"Analyses of covariance compare the algorithms at equal values of {listed(parts)}."
+    models = [variable.ancova for variable in results.variables if not isinstance(variable.ancova, Undefined)]
+    if not models:
+        return opening
+    missing = [
+        f"{entry.name}, {plural(entry.n_missing, 'participant')}" for entry in models[0].covariates if entry.n_missing
+    ]  # fmt: skip
+    if missing:
+        opening += f" Missing numbers have the mean, missing choices are a level of their own: {listed(missing)}."
+    return " ".join([opening, *(f"Not used: {entry.name}. {entry.reason}" for entry in models[0].unused)])
+
+
+def _variable(variable: AdjustedVariable, alpha: float) -> str:
+    if isinstance(variable.ancova, Undefined):
+        return f"{variable.name} could not be adjusted. {variable.ancova.reason}"
+    before, after, name = variable.ancova.unadjusted, variable.ancova.adjusted, variable.name
+    tests = f"(unadjusted {_f(before)}; adjusted {_f(after)})"
+    if (before.p < alpha) != (after.p < alpha):
+        change = "significant only with" if after.p < alpha else "significant only without"
+        sentence = f"{name}: the difference between the algorithms is {change} the adjustment {tests}."
+    elif after.p < alpha:
+        sentence = f"{name} differed significantly between the algorithms with and without the adjustment {tests}."
+    else:
+        sentence = (
+            f"{name}: we found no significant difference between the algorithms, "
+            f"with or without the adjustment {tests}."
+        )
+    changed = [
+        f"{pair.a} and {pair.b}"
+        for pair in variable.ancova.pairs
+        if pair.unadjusted.is_significant != pair.adjusted.is_significant
+    ]
+    if changed:
+        pairs = changed[:MOST_PAIRS] + ([f"{len(changed) - MOST_PAIRS} more"] if len(changed) > MOST_PAIRS else [])
+        sentence += f" The adjustment changes the significance of {plural(len(changed), 'pair')}: {listed(pairs)}."
+    slopes = variable.ancova.slopes
+    if slopes is not None and slopes.p < alpha:
+        sentence += (
+            f" The covariates relate to {in_text(name)} differently in different algorithms, {_f(slopes)}, so the "
+            "adjusted "
+            "differences are averages over participants."
+        )
+    return sentence
+
+
+def interviewers(results: Adjustment) -> list[str]:
+    """The share of interviewers in the variance, and the comparison that accounts for it."""
+    sentences = []
+    for variable in results.variables:
+        model = variable.interviewers
+        if model is None:
+            continue
+        if isinstance(model, Undefined):
+            sentences.append(f"{variable.name}: effects of interviewers could not be estimated. {model.reason}")
+            continue
+        sentences.append(
+            f"{variable.name}: {in_words(model.n_clusters)} interviewers account for {percent(model.icc)} of the "
+            "variance "
+            f"within algorithms (likelihood ratio {written(model.likelihood_ratio)}, p {equals(model.p_clusters)}); "
+            "with "
+            f"interviewers as a random effect the algorithms compare by {_f(model.test)}."
+        )
+    return sentences
+
+
+def attrition(results: Attrition, alpha: float) -> list[str]:
+    """Whether conditions lost participants at different rates, and whether conclusions survive the losses."""
+    test = results.test
+    if isinstance(test, Undefined):
+        return [f"Differential attrition was not tested. {test.reason}"]
+    n = sum(rate.n_assigned for rate in test.rates)
+    lost = sum(rate.n_lost for rate in test.rates)
+    opening = (
+        f"{lost:,} of {n:,} assigned participants who are no longer under way are not analysed "
+        f"({percent(lost / n)}): they left, withdrew or are excluded. "
+    )
+    if test.p < alpha:
+        opening += f"Their share differed significantly between the algorithms, {_attrition_test(test)}."
+    else:
+        opening += (
+            f"We found no significant difference of their share between the algorithms, {_attrition_test(test)}; "
+            "that does "
+            "not show that losses are unrelated to the outcome."
+        )
+    lee = [pair.lee for pair in results.pairs if not isinstance(pair.lee, Undefined)]
+    worst = [pair.worst_case for pair in results.pairs if not isinstance(pair.worst_case, Undefined)]
+    n_lee, n_worst = (
+        sum(not bound.interval.low <= 0 <= bound.interval.high for bound in bounds) for bounds in (lee, worst)
+    )  # fmt: skip
+    return [
+        opening,
+        f"The 95% CI of Lee's bounds excludes 0 for {n_lee} of {plural(len(lee), 'pair')}, that of the worst-case "
+        f"bounds for {n_worst} of {len(worst)}; each pair is taken alone, without correction. Lee's bounds are of "
+        "participants who would stay with either algorithm, and assume that an algorithm affects staying in one "
+        "direction "
+        "only; the worst case gives every lost participant the lowest or the highest value.",
+    ]
+
+
+def _attrition_test(test: AttritionResult) -> str:
+    if test.p_method == CHI_SQUARED:
+        return f"χ²({test.df}) = {written(test.chi_squared)}, p {equals(test.p)}, V = {coefficient(test.cramers_v)}"
+    how = "exact" if test.p_method == EXACT else test.p_method
+    return f"Fisher-Freeman-Halton {how} p {equals(test.p)}, V = {coefficient(test.cramers_v)}"
+
+
+def items(view: ItemView, alpha: float) -> list[str]:
+    """Ratings by knowledge of the item, and whether the relation is the same at every level."""
+    sentences = []
+    if isinstance(view.model, Undefined):
+        sentences.append(f"Ratings could not be compared at equal knowledge of the items. {view.model.reason}")
+    else:
+        model = view.model.model
+        verb = "differed significantly" if model.p < alpha else "did not differ significantly"
+        slopes = [
+            f"{slope.name}, b = {written(slope.estimate)}, 95% CI "
+            f"{bracketed(slope.interval.low, slope.interval.high)}, "
+            f"p {equals(slope.p)}"
+            for slope in view.model.slopes
+        ]
+        sentences.append(
+            f"At equal shares of items watched and heard of, the ratings of single items {verb} between the "
+            "algorithms, "
+            f"{f_statistic(model.df, model.df_denominator or 0.0, model.f)}, p {equals(model.p)} (items nested in "
+            f"algorithms). Relative to items never heard of: {'; '.join(slopes)}. Knowing an item is itself a "
+            "consequence "
+            "of what an algorithm recommends, so this comparison describes and does not replace the unadjusted one."
+        )
+    for name, result in (("watched items", view.watched), ("items watched or heard of", view.known)):
+        sentences.append(_levels(name, result))
+    return sentences
+
+
+def _levels(name: str, result: AggregationResult | Undefined) -> str:
+    if isinstance(result, Undefined):
+        return f"Whether {name} are rated differently cannot be said. {result.reason}"
+    opening = f"Over all answers, {name} were rated {_points(result.total)}"
+    within = result.within_conditions
+    if isinstance(within, Undefined):
+        return f"{opening}. There is no relation within algorithms: {within.reason}"
+    sentence = f"{opening}; within algorithms {_points(within)}."
+    if result.is_reversed:
+        sentence += " The two have opposite signs, both significantly (Simpson's paradox)."
+    elif within.estimate * result.total.estimate < 0:
+        sentence += " The two have opposite signs, not both significantly."
+    else:
+        sentence += " The two have the same sign, so no reversal is seen."
+    if result.is_reversed_between and result.between_slope is not None:
+        sentence += (
+            f" Between the algorithms' means the relation runs the other way (b = {written(result.between_slope)}): "
+            "algorithms that recommend more of these items are rated in the opposite direction."
+        )
+    if result.opposite:
+        sentence += f" Opposite in sign to the overall relation: {listed(result.opposite)}."
+    return sentence
+
+
+def _points(slope: LevelSlope) -> str:
+    direction = "higher" if slope.estimate >= 0 else "lower"
+    return (
+        f"{written(abs(slope.estimate))} points {direction} than others "
+        f"(b = {written(slope.estimate)}, 95% CI {bracketed(slope.interval.low, slope.interval.high)}, p "
+        f"{equals(slope.p)})"
+    )
+
+
+def lists(results: ListEffects | Undefined, variable: str) -> list[str]:
+    """How popularity and diversity of lists relate to the variable, and what of the differences goes along with "
+    "them."""
+    if isinstance(results, Undefined):
+        return [f"The lists that participants saw were not measured. {results.reason}"]
+    by = (
+        "the items' features (genres, people, countries, tags, decades)"
+        if results.diversity_by == "features"
+        else "the training users who rated the items, as the items have no features"
+    )
+    without = (
+        f" {plural(results.n_without, 'list')} without two comparable items are left out."
+        if results.n_without
+        else ""
+    )  # fmt: skip
+    return [
+        "Popularity is the mean share of training users who rated the items of a list, in percent; diversity is one "
+        "minus "
+        f"the mean cosine similarity of all pairs of items, by {by}.{without}",
+        *(_correlation(row, variable) for row in results.correlations),
+        _mediation(results, variable),
+    ]
+
+
+def _correlation(row: ListCorrelation, variable: str) -> str:
+    parts = [
+        _r(row.within, "among participants who saw the same algorithm"),
+        _r(row.between, "between the means of the algorithms"),
+    ]
+    return f"List {row.characteristic} and {variable}: {'; '.join(parts)}."
+
+
+def _r(result: CorrelationResult | Undefined, where: str) -> str:
+    if isinstance(result, Undefined):
+        return f"no correlation {where} ({result.reason.rstrip('.')})"
+    limits = (
+        f", 95% CI {bracketed(result.interval.low, result.interval.high, is_share=True)}" if result.interval else ""
+    )  # fmt: skip
+    return f"r = {coefficient(result.coefficient)} {where}{limits}, p {equals(result.p)}"
+
+
+def _mediation(results: ListEffects, variable: str) -> str:
+    model = results.mediation
+    if isinstance(model, Undefined):
+        return f"Differences were not split into parts that go along with the lists. {model.reason}"
+    slopes = [
+        f"{slope.mediator}, b = {written(slope.estimate)}, 95% CI {bracketed(slope.interval.low, slope.interval.high)}"
+        for slope in model.slopes
+    ]
+    n_clear = {slope.mediator: 0 for slope in model.slopes}
+    for part in (part for pair in model.pairs for part in pair.indirect):
+        n_clear[part.mediator] += not part.interval.low <= 0 <= part.interval.high
+    clear = listed([f"{name} for {n} of {plural(len(model.pairs), 'pair')}" for name, n in n_clear.items()])
+    return (
+        f"Within algorithms, {variable} relates to {'; to '.join(slopes)}. The 95% bootstrap CI ({model.resamples:,} "
+        "resamples, each pair alone) of the part of a difference that goes along with list characteristics "
+        "excludes 0 for "
+        f"{clear}. Lists are not randomised within algorithms, so these are associations, not causes."
+    )

@@ -1,0 +1,263 @@
+r"""Analysis of covariance: means of conditions compared at equal values of baseline covariates.
+
+.. math:: y_i = \mu_{c(i)} + x_i' \beta + e_i
+
+A design that balances conditions within strata makes their means correlated; an analysis that ignores the strata has
+intervals that are too wide and tests that reject too rarely (Kahan & Morris, 2012, Statistics in Medicine
+31(4):328-340). So the strata, and covariates that were declared in advance, enter the model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from core.errors import DataError
+from inference.corrections import check_alpha, holm
+from inference.covariates import Blocks, Covariate, Floats, Integers, UnusedCovariate, blocks_of, independent
+from inference.results import Interval, Result, Undefined
+
+ANCOVA = "Analysis of covariance"
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class ParticipantValues:
+    """One value per participant with its condition and covariates; sequences of shape (n,)."""
+
+    values: Sequence[float]  # finite
+    conditions: Sequence[str]
+    covariates: Sequence[Covariate]
+    names: Sequence[str] = ()  # conditions in the wished order; those of the data in order of appearance unless given
+
+
+@dataclass(frozen=True)
+class FTest(Result):
+    """An F test of nested linear models."""
+
+    f: float
+    df: int
+    df_within: float
+    p: float
+
+
+@dataclass(frozen=True)
+class CovariateTest(Result):
+    """A covariate beside the conditions and the other covariates (type II)."""
+
+    name: str
+    test: FTest
+    n_missing: int  # participants with the mean, or with the level "not given", in its stead
+
+
+@dataclass(frozen=True)
+class Estimate(Result):
+    """A difference with the 95% interval of this one alone; `p` is corrected by Holm over all pairs."""
+
+    difference: float
+    se: float
+    interval: Interval
+    df: float
+    p_unadjusted: float
+    p: float
+    is_significant: bool
+
+
+@dataclass(frozen=True)
+class AdjustedPair(Result):
+    """The difference of two conditions, `a` minus `b`, without and with the covariates."""
+
+    a: str
+    b: str
+    unadjusted: Estimate
+    adjusted: Estimate
+
+
+@dataclass(frozen=True)
+class AdjustedMean(Result):
+    """The mean of a condition as observed, and at the mean of all covariates."""
+
+    condition: str
+    n: int
+    mean: float
+    adjusted: float
+    se: float  # of the adjusted mean
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class AncovaResult(Result):
+    """Conditions compared without and with covariates, over the same participants."""
+
+    n: int
+    unadjusted: FTest
+    adjusted: FTest
+    partial_eta_squared: float  # of the conditions, with the covariates
+    sd_unadjusted: float  # residual standard deviations
+    sd_adjusted: float
+    covariates: tuple[CovariateTest, ...]
+    unused: tuple[UnusedCovariate, ...]
+    slopes: FTest | None  # whether slopes differ between conditions; None without degrees of freedom to test it
+    means: tuple[AdjustedMean, ...]
+    pairs: tuple[AdjustedPair, ...]
+    left_out: tuple[str, ...]  # conditions without participants
+
+
+def ancova(data: ParticipantValues, *, alpha: float = 0.05) -> AncovaResult | Undefined:
+    """Compare conditions with pooled variance, without and with covariates.
+
+    As R's ``drop1(lm(value ~ condition + covariates), test = "F")``, with adjusted means averaged over the observed
+    covariates. Undefined with fewer than two conditions, without a usable covariate, without residual degrees of
+    freedom or residual variance. Raises ParameterError for an `alpha` outside (0, 1), and DataError for sequences of
+    unequal length, values that are not finite, or unknown conditions. Source: Maxwell, Delaney & Kelley (2018),
+    Designing Experiments and Analyzing Data, chapter 9.
+
+    Examples
+    --------
+    >>> age = Covariate("age", [20, 30, 40, 20, 30, 40])
+    >>> data = ParticipantValues([1, 2.5, 3, 2, 2.5, 4], ["A", "A", "A", "B", "B", "B"], [age])
+    >>> result = ancova(data)
+    >>> result.adjusted.df_within, round(result.pairs[0].adjusted.difference, 3)
+    (3, -0.667)
+    """
+    check_alpha(alpha)
+    names, condition, values, left_out = read_conditions(data)
+    k, n = len(names), len(values)
+    if k < 2:
+        return Undefined(f"A comparison needs two conditions with participants; there are {k}.", ANCOVA)
+    blocks = blocks_of(data.covariates, condition)
+    if not blocks.used:
+        reasons = " ".join(f"{unused.name}: {unused.reason}" for unused in blocks.unused)
+        return Undefined(f"There is no covariate to adjust for. {reasons}".strip(), ANCOVA)
+    plain = _Model(np.eye(k)[condition], values, k)
+    full = _Model(np.hstack([np.eye(k)[condition], blocks.columns(n)]), values, k)
+    if full.df < 1:
+        return Undefined(f"{n} participants leave no residual degrees of freedom beside the covariates.", ANCOVA)
+    if full.rss <= 1e-12 * max(float(((values - values.mean()) ** 2).sum()), 1e-300):
+        return Undefined("Conditions and covariates reproduce every value: there is no residual variance.", ANCOVA)
+    adjusted = full.against(np.hstack([np.ones((n, 1)), blocks.columns(n)]))
+    return AncovaResult(
+        n=n,
+        unadjusted=plain.against(np.ones((n, 1))),
+        adjusted=adjusted,
+        partial_eta_squared=adjusted.f * (k - 1) / (adjusted.f * (k - 1) + full.df),
+        sd_unadjusted=math.sqrt(plain.variance),
+        sd_adjusted=math.sqrt(full.variance),
+        covariates=tuple(
+            CovariateTest(
+                block.name,
+                full.against(np.hstack([np.eye(k)[condition], blocks.columns(n, block.name)])),
+                block.n_missing,
+            )
+            for block in blocks.used
+        ),
+        unused=blocks.unused,
+        slopes=_slopes(full, blocks, condition),
+        means=tuple(_mean(names, index, plain, full) for index in range(k)),
+        pairs=_pairs(names, plain, full, alpha),
+        left_out=left_out,
+    )
+
+
+def read_conditions(data: ParticipantValues) -> tuple[tuple[str, ...], Integers, Floats, tuple[str, ...]]:
+    """Names of the conditions with participants, their numbers, the values, and the conditions without participants.
+
+    Raises DataError as `ancova` does.
+    """
+    values = np.asarray(data.values, dtype=np.float64)
+    labels = [str(label) for label in data.conditions]
+    if values.ndim != 1 or len(values) != len(labels):
+        raise DataError(f"There are {values.size} values and {len(labels)} conditions: one is needed for the other.")
+    if not np.isfinite(values).all():
+        raise DataError("A value is not a finite number: exclude missing values first.")
+    wished, occurring = list(data.names) or list(dict.fromkeys(labels)), set(labels)
+    if unknown := occurring - set(wished):
+        raise DataError(f"Unknown conditions among the values: {', '.join(sorted(unknown))}.")
+    names = tuple(name for name in wished if name in occurring)
+    number = {name: index for index, name in enumerate(names)}
+    condition = np.array([number[label] for label in labels], dtype=np.int64)
+    return names, condition, values, tuple(name for name in wished if name not in occurring)
+
+
+class _Model:
+    """Least squares with `k` indicators of conditions in front; shape (n, p)."""
+
+    def __init__(self, columns: Floats, values: Floats, k: int) -> None:
+        self.columns, self.values, self.k = columns, values, k
+        q, r = np.linalg.qr(columns)
+        inverse = np.linalg.inv(r)
+        self.coefficients = inverse @ (q.T @ values)
+        self.unscaled = inverse @ inverse.T
+        self.rss = _rss(columns, values)
+        self.df = len(values) - columns.shape[1]
+        self.variance = self.rss / self.df if self.df > 0 else 0.0
+
+    def against(self, smaller: Floats) -> FTest:
+        """The F test of this model against one with fewer columns."""
+        return _f_test(_rss(smaller, self.values), self.columns.shape[1] - smaller.shape[1], self.rss, self.df)
+
+    def estimate(self, contrast: Floats) -> tuple[float, float, float, Interval]:
+        """A contrast of the conditions, its standard error, its two-sided p and its interval."""
+        from scipy import special
+
+        value = float(contrast @ self.coefficients[: self.k])
+        se = math.sqrt(self.variance * float(contrast @ self.unscaled[: self.k, : self.k] @ contrast))
+        half = float(special.stdtrit(self.df, (1 + CONFIDENCE) / 2)) * se
+        p = 2 * float(special.stdtr(self.df, -abs(value / se)))
+        return value, se, p, Interval(value - half, value + half)
+
+
+def _rss(columns: Floats, values: Floats) -> float:
+    q = np.linalg.qr(columns)[0]
+    rest = values - q @ (q.T @ values)
+    return float(rest @ rest)
+
+
+def _f_test(rss_smaller: float, df: int, rss: float, df_within: int) -> FTest:
+    from scipy import special
+
+    f = max(rss_smaller - rss, 0.0) / df / (rss / df_within)
+    return FTest(f, df, df_within, float(special.fdtrc(df, df_within, f)))
+
+
+def _slopes(full: _Model, blocks: Blocks, condition: Integers) -> FTest | None:
+    """The test of interactions of conditions and covariates."""
+    covariates, indicators = blocks.columns(len(condition)), np.eye(full.k)[condition][:, 1:]
+    products = np.hstack([indicators * column[:, np.newaxis] for column in covariates.T])
+    added = independent(full.columns, products)
+    df = full.df - added.shape[1]
+    if df < 1 or not added.shape[1]:
+        return None
+    rss = _rss(np.hstack([full.columns, added]), full.values)
+    return _f_test(full.rss, added.shape[1], rss, df) if rss > 1e-12 * full.rss else None
+
+
+def _mean(names: Sequence[str], index: int, plain: _Model, full: _Model) -> AdjustedMean:
+    adjusted, se, _p, interval = full.estimate(np.eye(full.k)[index])
+    n = int(plain.columns[:, index].sum())
+    return AdjustedMean(names[index], n, float(plain.coefficients[index]), adjusted, se, interval)
+
+
+def _pairs(names: Sequence[str], plain: _Model, full: _Model, alpha: float) -> tuple[AdjustedPair, ...]:
+    indexes = list(combinations(range(len(names)), 2))
+    unadjusted, adjusted = (
+        estimates_of([(*model.estimate(np.eye(model.k)[a] - np.eye(model.k)[b]), model.df) for a, b in indexes], alpha)
+        for model in (plain, full)
+    )
+    return tuple(
+        AdjustedPair(names[a], names[b], before, after)
+        for (a, b), before, after in zip(indexes, unadjusted, adjusted, strict=True)
+    )
+
+
+def estimates_of(contrasts: Sequence[tuple[float, float, float, Interval, float]], alpha: float) -> list[Estimate]:
+    """Differences as value, standard error, p, interval and degrees of freedom, corrected together by Holm."""
+    corrected = holm([p for _value, _se, p, _interval, _df in contrasts])
+    return [
+        Estimate(value, se, interval, df, p, p_holm, p_holm < alpha)
+        for (value, se, p, interval, df), p_holm in zip(contrasts, corrected, strict=True)
+    ]

@@ -1,0 +1,157 @@
+r"""Conditions compared when participants share an interviewer: a random intercept of clusters.
+
+.. math:: y_{ij} = \mu_{c(ij)} + v_j + e_{ij}
+
+The variance of the intercepts is estimated by restricted maximum likelihood. Clusters may meet several conditions, or
+belong to one each; in the latter case a comparison has few degrees of freedom, as it should.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from core.errors import DataError
+from inference.ancova import CONFIDENCE, Estimate, FTest, ParticipantValues, estimates_of, read_conditions
+from inference.corrections import check_alpha
+from inference.covariates import Floats
+from inference.results import Interval, Result, Undefined
+from inference.satterthwaite import Estimates, model_estimates
+from inference.variance_components import LARGEST_RATIO, LARGEST_SHARE, Design, Fit, RestrictedLikelihood
+
+CLUSTERS = "Mixed model with interviewers as a random effect"
+GRID = 40  # values of the intraclass correlation at which the search for the maximum starts
+
+
+@dataclass(frozen=True)
+class ClusterPair(Result):
+    """The difference of two conditions, `a` minus `b`."""
+
+    a: str
+    b: str
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class ClusterResult(Result):
+    """Conditions compared with a random intercept of clusters."""
+
+    n: int
+    n_clusters: int
+    sd_clusters: float  # in the unit of the values, as the next
+    sd_residual: float
+    icc: float  # share of the clusters in the variance within conditions
+    likelihood_ratio: float  # of the cluster variance, restricted
+    p_clusters: float  # by an equal mixture of χ² with 0 and 1 degrees of freedom
+    test: FTest  # of all conditions, with Satterthwaite's degrees of freedom
+    pairs: tuple[ClusterPair, ...]
+    log_likelihood: float  # restricted
+    left_out: tuple[str, ...]  # conditions without participants
+
+
+def clustered(
+    data: ParticipantValues, clusters: Sequence[Hashable], *, alpha: float = 0.05
+) -> ClusterResult | Undefined:
+    """Fit R's ``lmer(value ~ condition + (1 | cluster))``; the covariates of `data` are not used.
+
+    Undefined with fewer than two conditions or two clusters, with one participant in every cluster, with as many
+    clusters as conditions where each has one, without variance within conditions or without residual variance. Raises
+    ParameterError for an `alpha` outside (0, 1) and DataError for sequences of unequal length, values that are not
+    finite, or unknown conditions. Sources: Bates et al. (2015), Journal of Statistical Software 67(1); for the mixture
+    Self & Liang (1987), Journal of the American Statistical Association 82(398):605-610.
+
+    Examples
+    --------
+    >>> values = [1, 2, 1, 2, 4, 5, 4, 5.5]
+    >>> data = ParticipantValues(values, ["A", "B"] * 4, ())
+    >>> round(clustered(data, [1, 1, 1, 1, 2, 2, 2, 2]).icc, 2)
+    0.99
+    """
+    check_alpha(alpha)
+    names, condition, values, left_out = read_conditions(data)
+    if len(clusters) != len(values):
+        raise DataError(f"There are {len(values)} values and {len(clusters)} clusters: one is needed for the other.")
+    cluster = np.unique([list(dict.fromkeys(clusters)).index(key) for key in clusters], return_inverse=True)[1]
+    if reason := _why_not(len(names), condition.tolist(), cluster.tolist()):
+        return Undefined(reason, CLUSTERS)
+    if all(np.ptp(values[condition == index]) == 0 for index in range(len(names))):
+        return Undefined("Within every condition all values are equal: there is no variance to partition.", CLUSTERS)
+    likelihood = RestrictedLikelihood(
+        Design(values, condition, np.arange(len(values)), cluster, np.zeros_like(condition))
+    )
+    fit = _maximum(likelihood)
+    if fit.is_at_limit:
+        return Undefined("Interviewers and conditions reproduce all values: there is no residual variance.", CLUSTERS)
+    return _result(
+        names, fit, model_estimates(likelihood, fit), likelihood, (len(values), int(cluster.max()) + 1, left_out, alpha)
+    )
+
+
+def _why_not(k: int, condition: Sequence[int], cluster: Sequence[int]) -> str:
+    n_clusters, n_cells = len(set(cluster)), len(set(zip(condition, cluster, strict=True)))
+    if k < 2:
+        return f"A comparison needs two conditions with participants; there are {k}."
+    if n_clusters < 2:
+        return "One interviewer led every interview: there is no variance between interviewers."
+    if n_clusters == len(cluster):
+        return "Every interviewer led one interview: interviewer and residual variance cannot be separated."
+    if n_cells == n_clusters <= k:
+        return "Every condition has one interviewer: interviewers and conditions cannot be separated."
+    return ""
+
+
+def _maximum(likelihood: RestrictedLikelihood) -> Fit:
+    """The fit at the largest restricted likelihood, sought between the neighbours of the best point of a grid."""
+    from scipy import optimize
+
+    def deviance(share: float) -> float:
+        return likelihood.deviance((0.0, share / (1 - share)))
+
+    grid = np.append(np.linspace(0, 0.975, GRID), LARGEST_SHARE)
+    best = int(np.argmin([deviance(share) for share in grid]))
+    bounds = (grid[max(best - 1, 0)], grid[min(best + 1, GRID)])
+    end = optimize.minimize_scalar(deviance, bounds=bounds, method="bounded", options={"xatol": 1e-10}).x
+    fits = [likelihood.at((0.0, float(share) / (1 - float(share)))) for share in (0.0, end, LARGEST_SHARE)]
+    return max(fits, key=lambda fit: fit.log_likelihood)
+
+
+def _result(
+    names: Sequence[str],
+    fit: Fit,
+    estimates: Estimates,
+    likelihood: RestrictedLikelihood,
+    facts: tuple[int, int, tuple[str, ...], float],
+) -> ClusterResult:
+    from scipy import special
+
+    (n, n_clusters, left_out, alpha), k, ratio = facts, len(names), min(fit.ratios[1], LARGEST_RATIO)
+    f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
+    indexes = list(combinations(range(k), 2))
+    pairs = estimates_of([_contrast(estimates, np.eye(k)[a] - np.eye(k)[b]) for a, b in indexes], alpha)
+    likelihood_ratio = max(2 * (fit.log_likelihood - likelihood.at((0.0, 0.0)).log_likelihood), 0.0)
+    return ClusterResult(
+        n=n,
+        n_clusters=n_clusters,
+        sd_clusters=math.sqrt(fit.variance * ratio),
+        sd_residual=math.sqrt(fit.variance),
+        icc=ratio / (1 + ratio),
+        likelihood_ratio=likelihood_ratio,
+        p_clusters=float(special.chdtrc(1, likelihood_ratio)) / 2 if likelihood_ratio > 0 else 1.0,
+        test=FTest(f, k - 1, denominator, float(special.fdtrc(k - 1, denominator, f))),
+        pairs=tuple(ClusterPair(names[a], names[b], pair) for (a, b), pair in zip(indexes, pairs, strict=True)),
+        log_likelihood=fit.log_likelihood,
+        left_out=left_out,
+    )
+
+
+def _contrast(estimates: Estimates, contrast: Floats) -> tuple[float, float, float, Interval, float]:
+    from scipy import special
+
+    value, se = float(contrast @ estimates.means), math.sqrt(contrast @ estimates.covariance @ contrast)
+    df = estimates.df(contrast)
+    half = float(special.stdtrit(df, (1 + CONFIDENCE) / 2)) * se
+    return value, se, 2 * float(special.stdtr(df, -abs(value / se))), Interval(value - half, value + half), df

@@ -1,0 +1,221 @@
+r"""How much of the difference of two conditions goes along with characteristics of the lists that they showed.
+
+.. math:: m_j = a_{j,c} + \varepsilon_j, \quad y = c'_c + \sum_j b_j m_j + e
+
+With several conditions the indirect part of a pair is the difference of its mean mediators times their slopes, relative
+to the pair (Hayes & Preacher, 2014, British Journal of Mathematical and Statistical Psychology 67(3):451-470). Total
+and direct part and the indirect ones add up. Lists are not randomised within conditions, so the slopes, and with them
+the indirect parts, are associations: they are causes only if nothing else drives mediator and outcome.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from core.errors import DataError
+from inference.ancova import ParticipantValues, read_conditions
+from inference.bootstrap import check_resamples, percentile_intervals
+from inference.covariates import Floats, Integers, independent
+from inference.results import Interval, Result, Undefined
+
+MEDIATION = "Mediation"
+CONFIDENCE = 0.95
+CHUNK = 2_000_000  # cells of resampled counts at a time
+
+
+@dataclass(frozen=True)
+class MediatorSlope(Result):
+    """The slope of the outcome on a mediator among participants of the same condition, the other mediators equal."""
+
+    mediator: str
+    estimate: float
+    se: float
+    p: float
+    interval: Interval  # 95%, by Student's t
+
+
+@dataclass(frozen=True)
+class IndirectPart(Result):
+    """The part of a difference that goes along with one mediator; 95% percentile interval of the bootstrap."""
+
+    mediator: str
+    difference: float  # of the mean mediators, `a` minus `b`
+    estimate: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class MediatedPair(Result):
+    """The difference of two conditions, `a` minus `b`, in its parts."""
+
+    a: str
+    b: str
+    total: float
+    direct: float
+    direct_interval: Interval  # 95% percentile interval of the bootstrap
+    indirect: tuple[IndirectPart, ...]
+
+
+@dataclass(frozen=True)
+class MediationResult(Result):
+    """Every pair of conditions in its parts."""
+
+    n: int
+    resamples: int
+    slopes: tuple[MediatorSlope, ...]
+    pairs: tuple[MediatedPair, ...]
+    left_out: tuple[str, ...]  # conditions without participants
+
+
+def mediation(
+    data: ParticipantValues, mediators: Mapping[str, Sequence[float]], *, resamples: int, rng: np.random.Generator
+) -> MediationResult | Undefined:
+    """Split the differences of conditions; each mediator has one value per participant.
+
+    The bootstrap resamples participants within conditions; a resample in which the slopes are not determined is drawn
+    again, as part of the next draw. Undefined with fewer than two conditions, with mediators that do not vary within
+    conditions apart from one another, or without residual degrees of freedom. Raises DataError for sequences of unequal
+    length and values that are not finite, ParameterError for `resamples` below 1.
+
+    Examples
+    --------
+    >>> data = ParticipantValues([1, 2, 3, 3.1, 5, 6], ["A", "A", "A", "B", "B", "B"], ())
+    >>> popularity = {"popularity": [1, 2, 3, 2, 4, 5]}
+    >>> pair = mediation(data, popularity, resamples=200, rng=np.random.default_rng(1)).pairs[0]
+    >>> round(pair.total, 2), round(pair.indirect[0].estimate + pair.direct, 2)
+    (-2.7, -2.7)
+    """
+    check_resamples(resamples)
+    names, condition, values, left_out = read_conditions(data)
+    k, q = len(names), len(mediators)
+    if k < 2:
+        return Undefined(f"A comparison needs two conditions with participants; there are {k}.", MEDIATION)
+    if wrong := next((name for name, own in mediators.items() if len(own) != len(values)), ""):
+        raise DataError(f"There are {len(mediators[wrong])} values of {wrong!r} for {len(values)} participants.")
+    columns = np.array([list(own) for own in mediators.values()], dtype=np.float64).reshape(-1, len(values)).T
+    if not np.isfinite(columns).all():
+        raise DataError("A mediator is not a finite number.")
+    if not q or independent(np.eye(k)[condition], columns).shape[1] < q:
+        return Undefined("The mediators do not vary within conditions independently of each other.", MEDIATION)
+    df = len(values) - k - q
+    if df < 1:
+        return Undefined(f"{len(values)} participants leave no residual degrees of freedom.", MEDIATION)
+    moments = _Moments(values, columns, condition)
+    slopes, means = moments.at(np.ones((1, len(values))))
+    resampled = _resampled(moments, condition, resamples, rng)
+    return MediationResult(
+        n=len(values),
+        resamples=resamples,
+        slopes=_slopes(tuple(mediators), slopes[0], moments, df),
+        pairs=tuple(
+            _pair((names[a], names[b]), tuple(mediators), _parts(slopes, means, a, b), _parts(*resampled, a, b))
+            for a, b in combinations(range(k), 2)
+        ),
+        left_out=left_out,
+    )
+
+
+class _Moments:
+    """Sums by condition of values, mediators and their products, for any weights of participants."""
+
+    def __init__(self, values: Floats, mediators: Floats, condition: Integers) -> None:
+        self.n, self.q, self.k = len(values), mediators.shape[1], int(condition.max()) + 1
+        self.offset = np.append(mediators.mean(axis=0), values.mean())
+        self.scale = np.append(mediators.std(axis=0), 1.0)
+        self.centred = (np.column_stack([mediators, values]) - self.offset) / self.scale
+        self.condition = condition
+        pairs = [self.centred[:, i] * self.centred[:, j] for i in range(self.q + 1) for j in range(self.q + 1)]
+        self.products = np.column_stack([np.ones(self.n), self.centred, *pairs])
+
+    def at(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Slopes, shape (r, q), and means of mediators and outcome by condition, shape (r, k, q + 1).
+
+        `weights` has the shape (r, n); slopes that are not determined are NaN.
+        """
+        width, r = self.q + 1, len(weights)
+        within, means = np.zeros((r, width, width)), np.zeros((r, self.k, width))
+        for index in range(self.k):
+            here = self.condition == index
+            sums = weights[:, here] @ self.products[here]
+            first = sums[:, 1 : 1 + width]
+            means[:, index] = first / sums[:, :1]
+            within += sums[:, 1 + width :].reshape(r, width, width) - first[:, :, None] * means[:, index][:, None, :]
+        left, right = within[:, : self.q, : self.q], within[:, : self.q, self.q]
+        is_determined = np.linalg.det(left) > 1e-9 * np.prod(np.diagonal(left, axis1=1, axis2=2), axis=1)
+        is_determined &= np.diagonal(left, axis1=1, axis2=2).min(axis=1) > 1e-9
+        slopes = np.full((r, self.q), np.nan)
+        slopes[is_determined] = np.linalg.solve(left[is_determined], right[is_determined][..., None])[..., 0]
+        return slopes / self.scale[: self.q], means * self.scale + self.offset
+
+
+def _resampled(
+    moments: _Moments, condition: Integers, resamples: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Slopes and means of that many resamples of participants within conditions."""
+    slopes, means, n_drawn = [], [], 0
+    while n_drawn < resamples:
+        size = min(resamples - n_drawn, max(CHUNK // moments.n, 1))
+        weights = np.zeros((size, moments.n))
+        for index in range(moments.k):
+            here = np.flatnonzero(condition == index)
+            chosen = rng.integers(0, len(here), (size, len(here))) + len(here) * np.arange(size)[:, np.newaxis]
+            weights[:, here] = np.bincount(chosen.ravel(), minlength=chosen.size).reshape(chosen.shape)
+        own_slopes, own_means = moments.at(weights)
+        is_determined = ~np.isnan(own_slopes).any(axis=1)
+        slopes.append(own_slopes[is_determined])
+        means.append(own_means[is_determined])
+        n_drawn += int(is_determined.sum())
+    return np.concatenate(slopes), np.concatenate(means)
+
+
+def _parts(slopes: Floats, means: Floats, a: int, b: int) -> tuple[Floats, Floats]:
+    """Differences of mediators and outcome, shape (r, q + 1), and indirect parts, shape (r, q)."""
+    differences = means[:, a] - means[:, b]
+    return differences, differences[:, :-1] * slopes
+
+
+def _pair(
+    names: tuple[str, str],
+    mediators: tuple[str, ...],
+    observed: tuple[Floats, Floats],
+    resampled: tuple[Floats, Floats],
+) -> MediatedPair:
+    differences, indirect = observed[0][0], observed[1][0]
+    direct = resampled[0][:, -1] - resampled[1].sum(axis=1)
+    *intervals, direct_interval = percentile_intervals(np.column_stack([resampled[1], direct]), CONFIDENCE)
+    return MediatedPair(
+        a=names[0],
+        b=names[1],
+        total=float(differences[-1]),
+        direct=float(differences[-1] - indirect.sum()),
+        direct_interval=direct_interval,
+        indirect=tuple(
+            IndirectPart(mediator, float(difference), float(part), interval)
+            for mediator, difference, part, interval in zip(
+                mediators, differences[:-1], indirect, intervals, strict=True
+            )
+        ),
+    )
+
+
+def _slopes(mediators: tuple[str, ...], slopes: Floats, moments: _Moments, df: int) -> tuple[MediatorSlope, ...]:
+    """Slopes with the errors of least squares."""
+    from scipy import special
+
+    means = np.array([moments.centred[moments.condition == index].mean(axis=0) for index in range(moments.k)])
+    within = moments.centred - means[moments.condition]
+    x, y = within[:, :-1] * moments.scale[:-1], within[:, -1]
+    rest = y - x @ slopes
+    covariance = float(rest @ rest) / df * np.linalg.inv(x.T @ x)
+    results = []
+    for index, mediator in enumerate(mediators):
+        estimate, se = float(slopes[index]), math.sqrt(covariance[index, index])
+        half = float(special.stdtrit(df, (1 + CONFIDENCE) / 2)) * se
+        p = 2 * float(special.stdtr(df, -abs(estimate / se))) if se else 0.0
+        results.append(MediatorSlope(mediator, estimate, se, p, Interval(estimate - half, estimate + half)))
+    return tuple(results)
