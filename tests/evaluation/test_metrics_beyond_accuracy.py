@@ -64,6 +64,8 @@ def test_overlap_is_what_two_lists_share():
     assert overlap(LISTS, LISTS, 3)[0] == 1.0
     assert overlap(LISTS, np.array([[1, 2, 3], [3, 0, -1], [-1, -1, -1]]), 3) == pytest.approx([2 / 3, 2 / 3, 0])
     assert np.isnan(overlap(np.array([[-1]]), np.array([[-1]]), 1))[0]
+    # Item 0 alone is a list, and an empty list shares nothing with it.
+    assert overlap(np.array([[-1], [0]]), np.array([[0], [-1]]), 1).tolist() == [0.0, 0.0]
     with pytest.raises(DataError, match="must be the same"):
         overlap(LISTS, LISTS[:2], 3)
 

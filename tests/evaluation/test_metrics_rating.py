@@ -23,6 +23,8 @@ def test_errors_are_over_what_was_predicted():
     assert overall(metric("rmse"), GIVEN).value == math.sqrt(14 / 4)
     assert overall(metric("nmae"), GIVEN).value == sum(errors) / 4 / 4
     assert overall(metric("prediction-coverage"), GIVEN).value == 4 / 6
+    # Two of the four users have a predicted rating.
+    assert (overall(metric("mae"), GIVEN).n_users, overall(metric("mae"), GIVEN).n_empty) == (2, 2)
     # 3 is neutral; the others that were predicted are extreme.
     assert overall(metric("mae-extremes"), GIVEN).value == (1 + 2 + 3) / 3
     assert overall(metric("mae-extremes(negative=1,positive=5)"), GIVEN).value == (1 + 2) / 2

@@ -9,6 +9,7 @@ from sklearn import metrics as sklearn_metrics
 
 from core.errors import DataError, ParameterError
 from evaluation.metrics import user_curves
+from evaluation.metrics.curves import precision_recall, roc
 from evaluation.metrics.user_curves import eleven_points, mean_at_lengths, roc_areas
 
 
@@ -17,6 +18,25 @@ def drawn(seed: int, n_people: int = 25):
     people = rng.permutation(np.repeat(np.arange(n_people), rng.integers(1, 15, n_people)))
     scores = rng.permutation(len(people)).astype(float)
     return people, scores, rng.random(len(people)) < 0.4
+
+
+@pytest.mark.unit
+def test_curves_name_themselves_and_their_axes():
+    people, scores, good = drawn(1)
+    curves = [
+        mean_at_lengths(people, scores, good).curve,
+        mean_at_lengths(people, scores, good, axes="precision-recall").curve,
+        eleven_points(people, scores, good, n_users=25).curve,
+        precision_recall(scores, good),
+        roc(scores, good, name="GROC"),
+    ]
+    assert [(curve.name, curve.x_name, curve.y_name) for curve in curves] == [
+        ("Mean ROC at each length", "False-alarm rate", "Hit rate"),
+        ("Mean precision and recall at each length", "Recall", "Precision"),
+        ("Mean 11-point precision", "Recall", "Interpolated precision"),
+        ("Precision-recall", "Recall", "Precision"),
+        ("GROC", "False-alarm rate", "Hit rate"),
+    ]
 
 
 @pytest.mark.unit

@@ -171,6 +171,9 @@ def test_closed_form_does_the_same_compiled_and_interpreted():
 
 def test_means_of_no_case_are_empty_and_g_may_be_given():
     assert len(mean_probabilities(np.zeros(0, int), np.zeros((0, 3))).groups) == 0
+    means = mean_probabilities(np.array([4, 2, 4]), np.array([[0.5], [1.0], [0.25]]))
+    assert (means.groups.tolist(), means.n_cases.tolist()) == ([2, 4], [1, 2])
+    assert means.values.tolist() == [[1.0], [0.375]]
     nobody = measure_probabilities(np.zeros(0, int), np.zeros(0, bool), np.zeros((0, 1)), [5])
     assert (nobody.recall, nobody.g) == (None, None)
     hits = np.array([[0.5], [0.25]])

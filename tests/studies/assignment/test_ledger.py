@@ -14,7 +14,8 @@ from core.errors import DataError, ParameterError
 from studies.allocation.assignment.draws import Slot
 from studies.allocation.assignment.ledger import Ledger, Line, replay
 from studies.allocation.assignment.methods import METHODS, Method, Occupancy, assign, method_from, own_slot
-from studies.allocation.assignment.permuted_blocks import block_weights
+from studies.allocation.assignment.minimisation import choose
+from studies.allocation.assignment.permuted_blocks import block_weights, first_open
 
 pytestmark = pytest.mark.unit
 
@@ -166,6 +167,31 @@ def test_a_return_without_room_is_a_difference() -> None:
     found = replay(Method("simple"), 1, [*log, replace(back, targets=shut)]).difference
     assert found is not None
     assert found.expected is None
+
+
+def test_assigning_hands_each_method_its_own_settings() -> None:
+    here = Occupancy([3, 3, 3], [1, 1, 0], [[1, 1, 0]], frozenset({0, 1}), 2)
+    for seed in range(20):
+        blocks = assign(Method(multiples=(1, 2)), seed=seed, stratum="s", occupancy=here)
+        expected = first_open(seed=seed, stratum="s", occupied={0, 1}, has_room=[True] * 3, multiples=(1, 2))
+        assert blocks == expected
+        for probability in (0.0, 1.0):
+            minimised = assign(Method("minimisation", probability=probability), seed=seed, stratum="s", occupancy=here)
+            chosen, _full = choose(
+                seed=seed, stratum="s", next_place=2, margins=[[1, 1, 0]], targets=[3] * 3, has_room=[True] * 3,
+                probability=probability,
+            )  # fmt: skip
+            assert minimised is not None
+            assert minimised.slot == Slot(2, 0, chosen)
+
+
+def test_a_returner_retakes_the_old_place_or_is_assigned_a_new_one() -> None:
+    ledger = Ledger(Method("simple"), 1)
+    (first,) = ledger.arrive(0, "all", (2, 2))
+    ledger.leave(0, (2, 2))
+    back = ledger.come_back(0, (2, 2))
+    assert back is not None
+    assert (back.kind, back.place) == ("retaken", first.place)
 
 
 def test_a_line_of_an_unknown_kind_is_refused() -> None:

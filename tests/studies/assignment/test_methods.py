@@ -172,6 +172,11 @@ def test_blocks_in_the_ratio_of_the_targets_fill_all_conditions_together() -> No
     assert (found.halfway.mean, found.halfway.high) == (3.0, 3)
 
 
+def test_one_repetition_is_enough_to_simulate() -> None:
+    found = expected_imbalance(Method(), [4, 8], {"all": 1.0}, rng=np.random.default_rng(1), repetitions=1)
+    assert found.full.mean == 4.0
+
+
 def test_unequal_targets_are_the_whole_difference_at_the_end() -> None:
     found = of_every_method([4, 6, 12], Method(), Strata((), {}), seed=1, repetitions=50)
     assert {one.full.mean for one in found.values()} == {8.0}

@@ -60,6 +60,10 @@ def test_the_longest_name_is_that_of_the_most_letters() -> None:
     assert Strata([by_gender, RULES[1]], {}).longest_name() == "women and girls, not given"
     sparse = Strata([by_gender], {"gender": {"women and girls": 98, "young men": 1, "zest": 1}}, 0.02)
     assert sparse.longest_name() == "young men and 1 more"
+    short = [{"name": "men", "values": ["man"]}, {"name": "girls", "values": ["girl"]}]
+    by_group = {"question": "gender", "groups": short, "rest": "others"}
+    merged = Strata([by_group], {"gender": {"men": 1, "girls": 1, "others": 98}}, 0.02)
+    assert merged.longest_name() == "men and 1 more"
 
 
 THREE = [

@@ -33,7 +33,9 @@ def test_a_yes_no_question_makes_strata_of_yes_and_no() -> None:
 
 
 def test_groups_without_a_name_for_the_rest_get_one() -> None:
-    assert strata_from_text("gender: women = woman, girl")[0][0]["rest"] == "all others"
+    (rule,) = strata_from_text("gender: women = woman, girl")[0]
+    assert rule["groups"] == [{"name": "women", "values": ["woman", "girl"]}]
+    assert rule["rest"] == "all others"
     assert strata_from_text("")[0] == []
 
 
