@@ -60,8 +60,8 @@ def _variable(variable: AdjustedVariable, alpha: float) -> str:
         sentence = f"{name} differed significantly between the algorithms with and without the adjustment {tests}."
     else:
         sentence = (
-            f"{name}: we found no significant difference between the algorithms, "
-            f"with or without the adjustment {tests}."
+            f"{name}: we found no significant difference between the algorithms, with or without the adjustment "
+            f"{tests}."
         )
     changed = [
         f"{pair.a} and {pair.b}"
@@ -75,8 +75,7 @@ def _variable(variable: AdjustedVariable, alpha: float) -> str:
     if slopes is not None and slopes.p < alpha:
         sentence += (
             f" The covariates relate to {in_text(name)} differently in different algorithms, {_f(slopes)}, so the "
-            "adjusted "
-            "differences are averages over participants."
+            "adjusted differences are averages over participants."
         )
     return sentence
 
@@ -93,10 +92,9 @@ def interviewers(results: Adjustment) -> list[str]:
             continue
         sentences.append(
             f"{variable.name}: {in_words(model.n_clusters)} interviewers account for {percent(model.icc)} of the "
-            "variance "
-            f"within algorithms (likelihood ratio {written(model.likelihood_ratio)}, p {equals(model.p_clusters)}); "
-            "with "
-            f"interviewers as a random effect the algorithms compare by {_f(model.test)}."
+            f"variance within algorithms (likelihood ratio {written(model.likelihood_ratio)}, p "
+            f"{equals(model.p_clusters)}); with interviewers as a random effect the algorithms compare by "
+            f"{_f(model.test)}."
         )
     return sentences
 
@@ -109,16 +107,15 @@ def attrition(results: Attrition, alpha: float) -> list[str]:
     n = sum(rate.n_assigned for rate in test.rates)
     lost = sum(rate.n_lost for rate in test.rates)
     opening = (
-        f"{lost:,} of {n:,} assigned participants who are no longer under way are not analysed "
-        f"({percent(lost / n)}): they left, withdrew or are excluded. "
+        f"{lost:,} of {n:,} assigned participants who are no longer under way are not analysed ({percent(lost / n)}): "
+        "they left, withdrew or are excluded. "
     )
     if test.p < alpha:
         opening += f"Their share differed significantly between the algorithms, {_attrition_test(test)}."
     else:
         opening += (
-            f"We found no significant difference of their share between the algorithms, {_attrition_test(test)}; "
-            "that does "
-            "not show that losses are unrelated to the outcome."
+            f"We found no significant difference of their share between the algorithms, {_attrition_test(test)}; that "
+            "does not show that losses are unrelated to the outcome."
         )
     lee = [pair.lee for pair in results.pairs if not isinstance(pair.lee, Undefined)]
     worst = [pair.worst_case for pair in results.pairs if not isinstance(pair.worst_case, Undefined)]
@@ -130,8 +127,7 @@ def attrition(results: Attrition, alpha: float) -> list[str]:
         f"The 95% CI of Lee's bounds excludes 0 for {n_lee} of {plural(len(lee), 'pair')}, that of the worst-case "
         f"bounds for {n_worst} of {len(worst)}; each pair is taken alone, without correction. Lee's bounds are of "
         "participants who would stay with either algorithm, and assume that an algorithm affects staying in one "
-        "direction "
-        "only; the worst case gives every lost participant the lowest or the highest value.",
+        "direction only; the worst case gives every lost participant the lowest or the highest value.",
     ]
 
 
@@ -152,17 +148,15 @@ def items(view: ItemView, alpha: float) -> list[str]:
         verb = "differed significantly" if model.p < alpha else "did not differ significantly"
         slopes = [
             f"{slope.name}, b = {written(slope.estimate)}, 95% CI "
-            f"{bracketed(slope.interval.low, slope.interval.high)}, "
-            f"p {equals(slope.p)}"
+            f"{bracketed(slope.interval.low, slope.interval.high)}, p {equals(slope.p)}"
             for slope in view.model.slopes
         ]
         sentences.append(
             f"At equal shares of items watched and heard of, the ratings of single items {verb} between the "
-            "algorithms, "
-            f"{f_statistic(model.df, model.df_denominator or 0.0, model.f)}, p {equals(model.p)} (items nested in "
-            f"algorithms). Relative to items never heard of: {'; '.join(slopes)}. Knowing an item is itself a "
-            "consequence "
-            "of what an algorithm recommends, so this comparison describes and does not replace the unadjusted one."
+            f"algorithms, {f_statistic(model.df, model.df_denominator or 0.0, model.f)}, p {equals(model.p)} (items "
+            f"nested in algorithms). Relative to items never heard of: {'; '.join(slopes)}. Knowing an item is itself "
+            "a consequence of what an algorithm recommends, so this comparison describes and does not replace the "
+            "unadjusted one."
         )
     for name, result in (("watched items", view.watched), ("items watched or heard of", view.known)):
         sentences.append(_levels(name, result))
@@ -196,15 +190,13 @@ def _levels(name: str, result: AggregationResult | Undefined) -> str:
 def _points(slope: LevelSlope) -> str:
     direction = "higher" if slope.estimate >= 0 else "lower"
     return (
-        f"{written(abs(slope.estimate))} points {direction} than others "
-        f"(b = {written(slope.estimate)}, 95% CI {bracketed(slope.interval.low, slope.interval.high)}, p "
-        f"{equals(slope.p)})"
+        f"{written(abs(slope.estimate))} points {direction} than others (b = {written(slope.estimate)}, 95% CI "
+        f"{bracketed(slope.interval.low, slope.interval.high)}, p {equals(slope.p)})"
     )
 
 
 def lists(results: ListEffects | Undefined, variable: str) -> list[str]:
-    """How popularity and diversity of lists relate to the variable, and what of the differences goes along with "
-    "them."""
+    """Relations of list popularity and diversity to the variable, and the share of differences they go along with."""
     if isinstance(results, Undefined):
         return [f"The lists that participants saw were not measured. {results.reason}"]
     by = (
@@ -219,8 +211,7 @@ def lists(results: ListEffects | Undefined, variable: str) -> list[str]:
     )  # fmt: skip
     return [
         "Popularity is the mean share of training users who rated the items of a list, in percent; diversity is one "
-        "minus "
-        f"the mean cosine similarity of all pairs of items, by {by}.{without}",
+        f"minus the mean cosine similarity of all pairs of items, by {by}.{without}",
         *(_correlation(row, variable) for row in results.correlations),
         _mediation(results, variable),
     ]
@@ -257,7 +248,6 @@ def _mediation(results: ListEffects, variable: str) -> str:
     clear = listed([f"{name} for {n} of {plural(len(model.pairs), 'pair')}" for name, n in n_clear.items()])
     return (
         f"Within algorithms, {variable} relates to {'; to '.join(slopes)}. The 95% bootstrap CI ({model.resamples:,} "
-        "resamples, each pair alone) of the part of a difference that goes along with list characteristics "
-        "excludes 0 for "
-        f"{clear}. Lists are not randomised within algorithms, so these are associations, not causes."
+        "resamples, each pair alone) of the part of a difference that goes along with list characteristics excludes "
+        f"0 for {clear}. Lists are not randomised within algorithms, so these are associations, not causes."
     )
