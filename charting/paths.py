@@ -117,7 +117,7 @@ def _layers(
     x_scale = alt.Scale(domain=[0, 1], nice=False, zero=False)
     y_scale = alt.Scale(domain=[height, 0], nice=False, zero=False)
     across, down = positions(x_scale, None, y_scale, None)
-    upright = [
+    upright: list[dict[str, Any]] = [
         {"left": left, "right": right, "top": 0, "bottom": height, "name": name}
         for name, (left, right) in sides.items()
     ]  # fmt: skip
