@@ -21,9 +21,14 @@ hypothesis_settings.register_profile("parallax", hypothesis_settings.get_profile
 hypothesis_settings.load_profile("parallax")
 
 
+KINDS = ("unit", "integration", "e2e", "reference")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever starts a browser is slow."""
+    """Mark tests of no other kind as unit tests, and tests that start a browser as slow."""
     for item in items:
+        if not any(item.get_closest_marker(kind) for kind in KINDS):
+            item.add_marker(pytest.mark.unit)
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
 
