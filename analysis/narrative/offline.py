@@ -36,10 +36,9 @@ def _determined(name: str, sets: RankSets) -> str:
     """How many ranks have a set of one, and which algorithms may be the best."""
     k = in_words(len(sets.sets))
     n_single = len(sets.single)
-    single = (
-        f"the rank of {in_words(n_single)} of {k} algorithms" if n_single else f"the rank of none of {k} algorithms"
-    )
-    opening = f"{capital(name)} determines {single} ({coverage(1 - sets.confidence)} confidence for all ranks at once)"
+    single = in_words(n_single) if n_single else "none"
+    confidence = f"{coverage(1 - sets.confidence)} confidence for all ranks at once"
+    opening = f"The data determine the rank of {single} of the {k} algorithms by {name} ({confidence})"
     best = sets.best
     if len(best) == 1:
         return f"{opening}; only {best[0]} may be the best."

@@ -10,7 +10,7 @@ from analysis.results.report import Results
 from analysis.tables.cells import MISSING, decimal, interval, probability, share_cell, whole
 from analysis.tables.levels import coverage
 from analysis.tables.objective import length_name
-from documents.tables import Cell, Column, Row, Table, text
+from documents.tables import Cell, Column, Row, Side, Table, text
 from inference.rank_sets import Ranks
 from inference.results import Undefined
 from inference.sign_effects import SignEffect
@@ -18,33 +18,44 @@ from inference.sign_effects import SignEffect
 NO_EFFECT = (MISSING, MISSING)
 
 
-def rank_sets_table(results: Results) -> Table | None:
-    """The sets of ranks of every algorithm: one row for each measure and algorithm."""
-    rows = [
-        Row((text(name), _ranks_cell(ranks)), group=variable.name)
+def perceived_rank_sets_table(results: Results) -> Table | None:
+    """The sets of ranks by each measure: one row for each algorithm."""
+    sets = {
+        variable.name: results.perceived_ranks[variable.key].sets
         for variable in results.variables
-        if (sets := results.perceived_ranks.get(variable.key)) is not None
-        for name, ranks in sets.sets.items()
-    ]
-    rows += [
-        Row((text(name), _ranks_cell(ranks)), group=measured.metric(results.objective.n).name)
+        if variable.key in results.perceived_ranks
+    }
+    return _rank_sets_table(results, sets, "perceived", "From the pairs that are significant by Tukey's HSD.")
+
+
+def offline_rank_sets_table(results: Results) -> Table | None:
+    """The sets of ranks by each metric of the run: one row for each algorithm."""
+    sets = {
+        measured.metric(results.objective.n).name: measured.rank_sets.sets
         for measured in results.offline
         if not isinstance(measured.rank_sets, Undefined)
-        for name, ranks in measured.rank_sets.sets.items()
-    ]
-    if not rows:
+    }
+    method = "From the largest of all studentised differences over resampled test users, stepwise."
+    return _rank_sets_table(results, sets, "objective", method)
+
+
+def _rank_sets_table(
+    results: Results, sets: Mapping[str, Mapping[str, Ranks]], side: Side, method: str
+) -> Table | None:
+    if not sets:
         return None
     confidence = coverage(results.plan.alpha)
+    ranked = [entry.label for entry in results.conditions if any(entry.label in ranks for ranks in sets.values())]
     return Table(
-        "rank-sets",
-        f"Simultaneous {confidence} confidence sets of the ranks",
-        (Column("Algorithm"), Column("Ranks", True)),
-        tuple(rows),
-        f"With {confidence} confidence, all sets of one measure contain the true ranks at once (Mogstad, Romano, "
-        "Shaikh and Wilhelm, 2024). Rank 1 is the best; truly equal algorithms share a rank. Perceived quality: from "
-        "the pairs that are significant by Tukey's HSD. Metrics: from the largest of all studentised differences over "
-        "resampled test users, stepwise.",
-        "Measure",
+        f"rank-sets-{side}",
+        f"Simultaneous {confidence} confidence sets of the ranks, {side} quality",
+        (Column("Algorithm"), *(Column(name, True, side) for name in sets)),
+        tuple(
+            Row((text(name), *(_ranks_cell(ranks[name]) if name in ranks else MISSING for ranks in sets.values())))
+            for name in ranked
+        ),
+        f"With {confidence} confidence, all sets of one column contain the true ranks at once (Mogstad, Romano, Shaikh "
+        f"and Wilhelm, 2024). Rank 1 is the best; truly equal algorithms share a rank. {method}",
     )
 
 

@@ -16,6 +16,7 @@ from analysis.exports.sections.offline import rank_sets_section, repeats_section
 from analysis.models import Report
 from analysis.narrative import offline as narrative
 from analysis.results.offline import OfflineEffect, OfflineMetric, RepeatedMetric
+from analysis.results.report import ConditionFacts
 from analysis.results.schema import report_schema
 from analysis.selectors.repeats import RepeatedMeasure, Repetitions
 from analysis.services import build_report
@@ -158,21 +159,25 @@ def test_rank_sets_are_told_without_more_than_they_show(bare: Any) -> None:
     none = RankSets(dict.fromkeys(names, (1, 7)), 0.95, 0)
     two = RankSets({name: (1, 2) if name in "AB" else (3, 7) for name in names}, 0.95, 10)
     measured = OfflineMetric(kind="recall", profile_length=0, effects=(), rank_sets=none)
-    changed(bare, perceived_ranks={"accuracy": one}, offline=(measured,), variables=())
+    conditions = tuple(ConditionFacts(label=name, algorithm="toppop", params={}, n=30) for name in names)
+    changed(bare, perceived_ranks={"accuracy": one}, offline=(measured,), variables=(), conditions=conditions)
     sure = "(95% confidence for all ranks at once)"
     assert narrative.rank_sets(bare) == [
-        f"Perceived accuracy determines the rank of one of seven algorithms {sure}; only A may be the best.",
-        f"Recall at 5 determines the rank of none of seven algorithms {sure}; seven algorithms may be the best.",
+        f"The data determine the rank of one of the seven algorithms by perceived accuracy {sure}; only A may be the "
+        "best.",
+        f"The data determine the rank of none of the seven algorithms by recall at 5 {sure}; seven algorithms may be "
+        "the best.",
     ]
-    table = tables.rank_sets_table(bare)
+    table = tables.offline_rank_sets_table(bare)
     assert table is not None
-    assert [row.cells[1].text for row in table.rows] == ["1 to 7"] * 7
-    assert {row.group for row in table.rows} == {"Recall at 5"}
+    assert [tuple(cell.text for cell in row.cells) for row in table.rows] == [(name, "1 to 7") for name in names]
+    assert [column.name for column in table.columns] == ["Algorithm", "Recall at 5"]
+    assert tables.perceived_rank_sets_table(bare) is None
     changed(bare, perceived_ranks={"accuracy": two}, offline=())
     assert narrative.rank_sets(bare)[0].endswith("; A or B may be the best.")
     changed(bare, perceived_ranks={}, offline=(replace(measured, rank_sets=Undefined("There is one algorithm.")),))
     assert narrative.rank_sets(bare) == []
-    assert tables.rank_sets_table(bare) is None
+    assert tables.offline_rank_sets_table(bare) is None
     assert rank_sets_section(bare).blocks == []
     assert narrative.rank_sets(results()) == []
 

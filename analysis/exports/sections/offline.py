@@ -13,7 +13,8 @@ def rank_sets_section(results: Results) -> Section:
     section = Section("rank-sets", "Confidence sets of the ranks")
     for sentence in narrative.rank_sets(results) if results.flow.analysed else ():
         section.say(sentence, "says")
-    section.put(tables.rank_sets_table(results))
+    section.put(tables.perceived_rank_sets_table(results))
+    section.put(tables.offline_rank_sets_table(results))
     for measured in results.offline:
         section.say(narrative.tied(measured, results.objective.n))
         section.put(tables.effects_table(measured), is_folded=True)
