@@ -15,6 +15,7 @@ from studies.plans import in_text
 NO_FACTORS = (
     "The comparisons are not adjusted: the design has no stratification factors, and the plan names no covariates."
 )
+STRATUM = " (stratum)"  # behind the names of factors, which questions may have too
 MOST_PAIRS = 3  # by name; the table has all
 
 
@@ -33,7 +34,7 @@ def adjustment(results: Adjustment, alpha: float) -> list[str]:
 def _adjusted_for(results: Adjustment) -> str:
     parts = []
     if results.factors:
-        parts.append(f"the stratification factors ({listed(results.factors)})")
+        parts.append(f"the stratification factors ({listed([name.removesuffix(STRATUM) for name in results.factors])})")
     if results.covariates:
         parts.append(f"the covariates that the plan names ({listed(results.covariates)})")
     opening = f"Analyses of covariance compare the algorithms at equal values of {listed(parts)}."
@@ -178,9 +179,10 @@ def _levels(name: str, result: AggregationResult | Undefined) -> str:
     else:
         sentence += " The two have the same sign, so no reversal is seen."
     if result.is_reversed_between and result.between_slope is not None:
+        tested = "not tested" if isinstance(result.between, Undefined) else f"p {equals(result.between.p)}"
         sentence += (
-            f" Between the algorithms' means the relation runs the other way (b = {written(result.between_slope)}): "
-            "algorithms that recommend more of these items are rated in the opposite direction."
+            f" The relation between the means of the algorithms has the opposite sign (b = "
+            f"{written(result.between_slope)}, {tested})."
         )
     if result.opposite:
         sentence += f" Opposite in sign to the overall relation: {listed(result.opposite)}."
