@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import http.server
 import itertools
 import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -192,10 +194,19 @@ DRAWINGS: dict[str, Draw] = {
 }
 
 
+@cache
+def _drawn(name: str) -> Spec:
+    return DRAWINGS[name]()
+
+
 @pytest.fixture(params=sorted(DRAWINGS))
 def draw(request: pytest.FixtureRequest) -> Draw:
-    """A function that draws one of the charts; every chart comes in turn."""
-    return DRAWINGS[request.param]
+    """A function that draws one of the charts; every chart comes in turn. Without options it is drawn once."""
+
+    def drawn(**options: Any) -> Spec:
+        return DRAWINGS[request.param](**options) if options else copy.deepcopy(_drawn(request.param))
+
+    return drawn
 
 
 @pytest.fixture

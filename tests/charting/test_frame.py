@@ -39,7 +39,7 @@ def test_what_is_finished_is_vega_lite(draw: Any, monkeypatch: pytest.MonkeyPatc
         return finish(chart)  # as it is without `validate=False`
 
     monkeypatch.setattr(altair.LayerChart, "to_dict", validated)
-    draw()
+    draw(description="Drawn anew.")
     assert len(looked_at) == 1
 
 
