@@ -167,7 +167,13 @@ def log_likelihood(samples: Sequence[Sample], value: float) -> float:
 
 
 def sample_of(rows: Array) -> Sample:
-    """Moments of participants (rows) by items (columns)."""
+    """Moments of participants (rows) by items (columns).
+
+    Examples
+    --------
+    >>> sample_of(np.array([[1.0, 5.0], [3.0, 1.0]])).covariance.tolist()
+    [[1.0, -2.0], [-2.0, 4.0]]
+    """
     return Sample(len(rows), np.atleast_2d(np.cov(rows, rowvar=False, bias=True)), rows.mean(axis=0))
 
 

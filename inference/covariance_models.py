@@ -88,7 +88,16 @@ class Moments:
 
 
 def covariance_of(structure: Structure, parameters: Array) -> tuple[Array, Array]:
-    """The implied covariances and means of the items, without derivatives."""
+    """The implied covariances and means of the items, without derivatives.
+
+    Examples
+    --------
+    >>> free = [("loadings", 0), ("loadings", 1), ("residuals", 0), ("residuals", 1)]
+    >>> entries = tuple(Entry(matrix, row, 0, index) for index, (matrix, row) in enumerate(free))
+    >>> structure = replace(Structure.of_zeros(2, 1), covariances=np.eye(1), entries=entries)
+    >>> covariance_of(structure, np.array([0.8, 0.6, 0.36, 0.64]))[0].round(2).tolist()
+    [[1.0, 0.48], [0.48, 1.0]]
+    """
     at = structure.at(parameters)
     total = np.linalg.inv(np.eye(len(at.means)) - at.paths)
     covariance = at.loadings @ at.latent_covariance() @ at.loadings.T + np.diag(at.residuals)

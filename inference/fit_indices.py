@@ -51,6 +51,11 @@ def indices(
 
     `size` is n and the number of groups G. Sources: Bentler (1990), Psychological Bulletin 107(2):238-246; Steiger
     (1998), Structural Equation Modeling 5(4):411-419.
+
+    Examples
+    --------
+    >>> round(indices(ChiSquare(5.0, 4), ChiSquare(100.0, 6), 0.03, (200, 1)).cfi, 3)
+    0.989
     """
     from scipy import stats
 

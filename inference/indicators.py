@@ -52,6 +52,12 @@ def indicators(
 ) -> tuple[Indicators, list[int]]:
     """Complete participants, and their positions among the rows of `answers`; columns are the items in the order of
     `scales`, which maps factors to items. Raises DataError for rows of another length or values that are not finite.
+
+    Examples
+    --------
+    >>> data, rows = indicators({"Trust": ["calm", "sure"]}, [[4, 5], [3, None], [2, 2]])
+    >>> data.n, data.n_left_out, rows
+    (2, 1, [0, 2])
     """
     items = tuple(item for names in scales.values() for item in names)
     factors = tuple(factor for factor, names in scales.items() for _item in names)

@@ -73,6 +73,12 @@ def measurement_invariance(data: Indicators, labels: Sequence[str]) -> Invarianc
     By maximum likelihood for continuous answers; `labels` holds each participant's group. Undefined for fewer than two
     groups or three items, for a group with too few participants, degenerate items, and estimates that do not converge.
     Source: Meredith (1993), Psychometrika 58(4):525-543.
+
+    Examples
+    --------
+    >>> data = Indicators(np.eye(4, 3), ("calm", "sure", "safe"), ("Trust",) * 3, 0)
+    >>> measurement_invariance(data, ["LSA"] * 4).reason
+    'Invariance needs at least two groups with complete answers.'
     """
     groups, k = tuple(dict.fromkeys(labels)), len(data.items)
     if len(groups) < 2:

@@ -50,6 +50,12 @@ def polychorics(answers: Array, names: tuple[str, ...]) -> Polychorics | Undefin
     Categories that do not occur are dropped. Undefined with an item that takes one value, or a pair whose correlation
     is beyond ±`HIGHEST`. Sources: Olsson (1979), Psychometrika 44(4):443-460; for the covariances Muthén (1984),
     Psychometrika 49(1):115-132.
+
+    Examples
+    --------
+    >>> table = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [30, 20, 20, 30], axis=0)
+    >>> round(float(polychorics(table, ("calm", "sure")).correlations[0, 1]), 3)
+    0.309
     """
     items = []
     for column, name in zip(answers.T, names, strict=True):

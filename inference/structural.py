@@ -124,6 +124,13 @@ def structural_model(
     too few participants, degenerate items, and estimates that do not converge. Sources: Knijnenburg, Willemsen,
     Gantner, Soncu & Newell (2012), User Modeling and User-Adapted Interaction 22(4):441-504; intervals: MacKinnon,
     Lockwood & Williams (2004), Multivariate Behavioral Research 39(1):99-128.
+
+    Examples
+    --------
+    >>> data = Indicators(np.eye(4, 3), ("calm", "sure", "safe"), ("Trust",) * 3, 0)
+    >>> outcome = Outcome("Satisfaction", np.array([1.0, 2.0, 4.0, 5.0]), ("LSA",) * 4)
+    >>> structural_model(data, outcome, np.random.default_rng(1)).reason
+    'A structural model needs at least two conditions.'
     """
     names = tuple(dict.fromkeys(outcome.conditions))
     if (reason := _why_not(data, outcome, names, least_n)) is not None:
