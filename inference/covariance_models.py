@@ -138,7 +138,7 @@ def moments_of(structure: Structure, parameters: Array) -> Moments:
             case "intercepts":
                 by_mean[entry.parameter] += unit[row]
                 continue
-            case "means":
+            case _:  # "means"
                 by_mean[entry.parameter] += effects[:, row]
                 continue
         by_covariance[entry.parameter] += change + change.T

@@ -120,7 +120,7 @@ def _pair(first: _Item, second: _Item) -> _Pair | None:
 def _maximum(counts: Array, cells: _Cells) -> float | None:
     """The root of the derivative of the log-likelihood, by scoring steps within a shrinking bracket."""
     n, low, high, correlation = counts.sum(), -HIGHEST, HIGHEST, 0.0
-    for _step in range(MOST_STEPS):
+    for _step in range(MOST_STEPS):  # pragma: no branch (halving a bracket converges before)
         shares = np.maximum(cells.shares(correlation), 1e-300)
         by_correlation = cells.by_correlation(correlation)
         gradient = float((counts / shares * by_correlation).sum())

@@ -36,7 +36,7 @@ class Adjustment:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundedPair:
+class AttritionPair:
     """The observed difference of two conditions in the primary variable, and what the losses leave possible."""
 
     a: str
@@ -54,7 +54,7 @@ class Attrition:
     variable: str
     low: float
     high: float
-    pairs: tuple[BoundedPair, ...]
+    pairs: tuple[AttritionPair, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

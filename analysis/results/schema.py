@@ -88,6 +88,7 @@ class _Generator:
 
     def __init__(self) -> None:
         self.definitions: dict[str, Schema] = {}
+        self.owners: dict[str, type] = {}
 
     def schema_of(self, hint: Any, bounds: Schema | None = None) -> Schema:
         """The schema of a type, within bounds where it is a number or a string."""
@@ -137,6 +138,10 @@ class _Generator:
 
     def _reference(self, owner: type) -> Schema:
         name = owner.__name__
+        if self.owners.setdefault(name, owner) is not owner:
+            raise TypeError(
+                f"Two dataclasses of reports are called {name}; rename one, as each name is one definition."
+            )
         if name not in self.definitions:
             self.definitions[name] = {}  # fills a cycle
             self.definitions[name] = self._definition(owner)

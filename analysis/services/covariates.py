@@ -13,7 +13,7 @@ from analysis.results.covariates import (
     AdjustedVariable,
     Adjustment,
     Attrition,
-    BoundedPair,
+    AttritionPair,
     CovariateAnalyses,
     ItemView,
     ListCorrelation,
@@ -166,7 +166,7 @@ def _attrition(answers: Answers, flow: Flow, variable: Variable) -> Attrition:
         low=float(variable.low),
         high=float(variable.high),
         pairs=tuple(
-            BoundedPair(
+            AttritionPair(
                 a=a,
                 b=b,
                 observed=float(np.mean(arms[a].values) - np.mean(arms[b].values)),

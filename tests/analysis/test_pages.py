@@ -171,7 +171,11 @@ ANSWERED = {
     "request-cancel": (302, 404, 404),
     "detail": (200, 200, 404),
     "file": (200, 200, 404),
+    "bayesian": (200, 200, 404),
+    "bayesian-request": (302, 302, 404),
+    "bayesian-cancel": (302, 302, 404),
 }
+POSTED = {"request-cancel", "bayesian-request", "bayesian-cancel"}
 
 
 def test_every_address_against_every_role(planted: Study, report: Report) -> None:
@@ -185,12 +189,21 @@ def test_every_address_against_every_role(planted: Study, report: Report) -> Non
         expected = {"owner": to_owner, Role.ANALYST: to_analyst}
         for who, researcher in [*people.items(), ("nobody", None)]:
             asked = ReportRequest.objects.create(study=planted, asked_by=owner)
-            given = {"request": [asked.pk], "request-cancel": [asked.pk], "detail": [report.pk]}
-            address = reverse(f"analysis:{name}", args={**given, "file": [report.pk, "report.json"]}.get(name))
+            arguments = {
+                **{
+                    of_report: [report.pk]
+                    for of_report in ("detail", "bayesian", "bayesian-request", "bayesian-cancel")
+                },
+                **{of_request: [asked.pk] for of_request in ("request", "request-cancel")},
+                "file": [report.pk, "report.json"],
+                "list": [],
+                "new": [],
+            }
+            address = reverse(f"analysis:{name}", args=arguments[name])
             client = Client()
             if researcher is not None:
                 client.force_login(researcher)
-            answer = client.post(address) if name == "request-cancel" else client.get(address)
+            answer = client.post(address) if name in POSTED else client.get(address)
             if researcher is None:
                 assert (answer.status_code, "/account/" in answer["Location"]) == (302, True), name
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from analysis.exports.files import report_json
+from analysis.results import schema
 from analysis.results.schema import NAME, report_schema
 from analysis.services import build_report
 from studies.models import Study
@@ -74,3 +76,11 @@ def test_schema_notices_what_is_wrong(numbers: dict[str, Any]) -> None:
     assert broken(lambda d: d["results"]["comparisons"][0]["tau"].pop("p"))
     assert broken(lambda d: d["results"]["variables"][0]["orders"]["tukey"]["tiers"].update(TopPop="best"))
     assert not broken(lambda d: d["results"].update(something_new={}))
+
+
+def test_two_dataclasses_of_one_name_are_refused() -> None:
+    first, second = (make_dataclass("Pair", [("a", kind)]) for kind in (int, str))
+    generator = schema._Generator()
+    generator.schema_of(first)
+    with pytest.raises(TypeError, match="Two dataclasses of reports are called Pair"):
+        generator.schema_of(second)

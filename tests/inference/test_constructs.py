@@ -127,6 +127,16 @@ def test_ordinal_answers_are_recognised_and_weak_pairs_have_no_ratio() -> None:
     assert any("did not converge" in result.reason for result in results if isinstance(result, Undefined))
 
 
+def test_three_ordinal_items_leave_nothing_to_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = drawn()
+    ordinal = replace(data, answers=np.clip(np.round(data.answers * 1.2 + 3), 1, 5))
+    model = confirmatory_factors(ordinal)
+    assert isinstance(model, FactorModel)
+    assert (model.estimator, model.fit.df, model.fit.p) == ("WLSMV", 0, None)
+    monkeypatch.setattr("inference.covariance_fit.MOST_STEPS", 1)
+    assert "did not converge" in reason_of(confirmatory_factors(ordinal))
+
+
 def test_polychoric_correlations_at_the_limit_have_no_estimate() -> None:
     column = np.tile([1.0, 2.0, 3.0], 40)
     assert "perfectly related" in reason_of(polychorics(np.column_stack([column, column]), ("x", "y")))

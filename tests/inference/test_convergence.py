@@ -13,7 +13,7 @@ from core.errors import DataError
 from inference.convergence import Convergence, convergence
 from tests.factories.chains import autoregressive
 
-REFERENCE = Path(__file__).parents[1] / "data" / "statistics" / "convergence.json"
+REFERENCE = Path(__file__).parents[1] / "data" / "bayesian" / "convergence.json"
 
 
 @pytest.mark.reference

@@ -16,7 +16,7 @@ from inference.convergence import convergence
 from inference.hierarchical_ordinal import THRESHOLD_SD, OrdinalPrior, OrdinalRatings, sample_ordinal
 from tests.factories.chains import simulated_ratings
 
-REFERENCE = Path(__file__).parents[1] / "data" / "statistics" / "hierarchical_ordinal.json"
+REFERENCE = Path(__file__).parents[1] / "data" / "bayesian" / "hierarchical_ordinal.json"
 Floats = NDArray[np.float64]
 SMALL = OrdinalRatings.of(
     codes=[0, 1, 0, 2, 2, 1],

@@ -93,13 +93,6 @@ def test_questionnaire_refuses_an_unknown_block() -> None:
         questionnaire_from({"before": []})
 
 
-def test_find_tells_questions_of_items_from_others() -> None:
-    asked = questionnaire_from({"items": [{"key": "a", "kind": "text", "text": TEXT}]})
-    assert asked.find("a", about_item=True)[0] == "items"
-    with pytest.raises(ParameterError):
-        asked.find("a", about_item=False)
-
-
 def test_the_number_of_labels_is_more_than_wording() -> None:
     def asking(*labels: str) -> dict[str, Any]:
         likert = {"key": "q", "kind": "likert", "text": TEXT, "minimum": 1, "maximum": len(labels)}

@@ -1,7 +1,7 @@
 """Reference values of PyMC and ArviZ for the hierarchical ordinal model and the diagnostics of chains.
 
 In an environment of its own (pymc 5.28.5, nutpie 0.16.8, arviz 0.23.4), from the root of the repository:
-PYTHONPATH=. python tests/data/statistics/bayesian_references.py
+PYTHONPATH=. python tests/data/bayesian/bayesian_references.py
 """
 
 from __future__ import annotations
