@@ -59,10 +59,10 @@ $(STAMP_KERNELS): $(STAMP)
 	@NUMBA_CACHE_DIR=var/numba $(MANAGE) compile_kernels >/dev/null
 	@rm -f var/numba/.compiled-*; touch $@
 
-quick: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the unit tests, within a minute (TESTS=path to run some)
+quick: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the quick unit tests (TESTS=path to run some)
 	@$(PYTEST) $(TESTS) -q -m "unit and not slow" $(PYTEST_OPTIONS)
 
-test: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the tests that are not marked slow, within five minutes (TESTS=path to run some)
+test: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the tests that are not marked slow (TESTS=path to run some)
 	@$(PYTEST) $(TESTS) -m "not slow" $(PYTEST_OPTIONS)
 
 test-slow: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the tests that are marked slow
