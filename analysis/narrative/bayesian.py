@@ -185,7 +185,7 @@ def share(probability: float) -> str:
 
 def seed_sentence(results: BayesianResults) -> str:
     """Seed and versions."""
-    versions = ", ".join(f"{name} {version}" for name, version in results.versions.items())
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(results.versions.items()))
     return f"Bayesian analysis: seed {results.seed}; {versions}."
 
 

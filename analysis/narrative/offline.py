@@ -39,7 +39,7 @@ def _determined(name: str, sets: RankSets) -> str:
     single = in_words(n_single) if n_single else "none"
     confidence = f"{coverage(1 - sets.confidence)} confidence for all ranks at once"
     opening = f"The data determine the rank of {single} of the {k} algorithms by {name} ({confidence})"
-    best = sets.best
+    best = sorted(sets.best, key=lambda entry: (sets.sets[entry], entry))
     if len(best) == 1:
         return f"{opening}; only {best[0]} may be the best."
     if len(best) > MOST_NAMED:

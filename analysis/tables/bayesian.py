@@ -54,7 +54,7 @@ def estimates_table(models: PriorAnalyses) -> Table:
     posterior = models.main.posterior
     rows = tuple(
         Row((text(name), *_cells(posterior.effects[name], 2), *_cells(posterior.hit_rates[name], 3)))
-        for name in posterior.effects
+        for name in sorted(posterior.effects)  # databases keep keys in orders of their own
     )
     columns = (
         Column("Algorithm"), Column("Effect", True, "perceived"), Column("95% CrI", True, "perceived"),
