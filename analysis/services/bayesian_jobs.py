@@ -29,7 +29,10 @@ TASK = "analysis.compute_bayesian"
 @transaction.atomic
 def request_bayesian(*, report: Report, actor: Any = None) -> BayesianAnalysis:
     """Request the Bayesian analysis of a report from a worker; one that failed or was cancelled is requested again."""
-    analysis, is_new = BayesianAnalysis.objects.get_or_create(report=report, defaults={"hinted_at": timezone.now()})
+    # By its key: the report must not remember the analysis as it is before a worker has computed it.
+    analysis, is_new = BayesianAnalysis.objects.get_or_create(
+        report_id=report.pk, defaults={"hinted_at": timezone.now()}
+    )
     if not is_new and analysis.status in (RequestStatus.FAILED, RequestStatus.CANCELLED):
         move(
             analysis,
