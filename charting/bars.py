@@ -113,14 +113,18 @@ def _layers(
             alt.Tooltip("interval:N", title="95% CI"),
         ]
         layers += [
-            bars.mark_rect(**look).encode(x=along("start"), x2="value", y=row_at("upper"), y2="lower", tooltip=tooltip),
+            bars.mark_rect(**look).encode(
+                x=along("start"), x2=alt.X2("value"), y=row_at("upper"), y2=alt.Y2("lower"), tooltip=tooltip
+            ),
             # The interval has a rim, or it would vanish on the bar it crosses.
             bars.mark_rule(color=LIGHT.paper, strokeWidth=4, aria=False).encode(
-                x=along("low"), x2="high", y=row_at("middle")
+                x=along("low"), x2=alt.X2("high"), y=row_at("middle")
             ),
-            bars.mark_rule(color=LIGHT.ink, strokeWidth=1.5).encode(x=along("low"), x2="high", y=row_at("middle")),
+            bars.mark_rule(color=LIGHT.ink, strokeWidth=1.5).encode(
+                x=along("low"), x2=alt.X2("high"), y=row_at("middle")
+            ),
             bars.mark_text(align="left", baseline="middle", dx=7, fontSize=SMALL_TEXT_SIZE).encode(
-                x=along("far"), y=row_at("middle"), text="text:N"
+                x=along("far"), y=row_at("middle"), text=alt.Text("text:N")
             ),
         ]
     if len(series) > 1:

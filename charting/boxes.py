@@ -145,13 +145,17 @@ def _layers(
     tooltip = box_tooltip()
     base = alt.Chart(means)
     layers: list[alt.Chart] = [
-        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=at("centre"), y=height_of("lower"), y2="upper"),
-        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=at("cap_left"), x2="cap_right", y=height_of("lower")),
-        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=at("cap_left"), x2="cap_right", y=height_of("upper")),
-        base.mark_rect(fill=wash, stroke=colour, strokeWidth=1.2).encode(
-            x=at("left"), x2="right", y=height_of("q1"), y2="q3", tooltip=tooltip
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=at("centre"), y=height_of("lower"), y2=alt.Y2("upper")),
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(
+            x=at("cap_left"), x2=alt.X2("cap_right"), y=height_of("lower")
         ),
-        base.mark_rule(color=colour, strokeWidth=2.6).encode(x=at("left"), x2="right", y=height_of("median")),
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(
+            x=at("cap_left"), x2=alt.X2("cap_right"), y=height_of("upper")
+        ),
+        base.mark_rect(fill=wash, stroke=colour, strokeWidth=1.2).encode(
+            x=at("left"), x2=alt.X2("right"), y=height_of("q1"), y2=alt.Y2("q3"), tooltip=tooltip
+        ),
+        base.mark_rule(color=colour, strokeWidth=2.6).encode(x=at("left"), x2=alt.X2("right"), y=height_of("median")),
         base.mark_point(
             shape="circle", filled=True, size=46, color=LIGHT.ink, opacity=1, stroke=LIGHT.paper, strokeWidth=1
         ).encode(x=at("centre"), y=height_of("mean"), tooltip=tooltip),
@@ -172,7 +176,7 @@ def _layers(
     if has_letters:
         layers.append(
             base.mark_text(baseline="bottom", fontSize=SMALL_TEXT_SIZE, fontStyle="italic").encode(
-                x=at("centre"), y=alt.value(-6), text="letters:N"
+                x=at("centre"), y=alt.YValue(-6), text=alt.Text("letters:N")
             )
         )
     empty = [row for row in summaries if "says" in row]
@@ -180,7 +184,7 @@ def _layers(
         layers.append(
             alt.Chart(rows(empty))
             .mark_text(angle=270, color=LIGHT.quiet, fontStyle="italic", fontSize=SMALL_TEXT_SIZE)
-            .encode(x=at("place"), y=height_of("middle"), text="says:N")
+            .encode(x=at("place"), y=height_of("middle"), text=alt.Text("says:N"))
             .transform_calculate(middle=str(sum(domain) / 2))
         )
     return layered(layers)

@@ -125,13 +125,13 @@ def _layers(
     heads = [{"x": arrow["x2"], "y": arrow["y2"], "angle": 180 if arrow["is_down"] else 90} for arrow in arrows]
     layers = [
         alt.Chart(rows(arrows)).mark_rule(stroke=LIGHT.quiet, aria=False).encode(
-            x=across("x"), x2="x2", y=down("y"), y2="y2"
+            x=across("x"), x2=alt.X2("x2"), y=down("y"), y2=alt.Y2("y2")
         ),
         alt.Chart(rows(heads)).mark_point(
             shape="triangle-up", filled=True, size=40, color=LIGHT.quiet, opacity=1, aria=False
         ).encode(x=across("x"), y=down("y"), angle=alt.Angle("angle", type="quantitative", scale=None)),
         alt.Chart(rows(boxes)).mark_rect(fill=LIGHT.paper, stroke=LIGHT.quiet, cornerRadius=3, aria=False).encode(
-            x=across("left"), x2="right", y=down("top"), y2="bottom",
+            x=across("left"), x2=alt.X2("right"), y=down("top"), y2=alt.Y2("bottom"),
             tooltip=[alt.Tooltip("step:N"), alt.Tooltip("participants:N")],
         ),
     ]  # fmt: skip
@@ -141,6 +141,6 @@ def _layers(
             alt.Chart(rows(own)).mark_text(
                 align="left", baseline="middle", fontSize=TEXT_SIZE, color=LIGHT.ink,
                 fontWeight="bold" if is_bold else "normal",
-            ).encode(x=across("x"), y=down("y"), text="text:N")
+            ).encode(x=across("x"), y=down("y"), text=alt.Text("text:N"))
         )  # fmt: skip
     return layered(layers if arrows else layers[2:])

@@ -139,9 +139,9 @@ def histogram(
         [
             base.mark_rect(fill=LIGHT.quiet).encode(
                 x=across("left"),
-                x2="right",
+                x2=alt.X2("right"),
                 y=up("start"),
-                y2="count",
+                y2=alt.Y2("count"),
                 tooltip=[
                     alt.Tooltip("value:N", title=x_title),
                     alt.Tooltip("count:Q", format=",d"),
@@ -155,7 +155,7 @@ def histogram(
                 # More shares than a phone has room for: its table says them.
                 opacity=alt.ExprRef(when_narrow("0", "1")) if len(bars) > _SHARES_ON_A_PHONE else 1,
                 color=LIGHT.quiet,
-            ).encode(x=across("place"), y=up("count"), text="share:N"),
+            ).encode(x=across("place"), y=up("count"), text=alt.Text("share:N")),
         ]
     )
     summary = ", ".join(f"{row['value']}: {row['count']:,} ({row['share']})" for row in bars)
@@ -218,21 +218,23 @@ def _progress_layers(counts: Mapping[str, Counts], targets: Mapping[str, int]) -
                 .mark_rect(strokeWidth=1, **look)
                 .encode(
                     x=along("from"),
-                    x2="to",
+                    x2=alt.X2("to"),
                     y=row_at("upper"),
-                    y2="lower",
+                    y2=alt.Y2("lower"),
                     tooltip=[alt.Tooltip("condition:N"), alt.Tooltip("standing:N"), alt.Tooltip("participants:Q")],
                 )
             )
     ends = alt.Chart(rows(sums))
     layers += [
         ends.mark_rule(color=LIGHT.paper, strokeWidth=5, aria=False).encode(
-            x=along("target"), y=row_at("upper"), y2="lower"
+            x=along("target"), y=row_at("upper"), y2=alt.Y2("lower")
         ),
         ends.mark_rule(color=LIGHT.ink, strokeWidth=2).encode(
-            x=along("target"), y=row_at("upper"), y2="lower", tooltip=[alt.Tooltip("target:Q")]
+            x=along("target"), y=row_at("upper"), y2=alt.Y2("lower"), tooltip=[alt.Tooltip("target:Q")]
         ),
-        ends.mark_text(align="left", baseline="middle", dx=8).encode(x=along("far"), y=row_at("row"), text="text:N"),
+        ends.mark_text(align="left", baseline="middle", dx=8).encode(
+            x=along("far"), y=row_at("row"), text=alt.Text("text:N")
+        ),
         *key([Entry(word, look) for word, look in _LOOKS.items()], left=-width_of_names(names), above=14),
     ]
     return layered(layers)

@@ -154,7 +154,7 @@ def _curve_layers(
         )
         end = alt.Chart(rows([{"algorithm": name, "n": last, "value": values[-1], "label_at": label_at}]))
         weight = 3.0 if name in emphasised else 1.6
-        dim = alt.condition(hovered, alt.value(1.0), alt.value(0.25))
+        dim = alt.OpacityValue(0.25, condition={"param": "hovered", "value": 1.0})
         tooltip = [
             alt.Tooltip("algorithm:N"),
             alt.Tooltip("n:Q", title="n" if x_title.startswith("n,") else x_title.lower()),
@@ -172,13 +172,13 @@ def _curve_layers(
                 x=across("n"), y=up("value"), tooltip=tooltip
             ),
             end.mark_rule(color=LIGHT.quiet, strokeWidth=0.8, opacity=0.7, aria=False).encode(
-                x=alt.value(alt.ExprRef("width + 6")),
-                x2=alt.value(alt.ExprRef("width + 18")),
+                x=alt.XValue(alt.ExprRef("width + 6")),
+                x2=alt.X2Value(alt.ExprRef("width + 18")),
                 y=up("value"),
-                y2="label_at",
+                y2=alt.Y2("label_at"),
             ),
             end.mark_text(
                 align="left", baseline="middle", dx=21, fontWeight=600 if name in emphasised else "normal"
-            ).encode(x=across("n"), y=up("label_at"), text="algorithm:N", opacity=dim),
+            ).encode(x=across("n"), y=up("label_at"), text=alt.Text("algorithm:N"), opacity=dim),
         ]
     return layered(layers).add_params(hovered)

@@ -136,7 +136,9 @@ def _layers(
             continue
         chart = alt.Chart(rows(own))
         layers += [
-            chart.mark_rule(color=colour, aria=False, **rule).encode(x=along("low"), x2="high", y=row_at("row")),
+            chart.mark_rule(color=colour, aria=False, **rule).encode(
+                x=along("low"), x2=alt.X2("high"), y=row_at("row")
+            ),
             chart.mark_point(
                 shape=SHAPES[side], filled=True, stroke=colour, strokeWidth=1.4, opacity=1, **point
             ).encode(x=along("value"), y=row_at("row"), tooltip=tooltip),
@@ -146,6 +148,6 @@ def _layers(
                 fontSize=SMALL_TEXT_SIZE,
                 fontWeight=600 if is_significant else "normal",
                 text=alt.ExprRef(when_narrow("datum.value_text", "datum.numbers")),
-            ).encode(x=alt.value(alt.ExprRef("width + 6")), y=row_at("row")),
+            ).encode(x=alt.XValue(alt.ExprRef("width + 6")), y=row_at("row")),
         ]
     return layered(layers)

@@ -43,7 +43,8 @@ def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
     """Rows of JSON values as data of a chart, in the order given."""
     import altair as alt
 
-    return alt.InlineData(values=[dict(row) for row in values])
+    # A tuple: Altair copies lists, and everything in them, again and again while it joins layers.
+    return alt.InlineData(values=tuple(dict(row) for row in values))
 
 
 def layered(layers: Iterable[alt.Chart]) -> alt.LayerChart:

@@ -36,15 +36,15 @@ def key(entries: Sequence[Entry], *, left: float, above: float = 22) -> list[alt
         word = alt.Chart(rows([{"word": entry.word}]))
         layers.append(
             word.mark_rect(aria=False, **entry.look).encode(
-                x=alt.value(x),
-                x2=alt.value(x + _PATCH),
-                y=alt.value(-above - _PATCH / 2),
-                y2=alt.value(-above + _PATCH / 2),
+                x=alt.XValue(x),
+                x2=alt.X2Value(x + _PATCH),
+                y=alt.YValue(-above - _PATCH / 2),
+                y2=alt.Y2Value(-above + _PATCH / 2),
             )
         )
         layers.append(
             word.mark_text(align="left", baseline="middle").encode(
-                x=alt.value(x + _PATCH + 6), y=alt.value(-above), text="word:N"
+                x=alt.XValue(x + _PATCH + 6), y=alt.YValue(-above), text=alt.Text("word:N")
             )
         )
         x += _PATCH + 6 + len(entry.word) * CHARACTER_WIDTH + _BETWEEN

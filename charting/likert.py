@@ -138,7 +138,9 @@ def _layers(
             continue
         bars = alt.Chart(rows(own))
         layers.append(
-            bars.mark_rect(**look).encode(x=along("start"), x2="end", y=row_at("upper"), y2="lower", tooltip=tooltip)
+            bars.mark_rect(**look).encode(
+                x=along("start"), x2=alt.X2("end"), y=row_at("upper"), y2=alt.Y2("lower"), tooltip=tooltip
+            )
         )
         words = when_narrow("datum.short", "datum.long")
         layers.append(
@@ -154,7 +156,7 @@ def _layers(
     )
     layers.append(
         line.mark_text(align="left", baseline="middle", fontSize=SMALL_TEXT_SIZE).encode(
-            x=alt.value(alt.ExprRef("width + 6")), y=row_at("row"), text="mean:N"
+            x=alt.XValue(alt.ExprRef("width + 6")), y=row_at("row"), text=alt.Text("mean:N")
         )
     )
     silent = [{"row": row, "middle": 0.5} for row, name in enumerate(names) if name not in means]

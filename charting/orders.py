@@ -131,12 +131,12 @@ def _layers(
         layers.append(
             alt.Chart(rows(joined))
             .mark_rule(color=LIGHT.ink, strokeWidth=1.6, strokeCap="round")
-            .encode(x=across("x"), y=up("y"), x2="x2", y2="y2", tooltip=[alt.Tooltip("pair:N")])
+            .encode(x=across("x"), y=up("y"), x2=alt.X2("x2"), y2=alt.Y2("y2"), tooltip=[alt.Tooltip("pair:N")])
         )
     all_nodes = alt.Chart(rows(nodes))
     layers.append(
         all_nodes.mark_rule(color=colour, strokeWidth=6, opacity=0.28, strokeCap="round").encode(
-            x=across("x"), y=up("low"), y2="high"
+            x=across("x"), y=up("low"), y2=alt.Y2("high")
         )
     )
     ordered = [row for row in nodes if not row["is_unordered"]]
@@ -173,7 +173,7 @@ def _layers(
         layers.append(
             alt.Chart(rows([{"x": last + 0.5, "says": "no significant differences"}]))
             .mark_text(align="right", baseline="bottom", color=LIGHT.quiet, fontStyle="italic")
-            .encode(x=across("x"), y=alt.value(-6), text="says:N")
+            .encode(x=across("x"), y=alt.YValue(-6), text=alt.Text("says:N"))
         )
     for is_over in (True, False):
         labelled = [row for row in nodes if row["is_over"] is is_over]
@@ -187,7 +187,7 @@ def _layers(
                         strokeJoin="round",
                         **look,
                     )
-                    .encode(x=across("x"), y=up("name_at"), text="condition:N")
+                    .encode(x=across("x"), y=up("name_at"), text=alt.Text("condition:N"))
                 )
     return layered(layers)
 

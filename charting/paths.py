@@ -127,7 +127,7 @@ def _layers(
     layers = [
         alt.Chart(rows([*boxes, *upright])).mark_rect(
             fill=LIGHT.paper, stroke=LIGHT.quiet, cornerRadius=3, aria=False
-        ).encode(x=across("left"), x2="right", y=down("top"), y2="bottom",
+        ).encode(x=across("left"), x2=alt.X2("right"), y=down("top"), y2=alt.Y2("bottom"),
                  tooltip=[alt.Tooltip("name", type="nominal")]),
         alt.Chart(rows(words)).mark_text(
             baseline="middle", fontSize=TEXT_SIZE, color=LIGHT.ink, fontWeight="bold"
@@ -152,7 +152,7 @@ def _arrow_layers(arrows: list[dict[str, Any]], across: Any, down: Any, *, is_he
     return [
         alt.Chart(rows(arrows)).mark_rule(
             stroke=colour, strokeWidth=2 if is_heavy else 1, strokeDash=dash, aria=False
-        ).encode(x=across("x"), x2="x2", y=down("y")),
+        ).encode(x=across("x"), x2=alt.X2("x2"), y=down("y")),
         alt.Chart(rows(arrows)).mark_point(
             shape="triangle-up", filled=True, size=50, color=colour, opacity=1, angle=90, xOffset=-4, aria=False
         ).encode(x=across("x2"), y=down("y")),

@@ -83,7 +83,7 @@ def plane(
             tooltip.append(alt.Tooltip("point:N"))
         layers.append(
             line.mark_line(color=colour, strokeWidth=weight, strokeDash=dash, strokeCap="butt").encode(
-                x=across, y=up, order="order:Q", tooltip=tooltip
+                x=across, y=up, order=alt.Order("order:Q"), tooltip=tooltip
             )
         )
         if point_labels:
@@ -95,14 +95,14 @@ def plane(
         end = alt.Chart(rows([{"algorithm": name, "x": xs[-1], "y": ys[-1], "label_at": label_at}]))
         layers += [
             end.mark_rule(color=LIGHT.quiet, strokeWidth=0.8, opacity=0.7, aria=False).encode(
-                x=across, x2=alt.value(alt.ExprRef("width + 18")), y=up, y2="label_at"
+                x=across, x2=alt.X2Value(alt.ExprRef("width + 18")), y=up, y2=alt.Y2("label_at")
             ),
             end.mark_text(
                 align="left", baseline="middle", dx=21, fontWeight=600 if name in emphasised else "normal"
             ).encode(
-                x=alt.value(alt.ExprRef("width")),
+                x=alt.XValue(alt.ExprRef("width")),
                 y=alt.Y("label_at", type="quantitative", scale=y_scale),
-                text="algorithm:N",
+                text=alt.Text("algorithm:N"),
             ),
         ]
     ends = "; ".join(

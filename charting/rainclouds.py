@@ -187,20 +187,20 @@ def _layers(
             .mark_area(
                 orient="vertical", fill=wash, fillOpacity=1, stroke=colour, strokeWidth=1.2, line=False, aria=False
             )
-            .encode(x=along("value"), y=row_at("top"), y2="floor", detail="condition:N")
+            .encode(x=along("value"), y=row_at("top"), y2=alt.Y2("floor"), detail=alt.Detail("condition:N"))
         )
     layers += [
         alt.Chart(rows(rain))
         .mark_point(shape="circle", filled=True, size=12, color=colour, opacity=0.55, aria=False)
         .encode(x=along("value"), y=row_at("at")),
         boxes.mark_rule(color=colour, strokeWidth=1.2, aria=False).encode(
-            x=along("lower"), x2="upper", y=row_at("middle")
+            x=along("lower"), x2=alt.X2("upper"), y=row_at("middle")
         ),
         boxes.mark_rect(fill=LIGHT.paper, stroke=colour, strokeWidth=1.2).encode(
-            x=along("q1"), x2="q3", y=row_at("upper_edge"), y2="lower_edge", tooltip=tooltip
+            x=along("q1"), x2=alt.X2("q3"), y=row_at("upper_edge"), y2=alt.Y2("lower_edge"), tooltip=tooltip
         ),
         boxes.mark_rule(color=colour, strokeWidth=2.6, aria=False).encode(
-            x=along("median"), y=row_at("upper_edge"), y2="lower_edge"
+            x=along("median"), y=row_at("upper_edge"), y2=alt.Y2("lower_edge")
         ),
         boxes.mark_point(
             shape="circle", filled=True, size=46, color=LIGHT.ink, opacity=1, stroke=LIGHT.paper, strokeWidth=1,
@@ -210,7 +210,7 @@ def _layers(
     if letters:
         layers.append(
             boxes.mark_text(align="left", baseline="middle", fontSize=SMALL_TEXT_SIZE, fontStyle="italic").encode(
-                x=alt.value(alt.ExprRef("width + 4")), y=row_at("middle"), text="letters:N"
+                x=alt.XValue(alt.ExprRef("width + 4")), y=row_at("middle"), text=alt.Text("letters:N")
             )
         )
     empty = [
@@ -222,6 +222,6 @@ def _layers(
         layers.append(
             alt.Chart(rows(empty))
             .mark_text(color=LIGHT.quiet, fontStyle="italic", fontSize=SMALL_TEXT_SIZE)
-            .encode(x=along("value"), y=row_at("place"), text="says:N")
+            .encode(x=along("value"), y=row_at("place"), text=alt.Text("says:N"))
         )
     return layered(layers)

@@ -124,12 +124,12 @@ def _layers(
         layers += [
             plotted(x, y, name)
             .mark_line(color=colour, strokeWidth=weight, strokeDash=dashes, strokeCap="butt")
-            .encode(x=across("x"), y=up("y"), order="place:Q", tooltip=tooltip),
+            .encode(x=across("x"), y=up("y"), order=alt.Order("place:Q"), tooltip=tooltip),
             label.mark_rule(color=colour, strokeWidth=weight, strokeDash=dashes, aria=False).encode(
-                x=alt.value(alt.ExprRef("width + 6")), x2=alt.value(alt.ExprRef("width + 34")), y=up("y")
+                x=alt.XValue(alt.ExprRef("width + 6")), x2=alt.X2Value(alt.ExprRef("width + 34")), y=up("y")
             ),
             label.mark_text(
                 align="left", baseline="middle", dx=39, fontWeight=600 if name in emphasised else "normal"
-            ).encode(x=across("x"), y=up("y"), text="algorithm:N"),
+            ).encode(x=across("x"), y=up("y"), text=alt.Text("algorithm:N")),
         ]
     return layered(layers)

@@ -120,10 +120,10 @@ def _layers(
     all_dots = alt.Chart(rows(points))
     layers = [
         all_dots.mark_rule(color=OBJECTIVE, strokeWidth=5, opacity=0.3, strokeCap="round").encode(
-            x=across("objective_low"), x2="objective_high", y=up("perceived")
+            x=across("objective_low"), x2=alt.X2("objective_high"), y=up("perceived")
         ),
         all_dots.mark_rule(color=PERCEIVED, strokeWidth=5, opacity=0.3, strokeCap="round").encode(
-            x=across("objective"), y=up("perceived_low"), y2="perceived_high"
+            x=across("objective"), y=up("perceived_low"), y2=alt.Y2("perceived_high")
         ),
         all_dots.mark_point(
             shape="circle", filled=True, size=90, color=LIGHT.ink, opacity=1, stroke=LIGHT.paper, strokeWidth=1.5
@@ -154,6 +154,6 @@ def _layers(
                     lineHeight=14,
                     strokeJoin="round",
                     **look,
-                ).encode(x=across("objective"), y=up("perceived"), text="label:N")
+                ).encode(x=across("objective"), y=up("perceived"), text=alt.Text("label:N"))
             )
     return layered(layers)

@@ -134,7 +134,7 @@ def _lines(lines: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale]) -> 
     return [
         alt.Chart(rows(line for line in lines if line["heavy"] is is_heavy))
         .mark_rule(strokeCap="round", **look)
-        .encode(**_axes("x", "perceived", scales), x2="x2", y2="objective", tooltip=tooltip)
+        .encode(**_axes("x", "perceived", scales), x2=alt.X2("x2"), y2=alt.Y2("objective"), tooltip=tooltip)
         for is_heavy, look in looks
         if any(line["heavy"] is is_heavy for line in lines)
     ]
@@ -158,18 +158,18 @@ def _side(
         alt.Tooltip("high:Q", title="95% CI, high", format=".1f"),
     ]
     return [
-        base.mark_rule(color=LIGHT.line, strokeWidth=1).encode(**_axes("edge", "rank", scales), x2="x"),
+        base.mark_rule(color=LIGHT.line, strokeWidth=1).encode(**_axes("edge", "rank", scales), x2=alt.X2("x")),
         base.mark_rule(
             color=colour, strokeWidth=alt.ExprRef(when_narrow("4", "6")), opacity=0.32, strokeCap="round"
-        ).encode(**_axes("x", "low", scales), y2="high"),
+        ).encode(**_axes("x", "low", scales), y2=alt.Y2("high")),
         base.mark_point(
             shape=SHAPES[side], filled=True, size=120, color=colour, opacity=1, stroke=LIGHT.paper, strokeWidth=1.2
         ).encode(**_axes("x", "rank", scales), tooltip=tooltip),
         base.mark_text(align=align, baseline="middle", dx=outward, color=LIGHT.quiet).encode(
-            **_axes("edge", "label_at", scales), text="rank_text:N"
+            **_axes("edge", "label_at", scales), text=alt.Text("rank_text:N")
         ),
         base.mark_text(align=align, baseline="middle", dx=outward + (-room if is_left else room)).encode(
-            **_axes("edge", "label_at", scales), text="algorithm:N"
+            **_axes("edge", "label_at", scales), text=alt.Text("algorithm:N")
         ),
         alt.Chart(rows([{"heading": heading, "edge": 0 if is_left else 1}]))
         .mark_text(
@@ -182,8 +182,8 @@ def _side(
         )
         .encode(
             x=alt.X("edge", type="quantitative", scale=scales[0], axis=None),
-            y=alt.value(-2),
-            text="heading:N",
+            y=alt.YValue(-2),
+            text=alt.Text("heading:N"),
         ),
     ]
 

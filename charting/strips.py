@@ -121,9 +121,9 @@ def _layers(cells: list[dict[str, Any]], names: list[str], side: Side) -> alt.La
         [
             chart.mark_rect(fill=colour_of(side), stroke=LIGHT.line, strokeWidth=1).encode(
                 x=across("left"),
-                x2="right",
+                x2=alt.X2("right"),
                 y=row_at("upper"),
-                y2="lower",
+                y2=alt.Y2("lower"),
                 fillOpacity=alt.FillOpacity("shade", type="quantitative", scale=None),
                 tooltip=[
                     alt.Tooltip("algorithm:N"),
@@ -132,7 +132,7 @@ def _layers(cells: list[dict[str, Any]], names: list[str], side: Side) -> alt.La
                 ],
             ),
             chart.mark_text(baseline="middle", fontSize=SMALL_TEXT_SIZE).encode(
-                x=across("middle"), y=row_at("row"), text="shown:N"
+                x=across("middle"), y=row_at("row"), text=alt.Text("shown:N")
             ),
         ]
     )

@@ -87,7 +87,7 @@ def long_tail(
                 color=LIGHT.quiet,
                 lineHeight=16,
             )
-            .encode(x=x, y=alt.value(4), text="says:N"),
+            .encode(x=x, y=alt.YValue(4), text=alt.Text("says:N")),
         ]
     )
     summary = (

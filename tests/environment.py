@@ -30,6 +30,13 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Look static files up when they are asked for: every client of a test would list all of them first."""
+    from django.conf import settings
+
+    settings.WHITENOISE_AUTOREFRESH = True
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the folder, unless mutmut goes on to run more tests in this process and its children."""
     if "MUTANT_UNDER_TEST" not in os.environ:

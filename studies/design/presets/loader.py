@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -87,6 +89,11 @@ def load_preset(key: str) -> Preset:
     """Read a template; ParameterError names the known ones, or what is wrong with its content."""
     if key not in preset_keys():
         raise ParameterError(f"There is no template {key!r}; the templates are {', '.join(preset_keys())}.")
+    return copy.deepcopy(_shipped(key))
+
+
+@functools.cache
+def _shipped(key: str) -> Preset:
     data = yaml.safe_load((FOLDER / f"{key}.yaml").read_text(encoding="utf-8"))
     preset = Preset(
         data["key"],
