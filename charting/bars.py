@@ -89,7 +89,7 @@ def _layers(
     side: Side,
     decimals: int,
     is_share: bool,
-) -> alt.LayerChart:
+) -> Spec:
     import altair as alt
 
     colour = colour_of(side)

@@ -123,7 +123,7 @@ def _layers(
     domain: tuple[float, float],
     side: Side,
     has_letters: bool,
-) -> alt.LayerChart:
+) -> Spec:
     import altair as alt
 
     colour, wash = colour_of(side), wash_of(side)

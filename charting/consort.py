@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from charting.frame import Width, finished, layered, rows
 from charting.positions import positions
 from charting.theme import LIGHT, TEXT_SIZE, Spec
 from core.errors import DataError
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _LINE = 16
 _PAD = 9
@@ -116,7 +113,7 @@ def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[
 
 def _layers(
     boxes: list[dict[str, Any]], words: list[dict[str, Any]], arrows: list[dict[str, Any]], height: int
-) -> alt.LayerChart:
+) -> Spec:
     import altair as alt
 
     x_scale = alt.Scale(domain=[0, 1], nice=False, zero=False)

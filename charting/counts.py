@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from charting.estimates import checked_number
 from charting.frame import Width, finished, label_expression, layered, rows, when_narrow, whole_ticks
@@ -12,9 +12,6 @@ from charting.lines import line_axis, line_scale
 from charting.positions import positions
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Spec
 from core.errors import DataError
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _ROW = 34
 _SHARES_ON_A_PHONE = 11
@@ -170,7 +167,7 @@ def histogram(
     )
 
 
-def _progress_layers(counts: Mapping[str, Counts], targets: Mapping[str, int]) -> alt.LayerChart:
+def _progress_layers(counts: Mapping[str, Counts], targets: Mapping[str, int]) -> Spec:
     import altair as alt
 
     names = list(counts)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 2), (12, 4), (6, 2, 2, 2, 2, 2))
 _SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 _LABEL_HEIGHT = TEXT_SIZE + 3
+_HOVERED = {
+    "name": "hovered",
+    "select": {"type": "point", "fields": ["algorithm"], "on": "pointerover", "clear": "pointerout"},
+}
 
 
 def curves(
@@ -115,7 +119,7 @@ def _curve_layers(
     is_from_zero: bool,
     decimals: int,
     x_title: str,
-) -> alt.LayerChart:
+) -> Spec:
     import altair as alt
 
     colour = colour_of(side)
@@ -139,7 +143,6 @@ def _curve_layers(
             alt.Chart(rows([{"n": at_n}])).mark_rule(color=LIGHT.quiet, strokeDash=[3, 3]).encode(x=across("n"))
         )
     heights = spread([values[-1] for values in lines.values()], (top - bottom) * _LABEL_HEIGHT / height)
-    hovered = alt.selection_point(name="hovered", fields=["algorithm"], on="pointerover", clear="pointerout")
     for index, ((name, values), label_at) in enumerate(zip(lines.items(), heights, strict=True)):
         line = alt.Chart(
             rows(
@@ -154,7 +157,7 @@ def _curve_layers(
         )
         end = alt.Chart(rows([{"algorithm": name, "n": last, "value": values[-1], "label_at": label_at}]))
         weight = 3.0 if name in emphasised else 1.6
-        dim = alt.OpacityValue(0.25, condition={"param": "hovered", "value": 1.0})
+        dim = alt.OpacityValue(0.25, condition={"param": _HOVERED["name"], "value": 1.0})
         tooltip = [
             alt.Tooltip("algorithm:N"),
             alt.Tooltip("n:Q", title="n" if x_title.startswith("n,") else x_title.lower()),
@@ -181,4 +184,4 @@ def _curve_layers(
                 align="left", baseline="middle", dx=21, fontWeight=600 if name in emphasised else "normal"
             ).encode(x=across("n"), y=up("label_at"), text=alt.Text("algorithm:N"), opacity=dim),
         ]
-    return layered(layers).add_params(hovered)
+    return layered(layers, selection=_HOVERED)

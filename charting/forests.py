@@ -101,7 +101,7 @@ def _rows(differences: Sequence[Difference], decimals: int, *, is_share: bool) -
 
 def _layers(
     differences: list[dict[str, Any]], *, side: Side, decimals: int, is_share: bool, interval_name: str
-) -> alt.LayerChart:
+) -> Spec:
     import altair as alt
 
     colour = colour_of(side)

@@ -1,4 +1,4 @@
-"""What stands around the marks: title, size, theme, and names that do not depend on what was drawn before."""
+"""What stands around the marks: layers, title, size and theme."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _TITLE_CHARACTER = 0.53
 _SUBTITLE_CHARACTER = 0.5
 # A sign stays with its number: "τ = .14" breaks nowhere.
 _AROUND_SIGNS = re.compile(r" (?=[=<>≥≤] )|(?<= [=<>≥≤]) ")
-_AUTOMATIC_NAME = re.compile(r"^view_[0-9a-f_]+$")
+# Not "layer_…": vega-lite names its own so.
+_SELECTING = "charted_1"
 
 
 def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
@@ -47,15 +48,26 @@ def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
     return alt.InlineData(values=tuple(dict(row) for row in values))
 
 
-def layered(layers: Iterable[alt.Chart]) -> alt.LayerChart:
-    """Charts drawn over each other, the first at the bottom; at least one."""
-    import altair as alt
+def layered(layers: Iterable[alt.Chart], *, selection: Mapping[str, Any] | None = None) -> Spec:
+    """Charts drawn over each other, the first at the bottom; at least one. The marks of all of them make `selection`.
 
-    return alt.LayerChart(layer=list(layers))
+    The layers are joined here: Altair's own layers copy and compare every part of every chart several times over, which
+    is most of the time that a report's figures would take.
+    """
+    drawn = [layer.to_dict(validate=False) for layer in layers]
+    whole: Spec = {
+        "$schema": drawn[0]["$schema"],
+        "datasets": {name: values for layer in drawn for name, values in layer["datasets"].items()},
+        "layer": [{part: layer[part] for part in ("data", "mark", "encoding")} for layer in drawn],
+    }
+    if selection is not None:
+        whole["layer"][0]["name"] = _SELECTING
+        whole["params"] = [{**selection, "views": [_SELECTING]}]
+    return whole
 
 
 def finished(
-    chart: alt.LayerChart,
+    chart: Spec,
     *,
     title: str,
     subtitle: str,
@@ -72,22 +84,21 @@ def finished(
     wears the colour of `side`. A screen reader says `description` instead of the picture. `height` is that of the plot
     in pixels, without title and axes. Raises ParameterError for no title or a width below 240 pixels.
     """
-    import altair as alt
-
     if not title.strip():
         raise ParameterError("A chart needs a title that states its finding.")
     if width is not None:
         _check(width)
-    whole = chart.properties(
-        width="container",
-        height=height,
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        padding={"left": 2, "right": 6, "top": 2, "bottom": 2},
-        background="transparent",
-        description=description,
-    )
+    whole = {
+        **chart,
+        "width": "container",
+        "height": height,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "padding": {"left": 2, "right": 6, "top": 2, "bottom": 2},
+        "background": "transparent",
+        "description": description,
+    }
     # Whether it is Vega-Lite at all is for the tests to say: looking takes longer than making it.
-    spec: Spec = json.loads(json.dumps(whole.to_dict(validate=False)))
+    spec: Spec = json.loads(json.dumps(whole))
     heading: Spec = {"text": _wrapped(title, TITLE_SIZE * _TITLE_CHARACTER)}
     if subtitle:
         heading["subtitle"] = _wrapped(subtitle, SUBTITLE_SIZE * _SUBTITLE_CHARACTER)
@@ -96,7 +107,6 @@ def finished(
     spec["title"] = heading
     spec["config"] = config()
     spec["usermeta"] = {"mode": "light", "title": title, "description": description, "reading": reading}
-    spec = _with_own_names(spec)
     return spec if width is None else sized(spec, width)
 
 
@@ -226,35 +236,3 @@ def _with_whole_width(value: Any, width: str) -> Any:
     if isinstance(value, list):
         return [_with_whole_width(inner, width) for inner in value]
     return value.replace(_WHOLE_WIDTH, width) if isinstance(value, str) else value
-
-
-def _with_own_names(spec: Spec) -> Spec:
-    """Replace the names that altair makes up for views by names counted within this chart."""
-    names: dict[str, str] = {}
-
-    def collect(value: Any) -> None:
-        if isinstance(value, dict):
-            name = value.get("name")
-            if isinstance(name, str) and _AUTOMATIC_NAME.match(name):
-                # Not "layer_…": vega-lite names its own so.
-                names.setdefault(name, f"charted_{len(names) + 1}")
-            for key, inner in value.items():
-                if key not in ("data", "datasets"):
-                    collect(inner)
-        elif isinstance(value, list):
-            for inner in value:
-                collect(inner)
-
-    def renamed(value: Any, key: str = "") -> Any:
-        if isinstance(value, dict):
-            return {
-                inner_key: inner if inner_key in ("data", "datasets") else renamed(inner, inner_key)
-                for inner_key, inner in value.items()
-            }
-        if isinstance(value, list):
-            return [renamed(inner, key) for inner in value]
-        return names.get(value, value) if key in ("name", "views") and isinstance(value, str) else value
-
-    collect(spec)
-    fresh: Spec = renamed(spec)
-    return fresh

@@ -110,7 +110,7 @@ def _layers(
     *,
     ends: tuple[str, str],
     side: Side,
-) -> alt.LayerChart:
+) -> Spec:
     import altair as alt
 
     colour, opacities = colour_of(side), shades(len(scale))

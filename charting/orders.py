@@ -105,7 +105,7 @@ def _layers(
     side: Side,
     higher_is_better: bool,
     decimals: int,
-) -> alt.LayerChart:
+) -> Spec:
     import altair as alt
 
     colour = colour_of(side)

@@ -111,7 +111,7 @@ def _layers(
     arrows: list[dict[str, Any]],
     sides: dict[str, tuple[float, float]],
     height: int,
-) -> alt.LayerChart:
+) -> Spec:
     import altair as alt
 
     x_scale = alt.Scale(domain=[0, 1], nice=False, zero=False)

@@ -160,7 +160,7 @@ def _layers(
     domain: tuple[float, float],
     side: Side,
     letters: Mapping[str, str],
-) -> alt.LayerChart:
+) -> Spec:
     import altair as alt
 
     colour, wash = colour_of(side), wash_of(side)

@@ -89,7 +89,7 @@ def _layers(
     emphasised: Collection[str],
     quiet: Collection[str],
     side: Side,
-) -> alt.LayerChart:
+) -> Spec:
     import altair as alt
 
     ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]

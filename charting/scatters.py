@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from charting.estimates import Estimate, checked_estimates, same_names
 from charting.frame import Width, finished, layered, number, rows
 from charting.labels import corners
 from charting.positions import positions
 from charting.theme import LIGHT, OBJECTIVE, PERCEIVED, Spec
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _NARROW_PLOT = 300
 # A rim of paper keeps a name legible where a line runs behind it.
@@ -106,7 +103,7 @@ def _layers(
     *,
     objective_title: str,
     decimals: int,
-) -> alt.LayerChart:
+) -> Spec:
     import altair as alt
 
     x_scale = alt.Scale(domain=list(x_ends), nice=False, zero=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from charting.estimates import checked_number
 from charting.frame import Width, finished, layered, rows
@@ -11,9 +11,6 @@ from charting.lines import line_axis, line_scale
 from charting.positions import positions
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of
 from core.errors import DataError
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _ROW = 27
 _DARKEST = 0.5  # words in ink stay legible on it, on light and on dark paper
@@ -101,7 +98,7 @@ def _percent(p: float) -> str:
     return f"{100 * p:.0f}%"
 
 
-def _layers(cells: list[dict[str, Any]], names: list[str], side: Side) -> alt.LayerChart:
+def _layers(cells: list[dict[str, Any]], names: list[str], side: Side) -> Spec:
     import altair as alt
 
     ranks = max(cell["rank"] for cell in cells)
