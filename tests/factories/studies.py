@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from typing import Any
 
@@ -18,6 +19,7 @@ from studies.recruitment.services.recruitment import set_exits, set_panel
 from tests.factories import answering
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
+from tests.factories.replay import replayed
 
 ABOUT = {
     "first_visit": True,
@@ -42,6 +44,30 @@ def make_study(
     settings: dict[str, Any] | None = None,
 ) -> Study:
     """A study of TopPop and PureSVD4 on a small dataset, in the state asked for."""
+    given = {
+        "slug": slug, "status": status, "per_condition": per_condition, "run": run, "version": version, "owner": owner,
+        "seed": seed, "settings": settings,
+    }  # fmt: skip
+    if run or version or owner or seed is None:
+        return _made(**given)
+    key = json.dumps({"slug": slug, "status": status, "n": per_condition, "seed": seed, "settings": settings})
+    study: Study = replayed(
+        Study, ("accounts", "catalog", "core", "evaluation", "studies"), (key,), lambda: _made(**given)
+    )
+    return study
+
+
+def _made(
+    *,
+    slug: str,
+    status: str,
+    per_condition: int,
+    run: EvaluationRun | None,
+    version: DatasetVersion | None,
+    owner: Any,
+    seed: int | None,
+    settings: dict[str, Any] | None,
+) -> Study:
     if run is None:
         run = make_run_at("succeeded", **({"version": version} if version else {}))
     study = create_study(

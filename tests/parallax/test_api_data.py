@@ -58,14 +58,21 @@ class Program:
         return response.json()
 
 
-@pytest.fixture
-def blinded(db: None) -> Study:
+@pytest.fixture(scope="module")
+def stored(module_database: None) -> int:
+    """The key of a blinded study with answers."""
     study = make_study(run=make_run_at("succeeded", profile_lengths=(5,)))
     for number in range(3):
         completed(study, number=number)
     entered = enter(study).participant
     Event.objects.create(participant=entered, kind="page_view", page="about", facts={"language": "en"})
-    return study
+    return study.pk
+
+
+@pytest.fixture
+def blinded(stored: int) -> Study:
+    """Its rows are as new in each test."""
+    return Study.objects.get(pk=stored)
 
 
 @pytest.fixture
@@ -121,7 +128,7 @@ def test_simulated_participants_have_to_be_asked_for(program: Program, study: St
 
 
 def test_a_study_of_simulated_participants_says_so_before_it_gives_any() -> None:
-    study = make_study()
+    study = make_study(slug="simulated-only")
     completed(study, Mode.SIMULATED)
     program = Program(study.memberships.get().researcher)
     refused = program.get(f"studies/{study.slug}/answers/wide/", 409)

@@ -33,14 +33,21 @@ from tests.factories.studies import assigned, completed, enter, make_study, rate
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 
-@pytest.fixture
-def study() -> Study:
+@pytest.fixture(scope="module")
+def stored(module_database: None) -> int:
+    """The key of a study with people who completed it and people who left."""
     study = make_study(per_condition=3)
     completed(study, number=0)
     completed(study, number=2, gender="man")
     rated(study)
     assigned(study, age=70)
-    return study
+    return study.pk
+
+
+@pytest.fixture
+def study(stored: int) -> Study:
+    """Its rows are as new in each test."""
+    return Study.objects.get(pk=stored)
 
 
 class Exported:
@@ -328,7 +335,7 @@ def test_simulated_participants_are_left_out_unless_asked_for(study: Study) -> N
 
 
 def test_a_study_with_simulated_participants_alone_says_so() -> None:
-    study = make_study()
+    study = make_study(slug="simulated-only")
     completed(study, Mode.SIMULATED)
     with pytest.raises(ParallaxError) as refusal:
         Exported(study, "long")
