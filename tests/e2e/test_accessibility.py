@@ -15,9 +15,10 @@ from tests.e2e.states import states
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 (AXE,) = Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")
-LANGUAGES = ("en", "it")
 WIDTHS = (320, 390, 1280)
-SCHEMES = ("light", "dark")
+# Colours do not depend on the width, nor a layout on the colours: one width in the dark will do. Italian texts are
+# longer, and have the same elements in the same colours.
+LOOKS = {"en": ((320, "light"), (390, "light"), (390, "dark"), (1280, "light")), "it": ((390, "light"),)}
 # What a narrow screen may scroll sideways by itself is meant to; the page is not.
 SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 CUT_OFF = """() => [...document.querySelectorAll('main *, .tray *, header *, footer *')].filter((part) => {
@@ -42,7 +43,7 @@ def with_axe(page: Page) -> None:
     page.evaluate(AXE.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", LOOKS)
 def test_no_page_has_a_violation_at_any_width_in_light_or_dark(
     live_server: Any, browser: Browser, language: str
 ) -> None:
@@ -60,13 +61,14 @@ def test_no_page_has_a_violation_at_any_width_in_light_or_dark(
             page.set_viewport_size({"width": width, "height": 900})
             if page.evaluate(SIDEWAYS):
                 found.append(f"{name} at {width}: the page scrolls sideways")
-            for scheme in SCHEMES:
-                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-                found += [f"{name} at {width}, {scheme}: {problem}" for problem in violations(page)]
-                looked_at += 1
+        for width, scheme in LOOKS[language]:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            found += [f"{name} at {width}, {scheme}: {problem}" for problem in violations(page)]
+            looked_at += 1
         context.close()
     assert not found, "\n".join(found)
-    assert looked_at >= 6 * 34
+    assert looked_at >= len(LOOKS[language]) * 34
 
 
 def test_the_looking_itself_sees_planted_barriers(live_server: Any, browser: Browser) -> None:

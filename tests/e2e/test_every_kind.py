@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from studies.enums import Mode, ParticipantStatus, Role
 from studies.models import Participant
 from tests.e2e.states import Way
-from tests.e2e.test_accessibility import CUT_OFF, SCHEMES, SIDEWAYS, WIDTHS, violations, with_axe
+from tests.e2e.test_accessibility import CUT_OFF, LOOKS, SIDEWAYS, WIDTHS, violations, with_axe
 from tests.e2e.test_participant_way import Keyboard, until
 from tests.factories import answering
 from tests.factories.questionnaires import every_kind, make_study_asking
@@ -42,9 +42,10 @@ def looked_at(page: Page, what: str, *, may_scroll: bool = False) -> list[str]:
             found.append(f"{what} at {width}: the page scrolls sideways")
         if not may_scroll:  # the console's tables scroll by themselves
             found += [f"{what} at {width}: {part}" for part in page.evaluate(CUT_OFF)]
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            found += [f"{what} at {width}, {scheme}: {problem}" for problem in violations(page)]
+    for width, scheme in LOOKS["en"]:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        found += [f"{what} at {width}, {scheme}: {problem}" for problem in violations(page)]
     return found
 
 
