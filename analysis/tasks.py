@@ -7,11 +7,12 @@ from celery import shared_task
 from analysis.models import Report
 from analysis.services import bayesian_jobs, requests
 from analysis.services.downloads import download
+from jobs.leases import TRANSIENT
 
 
 @shared_task(
     name="analysis.make_requested",
-    autoretry_for=requests.TRANSIENT,
+    autoretry_for=TRANSIENT,
     retry_backoff=True,
     retry_jitter=False,
     max_retries=5,
@@ -24,7 +25,7 @@ def make_requested(request_id: int) -> None:
 
 @shared_task(
     name="analysis.compute_bayesian",
-    autoretry_for=bayesian_jobs.TRANSIENT,
+    autoretry_for=TRANSIENT,
     retry_backoff=True,
     retry_jitter=False,
     max_retries=5,

@@ -9,13 +9,14 @@ from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.conf import settings
 
 from evaluation.services import malloc_tuning, worker_loop
+from jobs.leases import TRANSIENT
 from jobs.parent_process import watch_parent
 from jobs.worker_lock import hold_worker_lock
 
 
 @shared_task(
     name="evaluation.work",
-    autoretry_for=worker_loop.TRANSIENT,
+    autoretry_for=TRANSIENT,
     retry_backoff=True,
     retry_jitter=False,
     max_retries=5,

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from django.conf import settings
-from django.db import transaction
+from django.db import Error as DatabaseError
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from core.errors import NotAllowedInState
+from core.errors import NotAllowedInState, ParallaxError
 from core.transitions import move
-from jobs.heartbeat import Heartbeat, lease_token
+from jobs.heartbeat import Heartbeat, LeaseLost, lease_token
 from jobs.models import JobModel, LeasedModel
 
 logger = logging.getLogger(__name__)
@@ -32,6 +34,7 @@ GONE_FOR_GOOD = (
     f"{MAX_ATTEMPTS} workers in turn were at this and were gone before it was done. The machine may be out of memory, "
     "or something ends its processes; look at the workers' log, then ask again."
 )
+TRANSIENT = (OperationalError, InterfaceError)  # the database is unavailable or busy: retried with backoff
 UNFORESEEN = "An unexpected error occurred; see the worker's log."
 NO_LEASE: Mapping[str, Any] = MappingProxyType({"lease": "", "leased_until": None})
 
@@ -148,6 +151,45 @@ class JobLeases(Leases[Job]):
             self.finish(job, to=FAILED, error=GONE_FOR_GOOD)
             return False
         return True
+
+    def carry_out(self, job: Job, make: Callable[[Callable[[str], None]], Mapping[str, Any]], *, to: str) -> bool:
+        """Do a job that this process holds, and finish it; True where this process finished it.
+
+        `make` is given a function that stores the progress in words, and returns what the finished job is changed to.
+        A refusal is stored with its message. A database error, or the end of the worker, returns the job to the queue
+        and is raised, so that it is tried again; any other error fails the job and is raised.
+        """
+        try:
+            with self.heartbeat(job) as heartbeat:
+
+                def report_progress(words: str) -> None:
+                    heartbeat.check()
+                    if not self.own(job).update(activity=words[:200]):
+                        raise LeaseLost("lease.lost", "This work has another worker, or was cancelled.")
+
+                made = make(report_progress)
+            return self.finish(job, to=to, **made)
+        except LeaseLost:
+            logger.info("lease lost %s=%s", self.model._meta.model_name, job.pk)
+            return False
+        except ParallaxError as refused:
+            self.finish(job, to=FAILED, error=str(refused))
+            return False
+        except Exception as error:
+            if isinstance(error, TRANSIENT):
+                self._give_back(job)
+            else:
+                logger.exception("job failed %s=%s", self.model._meta.model_name, job.pk)
+                self.finish(job, to=FAILED, error=UNFORESEEN)
+            raise
+        except BaseException:
+            self._give_back(job)
+            raise
+
+    def _give_back(self, job: Job) -> None:
+        """Release a job, so that it need not wait for its lease to expire; the database may be away."""
+        with contextlib.suppress(DatabaseError):
+            self.release(job)
 
     def due(self) -> Iterator[int]:
         """Yield the keys of jobs whose message is due, and mark them; of two processes, one is given each key."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from django.db import Error as DatabaseError
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -23,20 +20,14 @@ from analysis.services.packages import clean_packages, store_package
 from analysis.services.plans import AS_PLANNED, Overrides
 from analysis.services.report_builder import build_report
 from analysis.services.report_cache import page_of
-from core.errors import ParallaxError
 from core.transitions import move
-from jobs.heartbeat import LeaseLost
-from jobs.leases import UNFORESEEN
 from jobs.queue import enqueue_on_commit
 from studies.enums import ParticipantStatus
 from studies.models import Study
 from studies.monitoring.services.blinding import require_open
 
-logger = logging.getLogger(__name__)
-
 MOST_AT_ONCE = 2000  # completers whose report a page builds by itself, in a few seconds
 FAILED_SECONDS = 60.0  # a package that failed is not tried again before: its error is returned
-TRANSIENT = (OperationalError, InterfaceError)  # the database is unavailable or busy: retried with backoff
 TASK = "analysis.make_requested"
 
 
@@ -113,42 +104,13 @@ def cancel_request(*, request: ReportRequest, actor: Any = None) -> None:
 def make_requested(*, request_id: int) -> bool:
     """Create what was requested; True where this worker finished it.
 
-    Delivered twice, late, or for a closed request, it does nothing. A refusal is stored with its message; a database
-    error returns the request to the queue and is raised, so that the task is retried; any other error fails the
-    request and is raised.
+    Delivered twice, late, or for a closed request, it does nothing. Errors: see `JobLeases.carry_out`.
     """
     request = lease_request(request_id=request_id)
     if request is None:
         return False
-    try:
-        with REQUESTS.heartbeat(request) as heartbeat:
-
-            def report_progress(words: str) -> None:
-                heartbeat.check()
-                if not REQUESTS.own(request).update(activity=words[:200]):
-                    raise LeaseLost("lease.lost", "This request has another worker, or was cancelled.")
-
-            created = MAKERS[RequestKind(request.kind)](request, report_progress)
-        return REQUESTS.finish(request, to=RequestStatus.SUCCEEDED, **created)
-    except LeaseLost:
-        logger.info("lease lost request=%s", request.pk)
-        return False
-    except TRANSIENT:
-        with contextlib.suppress(DatabaseError):
-            REQUESTS.release(request)
-        raise
-    except ParallaxError as refused:
-        REQUESTS.finish(request, to=RequestStatus.FAILED, error=str(refused))
-        return False
-    except Exception:
-        logger.exception("request failed request=%s", request.pk)
-        REQUESTS.finish(request, to=RequestStatus.FAILED, error=UNFORESEEN)
-        raise
-    except BaseException:
-        # The worker is stopping: the request need not wait for its lease to expire.
-        with contextlib.suppress(DatabaseError):
-            REQUESTS.release(request)
-        raise
+    make = MAKERS[RequestKind(request.kind)]
+    return REQUESTS.carry_out(request, lambda progress: make(request, progress), to=RequestStatus.SUCCEEDED)
 
 
 def _report(request: ReportRequest, progress: Progress) -> dict[str, Any]:

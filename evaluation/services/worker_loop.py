@@ -11,7 +11,6 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from django.db import Error as DatabaseError
-from django.db import InterfaceError, OperationalError
 from django.db.models import Max, Q
 from django.utils import timezone
 
@@ -38,10 +37,10 @@ from evaluation.services.run_workers import delete_queue
 from evaluation.services.runs import fail_part
 from evaluation.services.training import train_or_reuse
 from jobs.heartbeat import LeaseLost
+from jobs.leases import TRANSIENT
 
 logger = logging.getLogger(__name__)
 
-TRANSIENT = (OperationalError, InterfaceError)  # the database is unavailable or busy: retried with backoff
 SLICE_SECONDS = 20.0  # after which a worker returns to the queue, so that other messages are served
 HINT_SECONDS = 10.0  # minimum time between two messages of the sweep for one run
 ORPHAN_SECONDS = 120.0  # without any update for so long, a run's own workers count as dead

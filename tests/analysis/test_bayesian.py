@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
@@ -197,7 +198,7 @@ def test_cancelled_while_it_runs(planted: Study, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(
     ("error", "status"),
-    [(bayesian_jobs.OperationalError, "queued"), (ValueError, "failed"), (KeyboardInterrupt, "queued")],
+    [(OperationalError, "queued"), (ValueError, "failed"), (KeyboardInterrupt, "queued")],
 )
 def test_what_goes_wrong(
     planted: Study, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: str
