@@ -186,6 +186,7 @@ def test_pool_of_one_kind_has_no_value():
     assert [(one.value, one.reason) for one in found.values] == [(None, "")]
 
 
+@pytest.mark.kernels
 def test_only_open_items_are_ranked_and_drawn():
     cases = made(barred="rated", open_items=np.array([1, 2, 3]), negatives=9)
     assert cases.n_unrated.tolist() == [1, 1, 3]
