@@ -250,13 +250,11 @@ def test_sampled_recall_is_within_its_standard_error_of_the_closed_form():
             above = (scores[user, is_unrated] > scores[user, item]).sum()
             tied = (scores[user, is_unrated] == scores[user, item]).sum()
             unrated = is_unrated.sum()
-            chance = 0.0
-            for drawn_tied in range(min(tied, 200) + 1):
-                p_tied = stats.hypergeom.pmf(drawn_tied, unrated, tied, 200)
-                drawn = np.arange(0, 201 - drawn_tied)
-                p_above = stats.hypergeom.pmf(drawn, unrated - tied, above, 200 - drawn_tied)
-                chance += p_tied * (p_above * np.clip((5 - drawn) / (drawn_tied + 1), 0, 1)).sum()
-            exact.append(chance)
+            drawn_tied = np.arange(min(tied, 200) + 1)[:, None]
+            drawn = np.arange(5)  # with five above it the item is in no list of five
+            p_tied = stats.hypergeom.pmf(drawn_tied, unrated, tied, 200)
+            p_above = stats.hypergeom.pmf(drawn, unrated - tied, above, 200 - drawn_tied)
+            exact.append((p_tied * p_above * np.clip((5 - drawn) / (drawn_tied + 1), 0, 1)).sum())
     assert sampled is not None
     spread = math.sqrt(sum(p * (1 - p) for p in exact)) / len(exact)
     assert abs(sampled[0] - np.mean(exact)) < 3 * spread
