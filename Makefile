@@ -85,7 +85,7 @@ test-lenskit: $(STAMP_LENSKIT) ## Run the algorithms' tests with LensKit, in an 
 # Their 64-bit keys wrap around on purpose, which NumPy's scalars warn of and compiled integers do not.
 test-kernels: $(STAMP_DEV) ## Run the tests of the numeric kernels as plain Python
 	@NUMBA_DISABLE_JIT=1 NUMBA_CACHE_DIR=$(or $(TMPDIR),/tmp)/parallax-numba-plain \
-		$(PYTEST) tests/recommenders tests/evaluation/test_protocols* -q -m "not slow and not reference" \
+		$(PYTEST) tests/recommenders tests/evaluation -q -m "kernels and not slow" \
 		-W "ignore:overflow encountered:RuntimeWarning" $(PYTEST_OPTIONS)
 
 coverage: ## Run the tests that are not slow, the kernels' as plain Python too, and check which branches they reach

@@ -32,8 +32,8 @@ pytestmark = pytest.mark.unit
 
 def slowly(above: int, tied: int, n_all: int, negatives: int, n: int) -> float:
     """The same by adding up every place that the test item may have among those it is tied with."""
-    places = range(above, above + tied + 1)
-    return float(np.mean([stats.hypergeom.cdf(n - 1, n_all, g, min(negatives, n_all)) for g in places]))
+    places = np.arange(above, above + tied + 1)
+    return float(stats.hypergeom.cdf(n - 1, n_all, places, min(negatives, n_all)).mean())
 
 
 @settings(deadline=None, max_examples=80)
@@ -49,6 +49,7 @@ def test_closed_form_is_the_sum_over_the_places_of_a_tie(n_all, negatives, seed)
     assert (np.diff(found, axis=1) >= -1e-12).all()
 
 
+@pytest.mark.kernels
 def test_worst_and_best_put_the_test_item_behind_and_before_its_ties():
     arguments = (np.array([3]), np.array([40]), np.array([500]), 100, [5])
     worst, expected, best = (
@@ -59,6 +60,15 @@ def test_worst_and_best_put_the_test_item_behind_and_before_its_ties():
     assert worst < expected < best
 
 
+@pytest.mark.kernels
+@pytest.mark.parametrize("tied", [2, 40])  # few ties are summed one by one
+def test_a_list_that_holds_all_that_are_drawn_has_the_test_item(tied):
+    found = exact_hit_probability(np.array([3]), np.array([tied]), np.array([60]), 4, [4, 5, 9])
+    assert found[0].tolist() == [pytest.approx(slowly(3, tied, 60, 4, 4), abs=1e-12), 1.0, 1.0]
+    assert found[0, 0] < 1.0
+
+
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n_all", "negatives"), [(1980, 1000), (1000, 1000), (13, 1000), (5000, 1000)])
 def test_constant_scorer_gets_n_of_m_plus_1_to_the_last_bit(n_all, negatives):
     hits = exact_hit_probability(np.zeros(37, int), np.full(37, n_all), np.full(37, n_all), negatives, range(1, 21))
@@ -146,6 +156,7 @@ def test_cases_of_one_kind_have_no_fallout_in_either_mode():
     assert found.secondary["fallout(mode=sampled)"] == (None, None)
 
 
+@pytest.mark.kernels
 def test_closed_form_does_the_same_compiled_and_interpreted():
     rng = np.random.default_rng(3)
     above = rng.integers(0, 30, 12).astype(np.int32)

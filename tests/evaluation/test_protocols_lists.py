@@ -17,10 +17,11 @@ from evaluation.protocols.blocks import joined, measure_block
 from evaluation.protocols.cases import Cases, make_cases
 from evaluation.protocols.full_ranking import first_items
 from evaluation.protocols.model_facts import ModelFacts
+from evaluation.protocols.observation_curves import observation_curves
 from evaluation.protocols.observations import own_scores, predictions
 from evaluation.protocols.outcomes import of_users, outcomes
 from evaluation.protocols.registry import PROTOCOLS, protocol
-from evaluation.protocols.unconstrained import all_pairs, global_curve, merged, pool_of
+from evaluation.protocols.unconstrained import all_pairs, global_curve, merged, pool_of, pooled_precision_recall
 from recommenders.data import Profiles, Scale
 from tests.factories.lists import lists_of
 
@@ -65,6 +66,7 @@ def test_full_ranking_ranks_everything_that_was_not_trained_on():
     assert values(found)["novelty@1"] is None
     assert found.arrays["user_values"][:, 0].tolist() == pytest.approx([1 / 3, 1 / 3])
     assert found.arrays["user_ids"].tolist() == [0, 1]
+    assert found.arrays["user_ids"].dtype == np.int64
 
 
 def test_known_items_may_be_recommended_again():
@@ -85,6 +87,7 @@ def test_first_items_are_those_that_serving_gives():
     served = lists_of(scores, popularity, Profiles(csr_array(dense), Scale(1, 5, 1)), 7)
     assert lists.items.tolist() == [one.items.tolist() for one in served]
     assert first_items(cases, scores, np.arange(20), popularity, 70).items[0, -1] == -1
+    assert {array.dtype.name for array in (lists.users, lists.items, lists.n_scored)} == {"int32"}
 
 
 def test_test_observations_are_each_persons_own():
@@ -107,10 +110,22 @@ def test_test_observations_are_each_persons_own():
     assert found.arrays["notes_y"].tolist() == pytest.approx([1 / 2, 1])
 
 
+def test_curves_are_left_out_where_nobody_keeps_them():
+    wanted = protocol("test-observations").completed({})
+    given = {"scores": np.array([3.0, 4.0, 2.0])}
+    kept, left_out = (
+        outcomes(made(), given, wanted, names=["rr@1"], n=1, longest=1, model=FACTS, are_curves_kept=is_kept)
+        for is_kept in (True, False)
+    )
+    assert left_out.values == kept.values
+    assert set(kept.arrays) > set(left_out.arrays) == {"user_ids", "user_values"}
+
+
 def test_lists_are_diverse_by_what_is_known_of_their_items():
     terms = csr_array(np.array([[1.0, 0], [1, 0], [1, 0], [0, 1], [0, 1]]))
     found, _ = measured("full-ranking", ["diversity@2"], facts=replace(FACTS, item_terms=terms))
     assert found.arrays["user_values"][:, 0].tolist() == [1.0, 1.0]  # items 2 and 3, and 1 and 3
+    assert (found.values[0].value, found.values[0].reason) == (1.0, "")
     found, _ = measured("full-ranking", ["diversity@2"])
     assert (found.values[0].value, found.values[0].reason) == (None, "the items have no features")
 
@@ -165,6 +180,48 @@ def test_one_list_over_all_pairs_is_the_roc_of_all_scores():
     assert own.values[0].value == 0.0
 
 
+def test_one_list_over_all_pairs_has_an_average_precision():
+    names = ["average-precision", "groc-area", "groc-area(scale=standardised)", "groc-area(until=.5)"]
+    found, _ = measured("unconstrained", names)
+    # Best first: 5 and 4, neither liked; three times 3, one of them liked; 2, liked; 1; nothing.
+    assert values(found) == {
+        "average-precision": pytest.approx((1 / 5 + 2 / 6) / 2),
+        "groc-area(until=1,scale=raw)": pytest.approx((2 + 2 / 2 + 2) / 12),
+        "groc-area(until=1,scale=standardised)": pytest.approx(5 / 12),
+        "groc-area(until=.5,scale=raw)": pytest.approx(1 / 2 * (1 / 2 - 1 / 3) * 1 / 4),
+    }
+    assert found.arrays["precision-recall_x"].tolist() == [0.0, 0.5, 0.5, 1.0]
+    assert found.arrays["precision-recall_y"].tolist() == pytest.approx([1 / 5, 1 / 5, 1 / 3, 1 / 3])
+    assert found.arrays["groc_x"].tolist() == pytest.approx([0, 1 / 6, 2 / 6, 4 / 6, 4 / 6, 5 / 6, 1])
+    assert found.arrays["groc_y"].tolist() == [0, 0, 0, 0.5, 1, 1, 1]
+    nobody = make_cases(
+        TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, barred="trained", good=np.zeros(3, dtype=bool)
+    )
+    found, _ = measured("unconstrained", names[:2], nobody)
+    assert values(found) == {"average-precision": None, "groc-area(until=1,scale=raw)": None}
+    assert found.arrays == {}
+
+
+def test_a_line_with_fewer_steps_keeps_the_area():
+    steps = pooled_precision_recall(pool_of(np.arange(8.0, 0.0, -1.0), np.array([1, 0, 1, 0, 0, 1, 1, 0], dtype=bool)))
+    assert steps is not None
+    assert steps.precision.tolist() == [1, 2 / 3, 1 / 2, 4 / 7]
+    x, y = steps.line(2)
+    assert x.tolist() == [0.0, 0.5, 0.5, 1.0]
+    assert y.tolist() == pytest.approx([5 / 6, 5 / 6, 15 / 28, 15 / 28])
+    assert steps.line(9)[1].tolist() == pytest.approx(np.repeat(steps.precision, 2))
+
+
+def test_curves_of_observations_go_through_every_length():
+    people, scores = np.array([0, 0, 0, 0, 1]), np.array([4.0, 3.0, 2.0, 1.0, 5.0])
+    curves = observation_curves(people, scores, np.array([False, True, False, True, True]), n_users=2)
+    # Recommended: two first items (user 1's is liked), then one more of user 0 each time.
+    assert curves["notes_x"].tolist() == pytest.approx([1 / 2, 1 / 3, 2 / 4, 2 / 5])
+    assert curves["notes_y"].tolist() == pytest.approx([1 / 3, 2 / 3, 2 / 3, 1])
+    assert curves["croc_x"].tolist() == pytest.approx([0, 1 / 2, 1 / 2, 1, 1])
+    assert curves["croc_y"].tolist() == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 1])
+
+
 def test_pools_are_the_same_however_they_are_cut():
     rng = np.random.default_rng(2)
     scores, liked = rng.integers(0, 9, 300).astype(np.float64), rng.random(300) < 0.3
@@ -174,6 +231,7 @@ def test_pools_are_the_same_however_they_are_cut():
     assert cut.n_pairs == whole.n_pairs == 300
     for name in ("scores", "n_relevant", "n_others"):
         assert np.array_equal(getattr(cut, name), getattr(whole, name))
+        assert getattr(cut, name).dtype == getattr(whole, name).dtype == (np.float64 if name == "scores" else np.int64)
     assert global_curve(whole).area == pytest.approx(roc(np.where(np.isinf(scores), np.nan, scores), liked).area)
     assert global_curve(pool_of(np.array([1.0]), np.array([True]))) is None
 
@@ -186,6 +244,7 @@ def test_pool_of_one_kind_has_no_value():
     assert [(one.value, one.reason) for one in found.values] == [(None, "")]
 
 
+@pytest.mark.kernels
 def test_only_open_items_are_ranked_and_drawn():
     cases = made(barred="rated", open_items=np.array([1, 2, 3]), negatives=9)
     assert cases.n_unrated.tolist() == [1, 1, 3]
@@ -225,8 +284,13 @@ def test_every_protocol_names_metrics_that_exist_and_tasks_that_do():
         assert set(one.metrics) <= set(METRICS)
         assert set(one.tasks) <= set(TASKS)
         assert {metric(name.format(n=5)).key for name in one.usual} <= set(one.metrics)
+        assert one.completed({"name": one.key}) == {"name": one.key, **one.settings}
     assert protocol("rating-prediction").suits("prediction") is None
-    assert "does not suit the task “predict ratings”" in protocol("full-ranking").suits("prediction")
+    assert protocol("test-observations").suits("prediction") == (
+        "The protocol test-observations does not suit the task “predict ratings” but "
+        f"“{TASKS['all']}” and “{TASKS['utility']}”: "
+        "In which order does the algorithm rank the user's own hidden ratings?"
+    )
 
 
 @pytest.mark.parametrize(
@@ -238,8 +302,16 @@ def test_every_protocol_names_metrics_that_exist_and_tasks_that_do():
         (lambda: protocol("rating-prediction").completed({"clip": "no"}), ParameterError, "one of scale, none"),
         (lambda: first_items(made(), SCORES, np.array([0, 1]), POPULARITY, 0), ParameterError, "at least 1"),
         (lambda: first_items(made(), SCORES[:1], np.array([0, 1]), POPULARITY, 3), DataError, "shape"),
-        (lambda: first_items(made(), SCORES * np.nan, np.array([0, 1]), POPULARITY, 3), DataError, "not a number"),
-        (lambda: own_scores(made(), slice(None), SCORES[:1], np.array([0, 1])), DataError, "shape"),
+        (
+            lambda: first_items(made(), SCORES * np.nan, np.array([0, 1]), POPULARITY, 3),
+            DataError,
+            r"^A score is not a number \(NaN\): 'no score' must be -inf\.$",
+        ),
+        (
+            lambda: own_scores(made(), slice(None), SCORES[:1], np.array([0, 1])),
+            DataError,
+            r"^The scores have shape \(1, 5\): it should be \(2, 5\), scored users × items\.$",
+        ),
         (lambda: own_scores(made(), slice(None), SCORES[:1], np.array([0])), DataError, "User 1 has a case but no row"),
         (lambda: own_scores(made(), slice(None), SCORES * np.nan, np.array([0, 1])), DataError, "not a number"),
         (lambda: pool_of(np.array([1.0]), np.array([True, False])), DataError, "marks of relevance"),

@@ -250,13 +250,11 @@ def test_sampled_recall_is_within_its_standard_error_of_the_closed_form():
             above = (scores[user, is_unrated] > scores[user, item]).sum()
             tied = (scores[user, is_unrated] == scores[user, item]).sum()
             unrated = is_unrated.sum()
-            chance = 0.0
-            for drawn_tied in range(min(tied, 200) + 1):
-                p_tied = stats.hypergeom.pmf(drawn_tied, unrated, tied, 200)
-                drawn = np.arange(0, 201 - drawn_tied)
-                p_above = stats.hypergeom.pmf(drawn, unrated - tied, above, 200 - drawn_tied)
-                chance += p_tied * (p_above * np.clip((5 - drawn) / (drawn_tied + 1), 0, 1)).sum()
-            exact.append(chance)
+            drawn_tied = np.arange(min(tied, 200) + 1)[:, None]
+            drawn = np.arange(5)  # with five above it the item is in no list of five
+            p_tied = stats.hypergeom.pmf(drawn_tied, unrated, tied, 200)
+            p_above = stats.hypergeom.pmf(drawn, unrated - tied, above, 200 - drawn_tied)
+            exact.append((p_tied * p_above * np.clip((5 - drawn) / (drawn_tied + 1), 0, 1)).sum())
     assert sampled is not None
     spread = math.sqrt(sum(p * (1 - p) for p in exact)) / len(exact)
     assert abs(sampled[0] - np.mean(exact)) < 3 * spread
@@ -267,6 +265,7 @@ def test_compiled_generator_is_the_generator_of_the_splits():
     assert kernels.mixed(words[0]) == mixed(words)[0]
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("negatives", [3, 20, 60, 100])
 def test_kernels_do_the_same_compiled_and_interpreted(negatives):
     cases = small_cases(9, n_users=6, n_items=80, negatives=negatives)
@@ -322,6 +321,7 @@ class TakenItems:
             self.taken.clear()
 
 
+@pytest.mark.kernels
 def test_draws_reject_the_words_that_would_favour_the_first_items():
     # Of 3 · 2^30 items a quarter of all 32-bit words is rejected, or every third item were twice as likely.
     n_items = 3 * 2**30
@@ -438,6 +438,7 @@ def test_places_are_what_a_slow_reading_counts_with_and_without_candidates():
             assert counts.n_items[case] == len(among)
 
 
+@pytest.mark.kernels
 def test_test_item_is_not_counted_among_items_that_it_is_one_of():
     # Where only training ratings are barred the test item is among the others, and still not counted.
     train = csr_array(np.array([[4.0, 0, 0, 0]]))
@@ -486,6 +487,7 @@ def test_toppop_on_movielens_small_lies_where_an_independent_implementation_foun
     assert np.mean(fallouts) == pytest.approx(0.075, abs=0.03)
 
 
+@pytest.mark.kernels
 def test_closed_items_and_the_test_item_are_no_candidates():
     users, items = np.array([0], dtype=np.int32), np.array([7], dtype=np.int32)
     rated, closed = (np.array([0, 1]), np.array([1], dtype=np.int32)), np.array([2], dtype=np.int32)

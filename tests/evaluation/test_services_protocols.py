@@ -31,7 +31,7 @@ from evaluation.selectors.run_comparison import compare_runs
 from evaluation.services.case_files import export_cases, store_cases_file, store_probe_list
 from evaluation.services.cleanup import remove_leftover_parts, remove_parts
 from evaluation.services.parts import lease_part
-from evaluation.services.runs import BLOCK_USERS, cancel_run, resume_run
+from evaluation.services.runs import cancel_run, resume_run
 from evaluation.services.worker_loop import execute, sweep
 from tests.factories.catalog import make_parsed, make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
@@ -49,15 +49,19 @@ def numbers(run: EvaluationRun) -> dict[tuple[str, int, str], Any]:
 
 
 @pytest.mark.parametrize("name", [*PROTOCOLS, "one-plus-random"])
-def test_numbers_of_every_protocol_are_the_same_however_the_run_is_cut(name: str) -> None:
-    version = make_version(n_users=2 * BLOCK_USERS + 30, n_items=60, per_user=12)
+def test_numbers_of_every_protocol_are_the_same_however_the_run_is_cut(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for module in ("runs", "measurement"):
+        monkeypatch.setattr(f"evaluation.services.{module}.BLOCK_USERS", 40)
+    version = make_version(n_users=110, n_items=60, per_user=12)
     given = {
         "version": version,
         "protocol": {"name": name, **LIMITS},
         "profile_lengths": (3,),
         "algorithms": "toppop,random",
     }
-    whole = work_off(make_run(part_users=100 * BLOCK_USERS, **given))
+    whole = work_off(make_run(part_users=4000, **given))
     cut = work_off(make_run(part_users=1, **given))
     assert whole.status == cut.status == RunStatus.SUCCEEDED, (whole.error, cut.error)
     assert cut.parts.count() > whole.parts.count()
@@ -154,7 +158,7 @@ def exported(run: EvaluationRun, path: Path) -> dict[str, Any]:
 
 def test_cases_that_are_written_and_read_give_the_same_counts_case_by_case(tmp_path: Path) -> None:
     version = make_version()
-    first = work_off(make_run(version=version, profile_lengths=()))
+    first = make_run_at("succeeded", version=version, profile_lengths=())
     arrays = exported(first, tmp_path / "cases.npz")
     assert arrays["case_user"].dtype.kind == "i"
     assert set(arrays["case_item"].astype(str)) <= set(item_ids_of(version).tolist())
@@ -173,7 +177,10 @@ def test_cases_that_are_written_and_read_give_the_same_counts_case_by_case(tmp_p
     assert [row.recall for row in table(again)] == [row.recall for row in table(first)]
     assert "recall(mode=exact)" not in model_rows(again)[0].cells
     assert compare_runs(first, again).has_same_cases
-    assert compare_runs(first, work_off(make_run(version=version, seed=5, profile_lengths=()))).has_same_cases is False
+    assert (
+        compare_runs(first, make_run_at("succeeded", version=version, seed=5, profile_lengths=())).has_same_cases
+        is False
+    )
 
 
 def trained_on(arrays: dict[str, Any]) -> None:
@@ -205,7 +212,7 @@ def trained_on(arrays: dict[str, Any]) -> None:
 )
 def test_malformed_cases_are_refused_with_what_is_wrong(tmp_path: Path, change: Any, words: str) -> None:
     version = make_version()
-    arrays = exported(work_off(make_run(version=version, profile_lengths=())), tmp_path / "cases.npz")
+    arrays = exported(make_run_at("succeeded", version=version, profile_lengths=()), tmp_path / "cases.npz")
     arrays["case_relevant"] = arrays["case_relevant"].astype(np.int64)
     change(arrays)
     np.savez(tmp_path / "bad.npz", **arrays)
@@ -216,7 +223,7 @@ def test_malformed_cases_are_refused_with_what_is_wrong(tmp_path: Path, change: 
 
 def test_case_of_a_user_without_training_ratings_is_refused(tmp_path: Path) -> None:
     version = make_version()
-    arrays = exported(work_off(make_run(version=version, profile_lengths=())), tmp_path / "cases.npz")
+    arrays = exported(make_run_at("succeeded", version=version, profile_lengths=()), tmp_path / "cases.npz")
     is_other = arrays["train_user"] != arrays["case_user"][0]
     for name in ("train_user", "train_item", "train_rating"):
         arrays[name] = arrays[name][is_other]
@@ -242,7 +249,7 @@ def test_files_that_are_no_cases_are_refused(tmp_path: Path, monkeypatch: pytest
 
 
 def test_cases_cannot_be_written_where_there_is_no_folder(tmp_path: Path) -> None:
-    run = work_off(make_run(profile_lengths=()))
+    run = make_run_at("succeeded", profile_lengths=())
     with pytest.raises(ParallaxError, match="could not be written"):
         export_cases(run=run, path=tmp_path / "none" / "cases.npz")
 
@@ -261,7 +268,7 @@ def test_file_of_cases_is_for_one_plus_random_sampled_and_reserves_nobody() -> N
 def test_probe_list_hides_the_pairs_it_names(tmp_path: Path) -> None:
     version = make_version()
     users, items = user_ids_of(version), item_ids_of(version)
-    run = work_off(make_run(version=version, profile_lengths=()))
+    run = make_run_at("succeeded", version=version, profile_lengths=())
     hidden = cases_of(run).cases
     pairs = [(users[u], items[i]) for u, i in zip(hidden.users, hidden.items, strict=True)]
     file = tmp_path / "probe.csv"
@@ -327,7 +334,7 @@ def test_stored_parts_go_once_they_are_added_up(django_capture_on_commit_callbac
 
 def test_run_that_stopped_is_taken_up_where_it_was_and_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     version = make_version()
-    whole = work_off(make_run(version=version))
+    whole = make_run_at("succeeded", version=version)
     run = make_run_at("failed", version=version)
     done = list(run.parts.filter(status=PartStatus.DONE).values_list("pk", flat=True))
     resume_run(run=run)
@@ -391,7 +398,7 @@ def test_intervals_are_given_to_means_over_users_alone() -> None:
 
 
 def test_runs_that_cannot_be_compared_are_refused() -> None:
-    a = work_off(make_run(profile_lengths=()))
+    a = make_run_at("succeeded", profile_lengths=())
     with pytest.raises(ParallaxError, match="only runs that have succeeded"):
         compare_runs(a, make_run(seed=2))
     other = work_off(make_run(version=make_version(name="other", seed=3), profile_lengths=()))
@@ -408,8 +415,8 @@ def test_runs_that_cannot_be_compared_are_refused() -> None:
 
 def test_comparison_tests_each_algorithm_over_the_users_of_both_runs() -> None:
     version = make_version()
-    a = work_off(make_run(version=version, profile_lengths=()))
-    b = work_off(make_run(version=version, profile_lengths=(), seed=2))
+    a = make_run_at("succeeded", version=version, profile_lengths=())
+    b = make_run_at("succeeded", version=version, profile_lengths=(), seed=2)
     found = compare_runs(a, b)
     assert {(one.label, one.metric) for one in found.differences} == {
         (label, metric) for label in ("TopPop", "PureSVD4") for metric in ("recall", "fallout")

@@ -7,7 +7,7 @@ from recommenders import layout
 from recommenders.association import ItemItem
 from recommenders.data import Profiles, Ratings, Scale
 
-pytestmark = pytest.mark.unit
+pytestmark = [pytest.mark.unit, pytest.mark.kernels]
 
 USED = Scale(1, 1, 1)
 HOW = ("max", "sum", "noisy-or")

@@ -7,7 +7,7 @@ from core.errors import ParameterError
 from recommenders.asysvd import AsySVD
 from recommenders.data import Profiles, Ratings, Scale
 
-pytestmark = pytest.mark.unit
+pytestmark = [pytest.mark.unit, pytest.mark.kernels]
 
 
 class Reference:

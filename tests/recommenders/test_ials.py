@@ -7,7 +7,7 @@ from recommenders import ials, threads
 from recommenders.data import Profiles, Ratings, Scale
 from recommenders.ials import IALS
 
-pytestmark = pytest.mark.unit
+pytestmark = [pytest.mark.unit, pytest.mark.kernels]
 
 
 def solved(likes: np.ndarray, others: np.ndarray, alpha: float, reg: float) -> np.ndarray:

@@ -9,7 +9,7 @@ from recommenders.base import Algorithm
 from recommenders.data import Profiles, Ratings, Scale
 from recommenders.item_neighbours import CorNgr, NNCosNgr
 
-pytestmark = pytest.mark.unit
+pytestmark = [pytest.mark.unit, pytest.mark.kernels]
 
 
 def similarity_reference(model, matrix: np.ndarray, kind: str, shrinkage: float, values: np.ndarray) -> np.ndarray:
@@ -147,11 +147,11 @@ def test_negative_correlation_is_no_neighbour():
 @pytest.mark.parametrize("neighbours", [2, 10, 200])
 def test_scores_do_not_depend_on_company_to_the_last_bit(make_ratings, kind, neighbours):
     # More profiles than are counted together, more items than are summed together.
-    ratings = make_ratings(13, 140, 70, density=0.2)
+    ratings = make_ratings(13, 80, 70, density=0.2)
     model = kind.fit(ratings, kind.Params(neighbours=neighbours), rng=np.random.default_rng(0))
     assert len(model.neighbour_items) >= item_neighbours.DENSE * 70**2
-    together = model.score(Profiles.of(ratings, np.arange(140)))
-    for user in range(0, 140, 7):
+    together = model.score(Profiles.of(ratings, np.arange(80)))
+    for user in range(0, 80, 5):
         assert model.score(Profiles.of(ratings, [user]))[0].tobytes() == together[user].tobytes()
 
 

@@ -18,6 +18,17 @@ def low_rank_and_noise(n_rows: int, n_columns: int, rank: int) -> sparse.csr_arr
     return sparse.csr_array(np.where(rng.random(matrix.shape) < 0.4, matrix, 0.0))
 
 
+@pytest.mark.kernels
+def test_a_block_of_vectors_is_multiplied_at_once():
+    """Rows 1 and 2 of four, the second of them empty; the others are left alone."""
+    from recommenders.kernels.krylov import multiply
+
+    indptr, columns = np.array([0, 1, 3, 3, 4]), np.array([0, 0, 2, 1], dtype=np.int32)
+    vectors, out = np.arange(12.0).reshape(3, 4), np.full((4, 4), -1.0)
+    multiply(1, 3, indptr, columns, np.array([9.0, 2.0, 0.5, 9.0]), vectors, out)
+    assert out.tolist() == [[-1.0] * 4, [4.0, 6.5, 9.0, 11.5], [0.0] * 4, [-1.0] * 4]
+
+
 @pytest.mark.parametrize("shape", [(700, 520), (90, 700)])
 def test_agrees_with_dense_decomposition(shape):
     matrix = low_rank_and_noise(*shape, rank=6)

@@ -35,6 +35,7 @@ def test_a_scale_whose_lowest_point_is_no_multiple_of_its_step_has_no_codes():
     assert rating_codes(ratings) is None
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("half", "busy"), [(0, 1000), (6000, 1000), (6000, 1)])
 def test_common_raters_are_counted(make_ratings, monkeypatch, half, busy):
     monkeypatch.setattr(layout, "HALF_ITEMS", half)

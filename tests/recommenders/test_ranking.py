@@ -14,7 +14,7 @@ from recommenders.puresvd import PureSVD
 from recommenders.ranking import top_n, top_n_all
 from tests.factories.lists import lists_of
 
-pytestmark = pytest.mark.unit
+pytestmark = [pytest.mark.unit, pytest.mark.kernels]
 
 
 def test_equal_scores_go_by_popularity_then_by_item():

@@ -8,7 +8,7 @@ from recommenders.data import Ratings, Scale
 from recommenders.neighbour_rows import Neighbours
 from recommenders.similarity import cosine_neighbours, pearson_neighbours
 
-pytestmark = pytest.mark.unit
+pytestmark = [pytest.mark.unit, pytest.mark.kernels]
 
 
 def dense(neighbours: Neighbours, n_items: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import pytest
 from recommenders.data import Profiles, Ratings, Scale
 from recommenders.user_neighbours import UserKNNCosine, UserKNNPearson
 
-pytestmark = pytest.mark.unit
+pytestmark = [pytest.mark.unit, pytest.mark.kernels]
 
 FIVE = Scale(1, 5, 1)
 
