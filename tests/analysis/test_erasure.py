@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from analysis.models import Drawing, Report
 from analysis.services import build_report, download
-from analysis.services.report_cache import page_of
+from analysis.services.report_cache import cached
 from core.models import LogEntry
 from studies.data.services.retention import erase_expired, set_retention
 from studies.design.services.launch import close_study
@@ -60,13 +60,14 @@ def _erase(study: Study, person: Participant, how: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures_once")
 @pytest.mark.parametrize("how", ["withdrawal", "retention"])
 def test_scores_and_words_go_with_the_answers_and_the_report_stays(study: Study, owner: Any, how: str) -> None:
     report = Report.objects.get()
     before = copy.deepcopy(report.results)
     assert all(_scores(report)[key] for key in ("accuracy", "satisfaction"))
     assert WORDS in json.dumps(before)
-    page_of(report)
+    assert cached(report, "report.html", lambda: b"with her scores")
     assert report.drawings.exists()
     _erase(study, study.participants.first(), how)
     after = Report.objects.get()
