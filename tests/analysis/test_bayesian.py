@@ -23,6 +23,7 @@ from inference.convergence import Convergence
 from inference.posterior_ranks import PairAgreement
 from inference.results import Undefined
 from studies.models import Participant, Study, StudyMembership
+from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import page_without_pictures, plant, planted_person
 from tests.factories.evaluation import make_run_at
@@ -39,7 +40,8 @@ def analysed(module_database: None) -> Report:
 
     So many participants, and so few lists, that the shortest chains converge: longer ones take a minute.
     """
-    study = make_study(slug="modelled-films", run=make_run_at("succeeded", algorithms=ALGORITHMS))
+    run = make_run_at("succeeded", algorithms=ALGORITHMS)
+    study = make_study(slug="modelled-films", run=run, settings=FEW_RESAMPLES)
     for number in range(10):
         for label, ratings in RATINGS.items():
             turned = [1 + (rating - 1 + (number + rank) % 2) % 5 for rank, rating in enumerate(ratings)]

@@ -35,6 +35,7 @@ from studies.design.services.launch import launch_problems, launch_study
 from studies.models import Study, StudyMembership
 from studies.monitoring.services.exclusions import exclude
 from studies.plans import Contrast, contrast_from
+from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.analysis import page_without_pictures, plant, planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.packages import write_numbers
@@ -66,7 +67,7 @@ def contrasted(draft: Study) -> Callable[..., Study]:
     """Launch the draft with a contrast, and let people answer."""
 
     def launch(sides: int = 2, **plan: Any) -> Study:
-        change_design(study=draft, settings={"primary": primary(sides), "plan": plan})
+        change_design(study=draft, settings={"primary": primary(sides), "plan": {**FEW_RESAMPLES["plan"], **plan}})
         launch_study(study=draft)
         draft.refresh_from_db()
         plant(draft, PLANTED)

@@ -17,7 +17,7 @@ from analysis.package import PACKAGE, files_of
 from analysis.services import build_report, download, report_cache
 from analysis.services.report_cache import cached_document, page_of
 from studies.models import Study, StudyMembership
-from tests.analysis.conftest import ALGORITHMS, PLANTED
+from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES, PLANTED
 from tests.factories.analysis import plant, planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
@@ -33,7 +33,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def built(module_database: None) -> Report:
     """A report that has something to show in every chapter, with nothing drawn."""
-    study = make_study(run=make_run_at("succeeded", algorithms=ALGORITHMS))
+    study = make_study(run=make_run_at("succeeded", algorithms=ALGORITHMS), settings=FEW_RESAMPLES)
     plant(study, PLANTED)
     for place, label in enumerate(("TopPop", "CorNgr", "PureSVD4") * 3):
         planted_person(study, label, [1 + place % 5, 3, 4, 2, 5], 1 + place % 5, n_watched=place % 4)

@@ -28,6 +28,7 @@ from studies.design.services.design import change_design
 from studies.design.services.launch import launch_study
 from studies.models import Study, StudyMembership
 from studies.plans import smallest_effect_from
+from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.analysis import page_without_pictures, plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.packages import write_numbers
@@ -53,7 +54,9 @@ def draft(db: None) -> Study:
 
 
 def reported(draft: Study, plan: dict[str, Any] | None = None, **changes: Any) -> Report:
-    change_design(study=draft, settings={"primary": primary(**changes), "plan": plan or {}})
+    change_design(
+        study=draft, settings={"primary": primary(**changes), "plan": {**FEW_RESAMPLES["plan"], **(plan or {})}}
+    )
     launch_study(study=draft)
     draft.refresh_from_db()
     plant(draft, PLANTED)

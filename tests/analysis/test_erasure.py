@@ -20,6 +20,7 @@ from studies.design.services.launch import close_study
 from studies.models import Notice, Participant, Study
 from studies.monitoring.services.exclusions import exclude
 from studies.participation.services.withdrawal import withdraw
+from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import planted_person
 from tests.factories.studies import make_study
@@ -37,7 +38,7 @@ def owner() -> Any:
 @pytest.fixture
 def study(owner: Any) -> Study:
     """A study with a report on ten people, one of them excluded with words about her."""
-    study = make_study(per_condition=9, owner=owner)
+    study = make_study(per_condition=9, owner=owner, settings=FEW_RESAMPLES)
     for label, n in (("TopPop", 5), ("PureSVD4", 6)):
         for number in range(n):
             planted_person(study, label, [1 + (number + k) % 5 for k in range(5)], 1 + number % 5)

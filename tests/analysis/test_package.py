@@ -39,6 +39,7 @@ from studies.data.services.retention import erase_expired, set_retention
 from studies.models import Participant, Response, Study, StudyMembership
 from studies.monitoring.services.exclusions import exclude
 from studies.participation.services.withdrawal import withdraw
+from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.analysis import planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.questionnaires import every_kind, make_study_asking, words
@@ -53,7 +54,8 @@ RATINGS = {"TopPop": (5, 4, 5, 3, 4), "CorNgr": (2, 3, 1, 2, 4), "PureSVD4": (3,
 @pytest.fixture(scope="module")
 def built(module_database: None) -> Report:
     """A report on people whose answers differ within every condition and in every variable; one of them is left out."""
-    study = make_study(slug="packed-films", run=make_run_at("succeeded", algorithms=ALGORITHMS))
+    run = make_run_at("succeeded", algorithms=ALGORITHMS)
+    study = make_study(slug="packed-films", run=run, settings=FEW_RESAMPLES)
     for place, (label, given) in enumerate(RATINGS.items()):
         for number in range(5 + place):
             turned = [1 + (rating - 1 + (number * (rank + 1)) // 4) % 5 for rank, rating in enumerate(given)]

@@ -23,7 +23,7 @@ from studies.design.services.design import change_design
 from studies.design.services.launch import launch_study
 from studies.enums import Mode
 from studies.models import Study
-from tests.analysis.conftest import ALGORITHMS, PLANTED
+from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES, PLANTED
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
@@ -37,7 +37,7 @@ BADGE = "Pilot of simulated participants"
 def walked(module_database: None) -> Study:
     """A draft that simulated participants have walked."""
     run = make_run_at("succeeded", algorithms=ALGORITHMS)
-    study = make_study(slug="piloted-films", status="draft", run=run)
+    study = make_study(slug="piloted-films", status="draft", run=run, settings=FEW_RESAMPLES)
     plant(study, PLANTED, mode=Mode.SIMULATED)
     return study
 
