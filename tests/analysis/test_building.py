@@ -96,6 +96,7 @@ def test_primary_pair_is_the_plans_and_outside_the_corrected_family(planted: Stu
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures_once")
 def test_same_inputs_give_the_same_report(planted: Study) -> None:
     first = build_report(study=planted)
     assert build_report(study=planted) == first

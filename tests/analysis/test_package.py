@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import hashlib
 import io
 import json
@@ -367,14 +368,15 @@ def test_stored_packages_go_with_the_data_in_them(report: Report, answered: Stud
 def test_page_offers_every_file_and_each_is_given(report: Report, answered: Study, client: Client) -> None:
     client.force_login(StudyMembership.objects.get(study=answered).researcher)
     page = client.get(report.get_absolute_url()).content.decode()
-    files = files_of(report)
+    arrange = functools.partial(cached_document, report)
+    files = files_of(report, arrange)
     links = re.findall(rf'href="{report.get_absolute_url()}([^"#]+)"(?: download)? aria-label', page)
     assert sorted(links) == sorted(files)
     offers = offers_of(files.values())
     assert [len(offer.files) for offer in offers["figures"]] == [3] * len(offers["figures"])
     for name in ("report.qmd", "apa.md", "tables/flow.tex", "tables/flow.md", "figures/box-accuracy.png"):
         given = client.get(f"{report.get_absolute_url()}{name}")
-        found = file_of(report, name)
+        found = file_of(report, name, arrange)
         assert found is not None
         assert given["Content-Type"] == found.content_type
         assert given.content == found.make()
