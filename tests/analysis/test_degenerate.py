@@ -171,7 +171,6 @@ def test_no_variance_within_and_means_apart(study: Study, client: Client) -> Non
     assert accuracy["described"]["TopPop"]["mean"] == 5
 
 
-@pytest.mark.slow
 def test_a_condition_all_alike(study: Study, client: Client) -> None:
     plant(study, {**SPREAD, "TopPop": [5, 5, 5, 5]})
     page = whole_report(build_report(study=study), client)
