@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from django.test import Client
 
+from analysis.exports.document import Document
 from analysis.models import Report
 from analysis.package import files_of
 from analysis.results.codec import encode
@@ -22,6 +23,7 @@ from analysis.services import build_report
 from analysis.services.objective import study_measured
 from analysis.services.plans import Overrides
 from analysis.services.report_cache import cached_document
+from charting import render
 from core.errors import ParallaxError
 from inference.results import Undefined
 from studies.design.services.design import change_design
@@ -35,6 +37,12 @@ from tests.factories.studies import make_study
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 UNREADABLE = re.compile(r"(?<![\w-])(nan|NaN|NAN|inf|-inf|Infinity|None|undefined|null)(?![\w-])")
+ABSENCE = re.compile(
+    r"did not differ|do(es)? not differ|(is|are) unrelated|no two algorithms differ|algorithms are equal|one-sided|"
+    r"(there is|has|have) no (effect|relation|difference) (of|on|between|in)|makes? no difference|"
+    r"would have been (significant|told apart)",
+    re.IGNORECASE,
+)
 ALGORITHMS = "toppop,corngr,puresvd:factors=4"
 ALIKE = {"TopPop": [3, 3, 3], "CorNgr": [3, 3, 3], "PureSVD4": [3, 3, 3]}
 SPREAD = {"TopPop": [4, 5, 4, 5], "CorNgr": [2, 1, 2, 1], "PureSVD4": [2, 1, 1, 2]}
@@ -55,19 +63,26 @@ def finite(value: Any) -> bool:
 
 
 def whole_report(report: Report, client: Client) -> str:
-    """Check that page, charts, numbers and tables of a report can be read, and give the words of its page."""
+    """Check that page, charts, numbers and tables of a report can be read and claim no absence of a difference; give
+    the words of its page.
+    """
     client.force_login(StudyMembership.objects.filter(study=report.study)[0].researcher)
     response = client.get(report.get_absolute_url())
     assert response.status_code == 200
     page = words_of(response.content.decode())
-    files = files_of(report, lambda: cached_document(report))
-    assert finite(json.loads(files["report.json"].make(), parse_constant=lambda name: math.nan))
+    document = cached_document(report)
+    files = files_of(report, lambda: document)
+    numbers = json.loads(files["report.json"].make(), parse_constant=lambda name: math.nan)
+    assert finite(numbers)
+    assert numbers["results"] == report.results
     specs = re.findall(
         r'<script id="chart-[^"]+" type="application/json">(.*?)</script>', response.content.decode(), re.S
     )
     assert all(finite(json.loads(spec, parse_constant=lambda name: math.nan)) for spec in specs)
     assert not UNREADABLE.search(page), UNREADABLE.search(page)
+    assert ABSENCE.findall(page) == []
     assert "Plan and deviations" in page
+    check_figures(report, document)
     tables = [file for file in files.values() if file.suffix == "csv"]
     assert tables
     for table in tables:
@@ -76,8 +91,26 @@ def whole_report(report: Report, client: Client) -> str:
     return page
 
 
+def check_figures(report: Report, document: Document) -> None:
+    """Every figure can be drawn and has its numbers, and those that need more data are left out."""
+    keys = {figure.key for figure in document.figures()}
+    for figure in document.figures():
+        picture = render.svg(figure.spec)
+        assert "NaN" not in picture, figure.key
+        assert "Infinity" not in picture, figure.key
+        assert figure.table.rows, figure.key
+    variables = {one["key"]: one for one in report.results["variables"]}
+    if "accuracy" in variables:
+        assert ("box-accuracy" in keys) == bool(report.results["flow"]["analysed"])
+        assert ("forest-accuracy" in keys) == variables["accuracy"]["tests"]["tukey"]["is_defined"]
+    has_design = sum(one["n"] >= 2 for one in report.results["conditions"]) >= 2
+    assert ("power" in keys) == report.results["power"]["is_defined"] == has_design
+
+
 def test_nobody_has_finished(study: Study, client: Client) -> None:
-    page = whole_report(build_report(study=study), client)
+    report = build_report(study=study)
+    assert report.results["flow"]["analysed"] == 0
+    page = whole_report(report, client)
     assert "No participant has completed the study yet, so there is nothing to compare" in page
     assert "0 participants are analysed; the plan has 6" in page
 
@@ -91,6 +124,23 @@ def test_one_condition(study: Study, client: Client) -> None:
     assert "The study has one condition, so there is nothing to compare it with." in page
     assert "There is no analysis of variance of perceived accuracy." in page
     assert "There is no rank correlation of perceived accuracy with recall at 5." in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "answers",
+    [
+        pytest.param({"TopPop": [3]}, id="one participant"),
+        pytest.param({"TopPop": [3, 4, 5]}, id="one condition has participants"),
+        pytest.param({"TopPop": [5, 5, 5], "CorNgr": [1, 1, 1], "PureSVD4": [3, 2, 1]}, id="two without variance"),
+        pytest.param({"TopPop": [5], "CorNgr": [1], "PureSVD4": [3]}, id="one participant in each"),
+    ],
+)
+def test_little_to_analyse(study: Study, client: Client, answers: dict[str, list[int]]) -> None:
+    plant(study, answers)
+    report = build_report(study=study)
+    assert report.results["flow"]["analysed"] == sum(map(len, answers.values()))
+    whole_report(report, client)
 
 
 def test_one_participant_in_a_condition(study: Study, client: Client) -> None:
@@ -121,7 +171,6 @@ def test_no_variance_within_and_means_apart(study: Study, client: Client) -> Non
     assert accuracy["described"]["TopPop"]["mean"] == 5
 
 
-@pytest.mark.slow
 def test_a_condition_all_alike(study: Study, client: Client) -> None:
     plant(study, {**SPREAD, "TopPop": [5, 5, 5, 5]})
     page = whole_report(build_report(study=study), client)

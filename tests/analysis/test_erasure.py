@@ -13,13 +13,14 @@ from django.utils import timezone
 
 from analysis.models import Drawing, Report
 from analysis.services import build_report, download
-from analysis.services.report_cache import page_of
+from analysis.services.report_cache import cached
 from core.models import LogEntry
 from studies.data.services.retention import erase_expired, set_retention
 from studies.design.services.launch import close_study
 from studies.models import Notice, Participant, Study
 from studies.monitoring.services.exclusions import exclude
 from studies.participation.services.withdrawal import withdraw
+from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import planted_person
 from tests.factories.studies import make_study
@@ -37,7 +38,7 @@ def owner() -> Any:
 @pytest.fixture
 def study(owner: Any) -> Study:
     """A study with a report on ten people, one of them excluded with words about her."""
-    study = make_study(per_condition=9, owner=owner)
+    study = make_study(per_condition=9, owner=owner, settings=FEW_RESAMPLES)
     for label, n in (("TopPop", 5), ("PureSVD4", 6)):
         for number in range(n):
             planted_person(study, label, [1 + (number + k) % 5 for k in range(5)], 1 + number % 5)
@@ -60,13 +61,14 @@ def _erase(study: Study, person: Participant, how: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures_once")
 @pytest.mark.parametrize("how", ["withdrawal", "retention"])
 def test_scores_and_words_go_with_the_answers_and_the_report_stays(study: Study, owner: Any, how: str) -> None:
     report = Report.objects.get()
     before = copy.deepcopy(report.results)
     assert all(_scores(report)[key] for key in ("accuracy", "satisfaction"))
     assert WORDS in json.dumps(before)
-    page_of(report)
+    assert cached(report, "report.html", lambda: b"with her scores")
     assert report.drawings.exists()
     _erase(study, study.participants.first(), how)
     after = Report.objects.get()

@@ -1,4 +1,4 @@
-"""Which figure stands where in a report, what it shows, and that little data break none of them."""
+"""Which figure stands where in a report, and what it shows; that little data break none, test_degenerate.py shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from charting import render
 from charting.theme import LIGHT
 from studies.enums import ParticipantStatus
 from studies.models import Study
-from tests.factories.analysis import plant, planted_person
+from tests.factories.analysis import planted_person
 from tests.factories.results import partial
 
 
@@ -86,36 +86,6 @@ def test_verdict_page_holds_certainty_and_contradictions_before_anything_else(do
     assert groups[0] == "Primary pair, named before the study"
     assert set(groups[1:]) == {"Exploratory"}
     assert table.rows[0].cells[4].text == "primary"
-
-
-@pytest.mark.integration
-@pytest.mark.slow
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    "answers",
-    [
-        pytest.param({}, id="nobody"),
-        pytest.param({"TopPop": [3]}, id="one participant"),
-        pytest.param({"TopPop": [3, 4, 5]}, id="one condition"),
-        pytest.param({"TopPop": [3, 4, 5], "CorNgr": [2], "PureSVD4": [1, 2]}, id="one participant in a condition"),
-        pytest.param({"TopPop": [3, 3], "CorNgr": [3, 3], "PureSVD4": [3, 3]}, id="all alike"),
-        pytest.param({"TopPop": [5, 5], "CorNgr": [1, 1], "PureSVD4": [3, 3]}, id="no variance within"),
-    ],
-)
-def test_little_data_break_no_figure(study: Study, answers: dict[str, list[int]]) -> None:
-    plant(study, answers)
-    report = build_report(study=study)
-    document = document_of(report)
-    keys = {figure.key for figure in document.figures()}
-    for figure in document.figures():
-        picture = render.svg(figure.spec)
-        assert "NaN" not in picture, figure.key
-        assert "Infinity" not in picture, figure.key
-        assert figure.table.rows, figure.key
-    assert ("box-accuracy" in keys) == bool(answers)
-    has_design = sum(len(one) >= 2 for one in answers.values()) >= 2
-    assert ("power" in keys) == report.results["power"]["is_defined"] == has_design
-    assert ("forest-accuracy" in keys) == report.results["variables"][0]["tests"]["tukey"]["is_defined"]
 
 
 @pytest.mark.integration

@@ -97,6 +97,7 @@ def test_peoples_figures_wear_none(page: str) -> None:
 
 @pytest.mark.integration
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures_once")
 def test_command_writes_every_file_and_the_same_bytes_again(
     planted: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,37 +13,50 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from analysis.exports.formats import Outputs
 from analysis.models import Report
 from analysis.package import PACKAGE, files_of, write_report
 from analysis.selectors.reports import reports_of, studies_to_report
 from analysis.services import build_report, download
+from analysis.services.report_cache import cached_document
 from core.errors import ParallaxError
 from studies.design.services.design import change_design
 from studies.design.services.launch import launch_study
 from studies.enums import Mode
 from studies.models import Study
-from tests.analysis.conftest import ALGORITHMS, PLANTED
+from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES, PLANTED
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.usefixtures("pictures_once")]
 
 BADGE = "Pilot of simulated participants"
 
 
-@pytest.fixture
-def draft() -> Study:
+@pytest.fixture(scope="module")
+def walked(module_database: None) -> Study:
     """A draft that simulated participants have walked."""
-    study = make_study(status="draft", run=make_run_at("succeeded", algorithms=ALGORITHMS))
+    run = make_run_at("succeeded", algorithms=ALGORITHMS)
+    study = make_study(slug="piloted-films", status="draft", run=run, settings=FEW_RESAMPLES)
     plant(study, PLANTED, mode=Mode.SIMULATED)
     return study
 
 
+@pytest.fixture(scope="module")
+def piloted(walked: Study) -> Report:
+    report = build_report(study=Study.objects.get(pk=walked.pk))
+    cached_document(report)
+    return report
+
+
 @pytest.fixture
-def pilot(draft: Study) -> Report:
-    return build_report(study=draft)
+def draft(walked: Study) -> Study:
+    return Study.objects.get(pk=walked.pk)
+
+
+@pytest.fixture
+def pilot(piloted: Report) -> Report:
+    return Report.objects.get(pk=piloted.pk)
 
 
 def listed(study: Study) -> Any:
@@ -142,7 +155,8 @@ def test_pilot_is_out_of_date_once_the_study_is_launched_and_never_taken_for_its
     client.force_login(draft.memberships.get().researcher)
     assert "changed or launched since this pilot" in client.get(pilot.get_absolute_url()).content.decode()
     assert "watermark" not in client.get(report.get_absolute_url()).content.decode()
-    assert not any("Pilot" in figure.spec["usermeta"]["title"] for figure in Outputs(report).document.figures())
+    document = cached_document(report)
+    assert not any("Pilot" in figure.spec["usermeta"]["title"] for figure in document.figures())
 
 
 @pytest.mark.slow

@@ -36,6 +36,7 @@ from studies.instrument.questionnaires.document import write_document
 from studies.models import Participant, Study, StudyMembership, StudyVersion
 from studies.monitoring.services.exclusions import exclude
 from studies.plans import AnalysisPlan, plan_from
+from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.analysis import page_without_pictures, plant, planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
@@ -63,7 +64,7 @@ def kinds(report: Report) -> list[str]:
 @pytest.fixture
 def full(db: None) -> Study:
     """Two in each of three conditions, as the design has it, so that nothing deviates."""
-    study = make_study(run=make_run_at("succeeded", algorithms=ALGORITHMS), per_condition=2)
+    study = make_study(run=make_run_at("succeeded", algorithms=ALGORITHMS), per_condition=2, settings=FEW_RESAMPLES)
     plant(study, {"TopPop": [4, 5], "CorNgr": [2, 1], "PureSVD4": [1, 2]})
     return study
 
