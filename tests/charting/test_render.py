@@ -15,7 +15,7 @@ from charting import render
 from charting.theme import DARK, with_mode
 from core.errors import ParameterError
 
-pytestmark = pytest.mark.unit
+pytestmark = pytest.mark.integration
 SVG = "{http://www.w3.org/2000/svg}"
 DIGEST_OF_A_CHART = """
 import hashlib, json
