@@ -14,27 +14,34 @@ from tests.evaluation.conftest import Installation, make_installation  # noqa: F
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 STUDY = """
+import django
+django.setup()
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 study = make_study(run=make_run_at("succeeded", algorithms="toppop,corngr,puresvd:factors=4"))
 given = {"TopPop": [4, 5, 4, 5, 4, 3], "CorNgr": [2, 1, 2, 1, 1, 3], "PureSVD4": [2, 1, 3, 2, 2, 1]}
-plant(study, {label: answers * 5 for label, answers in given.items()})
+plant(study, {label: answers * 20 for label, answers in given.items()})
 """
 ASK = """
+import django
+django.setup()
 from analysis.services.requests import request_report
 from studies.models import Study
 study = Study.objects.get()
 request_report(study=study, asked_by=study.memberships.get(role="owner").researcher)
 """
 CANCEL = """
+import django
+django.setup()
 from analysis.models import ReportRequest
 from analysis.services.requests import cancel_request
 request = ReportRequest.objects.latest("pk")
 cancel_request(request=request, actor=request.asked_by)
 """
 COMPARE = """
-import json
+import django, json
+django.setup()
 from analysis.models import Report
 from analysis.services import build_report
 stored = Report.objects.get()
@@ -44,6 +51,13 @@ made = build_report(study=study)
 print(json.dumps([made.results == found, made.inputs_hash == inputs, made.pk != stored.pk]))
 """
 WORKER = ["-m", "celery", "-A", "parallax", "worker", "--pool", "solo", "--without-gossip", "--without-mingle"]
+
+
+def in_process(installation: Installation, program: str) -> str:
+    """Run a program in a process of the installation; what it printed."""
+    done = installation.run("-c", program)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def held(installation: Installation) -> tuple[int, str] | None:
@@ -77,19 +91,20 @@ def request_of(installation: Installation) -> dict[str, Any]:
 
 @pytest.fixture(scope="module", params=["filesystem and SQLite", "Redis and PostgreSQL"])
 def installation(request: pytest.FixtureRequest, make_installation: Any) -> Installation:  # noqa: F811 -- the fixture
-    """An installation on each broker and database, with a study of 90 participants."""
+    """An installation on each broker and database, with a study of 360 participants."""
     settings = {"SWEEP_SECONDS": "1", "PARALLAX_QUEUE": f"reports-{os.getpid()}"}
     if "Redis" in request.param:
         settings["REDIS_URL"] = request.getfixturevalue("redis_url")
     if "PostgreSQL" in request.param:
         settings["DATABASE_URL"] = request.getfixturevalue("postgresql_url")
-    one: Installation = make_installation(data=STUDY, **settings)
+    one: Installation = make_installation(**settings)
+    in_process(one, STUDY)
     return one
 
 
 def test_a_report_whose_worker_was_killed_is_made_by_another_to_the_last_bit(installation: Installation) -> None:
     first = installation.start(*WORKER, "-n", "first@%h")
-    installation.program(ASK)
+    in_process(installation, ASK)
     pid = installation.until(lambda: stopped(installation), "a worker at the report")
     assert pid == first.pid
     first.kill()
@@ -101,17 +116,19 @@ def test_a_report_whose_worker_was_killed_is_made_by_another_to_the_last_bit(ins
     assert installation.query("SELECT COUNT(*) FROM analysis_report") == [(1,)]
     second.terminate()
     second.wait()
-    assert json.loads(installation.program(COMPARE)) == [True, True, True]
+    assert json.loads(in_process(installation, COMPARE)) == [True, True, True]
 
 
 def test_a_report_that_is_cancelled_while_a_worker_is_at_it_is_never_stored(installation: Installation) -> None:
-    installation.program("from analysis.models import Report; Report.objects.all().delete()")
+    in_process(
+        installation, "import django; django.setup(); from analysis.models import Report; Report.objects.all().delete()"
+    )
     worker = installation.start(*WORKER, "-n", "third@%h")
-    installation.program(ASK)
+    in_process(installation, ASK)
     pid = installation.until(lambda: stopped(installation), "a worker at the report")
-    installation.program(CANCEL)
+    in_process(installation, CANCEL)
     os.kill(pid, signal.SIGCONT)
-    installation.program(ASK)  # what it does next, the same worker does whole
+    in_process(installation, ASK)  # what it does next, the same worker does whole
     installation.until(lambda: request_of(installation)["status"] == "succeeded", "the second report")
     assert worker.poll() is None
     states = installation.query("SELECT status, report_id IS NULL FROM analysis_reportrequest ORDER BY id DESC LIMIT 2")

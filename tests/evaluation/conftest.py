@@ -20,30 +20,12 @@ from celery import current_app
 from jobs.worker_lock import lock_file
 
 ROOT = Path(__file__).resolve().parents[2]
-# One process for all of it; a server's database may have been used before.
-EMPTY = """
+DATASET = """
 import django
 django.setup()
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
-call_command("flush", interactive=False, verbosity=0)
-"""
-DATASETS = """
 from tests.factories.catalog import make_version
 make_version(name="tiny", n_users=60, n_items=40, per_user=15)
 make_version(name="mid", n_users=2500, n_items=500, per_user=40)
-"""
-# Runs one program after the other, each a line of JSON; answers each with what it printed, as another one.
-CONSOLE = """
-import contextlib, io, json, sys
-import django
-django.setup()
-from django.db import connections
-for line in sys.stdin:
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(json.loads(line), {})
-    connections.close_all()
-    print(json.dumps(printed.getvalue()), flush=True)
 """
 PATIENCE = 90.0
 
@@ -55,7 +37,6 @@ class Installation:
     environment: dict[str, str]
     folder: Path
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
-    console: subprocess.Popen[str] | None = None
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
@@ -81,30 +62,6 @@ class Installation:
         )
         self.processes.append(process)
         return process
-
-    def program(self, text: str) -> str:
-        """Run a short program in a process that all of them share, which takes seconds to start; what it printed."""
-        log = self.folder / "console.log"
-        if self.console is None:
-            with log.open("w") as errors:
-                self.console = subprocess.Popen(
-                    [sys.executable, "-c", CONSOLE],
-                    cwd=ROOT,
-                    env=self.environment,
-                    text=True,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=errors,
-                )
-            self.processes.append(self.console)
-        assert self.console.stdin is not None
-        assert self.console.stdout is not None
-        self.console.stdin.write(json.dumps(text) + "\n")
-        self.console.stdin.flush()
-        answer = self.console.stdout.readline()
-        assert answer, log.read_text()
-        printed: str = json.loads(answer)
-        return printed
 
     def evaluate(self, dataset: str, *options: str, split: str = "probe:share=0.2") -> list[str]:
         """The command line of a short evaluation."""
@@ -157,12 +114,10 @@ class Installation:
 
 @pytest.fixture(scope="module")
 def make_installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Installation]]:
-    """Makes installations with a migrated database and what `data` stores in it, two small datasets unless told
-    otherwise; ends what they started.
-    """
+    """Makes installations with a migrated database and two small datasets; ends what they started."""
     made: list[Installation] = []
 
-    def make(data: str = DATASETS, **settings: str) -> Installation:
+    def make(**settings: str) -> Installation:
         folder = tmp_path_factory.mktemp("installation")
         environment = {
             **os.environ,
@@ -176,8 +131,10 @@ def make_installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call
         environment.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
         one = Installation(environment, folder)
         made.append(one)
-        done = one.run("-c", EMPTY + data)
-        assert done.returncode == 0, done.stderr
+        empty = ["manage.py", "flush", "--no-input", "--verbosity", "0"]  # a server's database may have been used
+        for arguments in (["manage.py", "migrate", "--verbosity", "0"], empty, ["-c", DATASET]):
+            done = one.run(*arguments)
+            assert done.returncode == 0, done.stderr
         return one
 
     yield make
@@ -186,9 +143,8 @@ def make_installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call
             if process.poll() is None:
                 process.kill()
                 process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
+            if process.stdout is not None:
+                process.stdout.close()
 
 
 @pytest.fixture
