@@ -209,13 +209,13 @@ def draw(request: pytest.FixtureRequest) -> Draw:
     return drawn
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def all_drawings() -> dict[str, Draw]:
     """Every chart by the name of its function."""
     return DRAWINGS
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def serve_pages() -> Iterator[Callable[[Mapping[str, tuple[str, str]], tuple[str, ...]], str]]:
     """Serve texts by path under the policy of the pages; gives the address of the first."""
     servers: list[http.server.ThreadingHTTPServer] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,9 +38,9 @@ def page(browser: Any) -> Iterator[Any]:
     page.close()
 
 
-@pytest.fixture
-def drawn(page: Any, serve_pages: Any, all_drawings: Any) -> Any:
-    """The page with every chart on it, drawn by the pages' own script."""
+@pytest.fixture(scope="module")
+def address(serve_pages: Any, all_drawings: Any) -> str:
+    """Where a page with every chart on it is served."""
     figures = "".join(
         FIGURE.format(name=html.escape(name), specs=json.dumps(both_modes(draw())).replace("<", "\\u003c"))
         for name, draw in all_drawings.items()
@@ -51,7 +52,14 @@ def drawn(page: Any, serve_pages: Any, all_drawings: Any) -> Any:
         "/charts.js": ("text/javascript", (STATIC / "js/charts.js").read_text()),
         "/runtime.js": ("text/javascript", render.page_runtime()),
     }
-    page.goto(serve_pages(pages, render.STYLE_HASHES))
+    served: str = serve_pages(pages, render.STYLE_HASHES)
+    return served
+
+
+@pytest.fixture
+def drawn(page: Any, address: str, all_drawings: Any) -> Any:
+    """The page, drawn by the pages' own script."""
+    page.goto(address)
     for name in all_drawings:
         page.locator(f"#{name} svg.marks").wait_for()
         page.locator(f"#{name} .chart-drawing[role=application]").wait_for()
@@ -114,14 +122,14 @@ def test_pointer_meets_the_same_words(drawn: Any) -> None:
     assert said(drawn, "rank_strip").startswith("TopPop, rank 1")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 1280])
-def test_no_barrier_and_nothing_sideways(drawn: Any, scheme: str, width: int) -> None:
-    drawn.emulate_media(color_scheme=scheme)
-    drawn.set_viewport_size({"width": width, "height": 900})
+def test_no_barrier_and_nothing_sideways(drawn: Any) -> None:
+    drawn.evaluate(AXE.read_text(encoding="utf-8"))
     drawn.locator("#forest .chart-drawing").focus()
     drawn.keyboard.press("ArrowDown")
-    drawn.evaluate(AXE.read_text(encoding="utf-8"))
-    result = json.loads(drawn.evaluate("async () => JSON.stringify(await axe.run())"))
-    assert [f"{v['id']}: {node['html'][:120]}" for v in result["violations"] for node in v["nodes"]] == []
-    assert drawn.evaluate("document.documentElement.scrollWidth") == width
+    for scheme, width in itertools.product(("light", "dark"), (320, 1280)):
+        drawn.emulate_media(color_scheme=scheme)
+        drawn.set_viewport_size({"width": width, "height": 900})
+        result = json.loads(drawn.evaluate("async () => JSON.stringify(await axe.run())"))
+        found = [f"{v['id']}: {node['html'][:120]}" for v in result["violations"] for node in v["nodes"]]
+        assert found == [], (scheme, width)
+        assert drawn.evaluate("document.documentElement.scrollWidth") == width
