@@ -86,7 +86,11 @@ class People:
         return [v for v, c in zip(self.data.values, self.conditions, strict=True) if c == condition]
 
 
-@pytest.fixture(params=STUDIES, scope="module")
+# Every sixth study at once, the others among the slow tests.
+EACH = [pytest.param(name, marks=[pytest.mark.slow] if n % 6 else []) for n, name in enumerate(STUDIES)]
+
+
+@pytest.fixture(params=EACH, scope="module")
 def study(request: pytest.FixtureRequest) -> tuple[People, dict[str, np.ndarray]]:
     return People(request.param), references()[request.param]
 
