@@ -207,7 +207,7 @@ def _column_axis(columns: Sequence[str]) -> alt.Axis:
         "labelLimit": 0,
     }
     if len(columns) > _MOST_UPRIGHT:
-        turned = {"labelAngle": -90, "labelAlign": "left", "labelBaseline": "middle"}
+        turned: dict[str, Any] = {"labelAngle": -90, "labelAlign": "left", "labelBaseline": "middle"}
         return alt.Axis(**look, **turned, labelExpr=label_expression(in_one_line))
     return alt.Axis(
         **look,
