@@ -24,6 +24,7 @@ from charting.curves import curves
 from charting.estimates import Estimate
 from charting.forests import Difference, forest
 from charting.likert import likert_bars
+from charting.matrices import matrix
 from charting.orders import hasse
 from charting.paths import Mediator, Path, path_diagram
 from charting.planes import plane
@@ -53,6 +54,7 @@ __all__ = [
     "histogram",
     "likert_bars",
     "long_tail",
+    "matrix",
     "path_diagram",
     "plane",
     "progress",

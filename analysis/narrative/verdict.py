@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.narrative import contrast
+from analysis.narrative import contrast, matrix
 from analysis.narrative.words import coefficient, in_words, length_words, method, plural, sentences, stability
 from analysis.results.comparison import Comparison
 from analysis.results.report import Results
@@ -148,7 +148,9 @@ def _association(comparison: Comparison, tau: AgreementResult, n: int) -> str:
 
 
 def exploratory(results: Results) -> str:
-    """What the exploratory correlations show after Holm's correction."""
+    """What the exploratory correlations show after Holm's correction: of all metrics, where the report has them."""
+    if results.matrix is not None:
+        return matrix.exploratory(results.matrix)
     n = results.objective.n
     family = [comparison for comparison in results.comparisons if comparison.p_holm is not None]
     if not family:
@@ -171,6 +173,8 @@ def exploratory(results: Results) -> str:
 
 def prediction(results: Results) -> str:
     """Which metrics were compared with which variables, where no rank correlation of them was positive."""
+    if results.matrix is not None:
+        return matrix.prediction(results.matrix)
     defined = [comparison for comparison in results.comparisons if not isinstance(comparison.tau, Undefined)]
     significant = [
         comparison.tau.coefficient

@@ -105,6 +105,11 @@ def readme(report: Report) -> str:
         "- `data/run-users.csv`: recall and fallout of each model for each test user, by profile length (0 is the "
         "whole profile), with the user's number of cases; an empty cell means no case",
         *(
+            ["- `data/run-metrics.csv`: every other metric of the models; sign is −1 where lower is better"]
+            if results.matrix is not None
+            else []
+        ),
+        *(
             ["- `data/contrast.csv`: the planned contrast, the primary test: conditions expected higher and lower"]
             if results.contrast is not None
             else []

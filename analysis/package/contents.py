@@ -153,7 +153,9 @@ def _reported_values(result: PerceivedVariable) -> Counter[tuple[str, Fraction]]
 
 
 def write_run(report: Report, folder: Path) -> None:
-    """Write the conditions with their models, and the run's results for each user, at every profile length."""
+    """Write the conditions with their models, the run's results for each user at every profile length, and the values
+    of the other metrics.
+    """
     study, run = report.study, report.run
     conditions = conditions_of(study)
     heads = ["position", "label", "algorithm", "params", "model_digest", "target"]
@@ -177,6 +179,29 @@ def write_run(report: Report, folder: Path) -> None:
         folder / "data" / "run-users.csv",
         heads,
         (line for length in (0, *run.profile_lengths) for line in _users(measured_by(run, labels, positions, length))),
+    )
+    _write_metrics(report, folder)
+
+
+def _write_metrics(report: Report, folder: Path) -> None:
+    """Write the value of every metric of the matrix that users' recall and fallout do not give, by condition."""
+    results = report.read_results()
+    if results.matrix is None:
+        return
+    compared = {comparison.metric_key for comparison in results.comparisons}
+    labels = [condition.label for condition in results.conditions]
+    _write_lines(
+        folder / "data" / "run-metrics.csv",
+        ["metric", "sign", *(f"value.{cell(label)}" for label in labels)],
+        (
+            [
+                metric.key,
+                metric.sign,
+                *("" if metric.values.get(name) is None else metric.values[name] for name in labels),
+            ]
+            for metric in results.matrix.metrics
+            if metric.key not in compared
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from analysis.enums import Metric
 from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
 from analysis.results.follow_up import CorrectedParts, CorrelatedVariables, NoveltyCorrelation, VariableEffects
+from analysis.results.matrix import MatrixCell
 from analysis.results.objective import TESTED_KINDS, ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
@@ -58,10 +59,14 @@ def lines_of(results: Results) -> Iterator[Line]:
     if results.equivalence is not None:
         yield from _of_equivalence(results.equivalence)
     # The scripts enumerate the orders of up to eight algorithms; with more, only the coefficients are compared.
-    tested = [comparison.tau for comparison in results.comparisons if isinstance(comparison.tau, AgreementResult)]
+    cells = _other_cells(results)
+    pairs: list[Comparison | MatrixCell] = [*results.comparisons, *cells]
+    tested = [pair.tau for pair in pairs if isinstance(pair.tau, AgreementResult)]
     is_exact = all(tau.n <= MOST_PERMUTED for tau in tested)
     for comparison in results.comparisons:
-        yield from _of_comparison(comparison, is_exact)
+        yield from _of_agreement(comparison, comparison.metric_key, is_exact)
+    for other in cells:
+        yield from _of_agreement(other, other.metric, is_exact)
 
 
 def _statistics(
@@ -165,9 +170,19 @@ def _of_pairs(key: str, test: str, tests: PairwiseResult | Undefined, statistics
             yield from _statistics(key, test, (pair.a, pair.b), pair, statistics)
 
 
-def _of_comparison(comparison: Comparison, is_exact: bool) -> Iterator[Line]:
-    names = (comparison.variable_key, "tau_b", comparison.metric_key, "")
+def _other_cells(results: Results) -> list[MatrixCell]:
+    """The cells of the matrix whose metrics have no comparison of their own."""
+    if results.matrix is None:
+        return []
+    compared = {comparison.metric_key for comparison in results.comparisons}
+    return [pair for pair in results.matrix.cells if pair.metric not in compared]
+
+
+def _of_agreement(pair: Comparison | MatrixCell, metric: str, is_exact: bool) -> Iterator[Line]:
+    if isinstance(pair.tau, Undefined):
+        return
+    names = (pair.variable_key, "tau_b", metric, "")
     statistics = ("coefficient", "p") if is_exact else ("coefficient",)
-    yield from _statistics(*names[:2], names[2:], comparison.tau, statistics)
-    if is_exact and comparison.p_holm is not None:
-        yield *names, "p_holm", comparison.p_holm
+    yield from _statistics(*names[:2], names[2:], pair.tau, statistics)
+    if is_exact and pair.p_holm is not None:
+        yield *names, "p_holm", pair.p_holm

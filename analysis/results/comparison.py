@@ -56,7 +56,8 @@ class RanksResampled:
 class Comparison:
     """One variable with one metric over the conditions that have both, the larger value better on either side.
 
-    Holm's correction is over the exploratory comparisons. `is_tested` is False for the primary pair where a planned
+    Holm's correction is over the exploratory pairs of the matrix; in reports without one, over those of the
+    comparisons. `is_tested` is False for the primary pair where a planned
     contrast is the primary test.
     """
 

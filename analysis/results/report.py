@@ -12,6 +12,7 @@ from analysis.results.covariates import CovariateAnalyses
 from analysis.results.exclusions import Exclusions
 from analysis.results.flow import Flow
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
+from analysis.results.matrix import Matrix
 from analysis.results.objective import ObjectiveSide
 from analysis.results.offline import OfflineMetric, Repeats
 from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariable, QuestionnaireScale
@@ -21,7 +22,7 @@ from inference.item_effects import ItemEffectsResult
 from inference.rank_sets import RankSets
 from inference.results import Undefined
 
-FORMAT = 3
+FORMAT = 4
 LIVE = "live"
 
 
@@ -95,6 +96,7 @@ class Results:
     offline: tuple[OfflineMetric, ...] = field(default=(), metadata=stored(is_omitted=True))
     repeats: Repeats | None = field(default=None, metadata=stored(is_omitted=True))
     comparisons: tuple[Comparison, ...]
+    matrix: Matrix | None = field(default=None, metadata=stored(is_omitted=True))
     contrast: PlannedContrast | None = field(default=None, metadata=stored(is_omitted=True))
     equivalence: Equivalence | None = field(default=None, metadata=stored(is_omitted=True))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,7 +31,7 @@ def compare(
     sign = 1 if objective.higher_is_better else -1
     x = [perceived.values[name] for name in names]
     y = [sign * objective.values[name] for name in names]
-    x_draws, y_draws = _aligned(names, perceived, 1), _aligned(names, objective, sign)
+    x_draws, y_draws = aligned(names, perceived), aligned(names, objective)
     return Comparison(
         variable_key=variable.key,
         scale_variables=scale_variables([variable]),
@@ -51,18 +51,18 @@ def compare(
         tau=kendall(x, y, alpha),
         rho=spearman(x, y, alpha),
         directions=pair_directions(x, y),
-        tau_bootstrap=_tau_bootstrap(x_draws, y_draws),
+        tau_bootstrap=tau_bootstrap(x_draws, y_draws),
         orders=orders_compared(perceived.order, objective.order),
         is_primary=False,
         p_holm=None,
     )
 
 
-def _aligned(names: list[str], ranking: Ranking, sign: int) -> Floats | None:
-    """Resampled values of these conditions, the larger better."""
+def aligned(names: Sequence[str], ranking: Ranking) -> Floats | None:
+    """Resampled values of these conditions, the larger better: shape (resamples, n_names)."""
     if ranking.resampled is None:
         return None
-    columns = list(ranking.values)
+    columns, sign = list(ranking.values), 1 if ranking.higher_is_better else -1
     return sign * ranking.resampled[:, [columns.index(name) for name in names]]
 
 
@@ -79,7 +79,8 @@ def _ranks_resampled(names: list[str], draws: Floats | None) -> ResampledRanks:
     )
 
 
-def _tau_bootstrap(x: Floats | None, y: Floats | None) -> TauDistribution | Undefined:
+def tau_bootstrap(x: Floats | None, y: Floats | None) -> TauDistribution | Undefined:
+    """Kendall's τ_b of resampled values of both sides, resample by resample; as many as both have."""
     if x is None or y is None or x.shape[1] < 2:
         return Undefined("Fewer than two conditions have both measures.")
     n = min(len(x), len(y))

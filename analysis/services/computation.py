@@ -17,6 +17,7 @@ from analysis.results.plan import Planned, ReportPlan
 from analysis.results.report import AnswerCounts, ConditionFacts, Results, StudyFacts
 from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Measured, conditions_of
+from analysis.selectors.metrics import StoredMetric
 from analysis.selectors.repeats import Repetitions
 from analysis.selectors.responses import Reading
 from analysis.services.agreement import all_comparisons
@@ -27,6 +28,7 @@ from analysis.services.covariates import covariate_analyses
 from analysis.services.effects import effects_of_all
 from analysis.services.exclusions import TestedVariable, by_key, with_and_without
 from analysis.services.item_effects import item_models
+from analysis.services.matrix import Resampling, comparison_matrix, corrected_together
 from analysis.services.objective import study_measured
 from analysis.services.offline import offline_metrics, perceived_rank_sets
 from analysis.services.perceived import items_by_condition, liking_and_interest, study_variable
@@ -60,6 +62,7 @@ class Inputs:
     plan: ReportPlan
     planned: Planned
     flow: Flow
+    metrics: tuple[StoredMetric, ...] = ()
     is_pilot: bool = False
     repetitions: Repetitions | None = None
 
@@ -84,6 +87,14 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     primary = inputs.plan.primary
     pair = (primary.perceived, primary.objective)
     contrast, compared_contrast = _contrast(inputs, perceived, objective)
+    comparisons = all_comparisons(perceived, objective, pair, alpha=alpha, is_tested=primary.contrast is None)
+    progress("Comparing every metric with every measure")
+    resampling = Resampling(
+        stream=lambda name: rng_for(study.seed, "report", name),
+        generality=_generality(inputs.run),
+        resamples=inputs.plan.resamples,
+    )
+    matrix = comparison_matrix(inputs.metrics, perceived, objective, comparisons, resampling=resampling, alpha=alpha)
     results = Results(
         study=StudyFacts(
             slug=study.slug,
@@ -135,7 +146,8 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         perceived_ranks=perceived_rank_sets(perceived, alpha=alpha),
         offline=offline_metrics(lengths, objective, alpha=alpha),
         repeats=pooled_repeats(inputs.repetitions, study.seed, alpha=alpha, resamples=inputs.plan.resamples),
-        comparisons=all_comparisons(perceived, objective, pair, alpha=alpha, is_tested=primary.contrast is None),
+        comparisons=comparisons if matrix is None else corrected_together(comparisons, matrix),
+        matrix=matrix,
         contrast=contrast,
         equivalence=_equivalence(inputs, perceived, contrast),
     )  # fmt: skip

@@ -109,14 +109,7 @@ def metric_intervals(
     draws: dict[str, Floats] = dict(resampled)
     recall, fallout = resampled.get("recall"), resampled.get("fallout")
     if recall is not None and fallout is not None and generality is not None and len(recall) == len(fallout):
-        retrieved = recall * generality + fallout * (1 - generality)
-        # Where nothing was retrieved precision has no value, and F is 0, its limit.
-        precision = np.divide(recall * generality, retrieved, out=np.full_like(recall, np.nan), where=retrieved > 0)
-        total = np.nan_to_num(precision) + recall
-        draws["precision"] = precision
-        draws["f"] = np.divide(
-            2 * np.nan_to_num(precision) * recall, total, out=np.zeros_like(recall), where=total > 0
-        )  # fmt: skip
+        draws["precision"], draws["f"] = precision_and_f(recall, fallout, generality)
     return {
         name: {
             kind: _bounds(draws[kind][:, column] if kind in draws and measured.values[kind][name] is not None else None)
@@ -124,6 +117,18 @@ def metric_intervals(
         }
         for column, name in enumerate(measured.conditions)
     }
+
+
+def precision_and_f(recall: Floats, fallout: Floats, generality: float) -> tuple[Floats, Floats]:
+    """Precision and F of resampled recall and fallout, all of one shape; NaN where nothing was retrieved.
+
+    F is then 0, its limit.
+    """
+    retrieved = recall * generality + fallout * (1 - generality)
+    precision = np.divide(recall * generality, retrieved, out=np.full_like(recall, np.nan), where=retrieved > 0)
+    total = np.nan_to_num(precision) + recall
+    f = np.divide(2 * np.nan_to_num(precision) * recall, total, out=np.zeros_like(recall), where=total > 0)
+    return precision, f
 
 
 def _bounds(draws: Floats | None) -> Bounds | None:

@@ -15,12 +15,14 @@ from analysis.results.plan import Planned, ReportPlan
 from analysis.results.provenance import ConditionDigest, Provenance, RunDigest
 from analysis.results.report import FORMAT
 from analysis.selectors.inputs import conditions_of, measured_by, positions_in
+from analysis.selectors.metrics import stored_metrics
 from analysis.selectors.plans import frozen_plan
 from analysis.selectors.repeats import repetitions_of
 from analysis.selectors.responses import flow_of, mode_to_report, read_answers
 from analysis.services.bayesian_jobs import request_bayesian
 from analysis.services.computation import Inputs, Progress, compute, silent
 from analysis.services.deviations import deviations
+from analysis.services.matrix import resampled_name
 from analysis.services.plans import AS_PLANNED, Overrides, plan_of
 from core.errors import ParallaxError
 from core.provenance import derived_seed, digest_of, versions
@@ -108,6 +110,12 @@ def _read(
     lengths = (0, *run.profile_lengths)
     measured = tuple(measured_by(run, reading.analysed.conditions, positions, length) for length in lengths)
     repetitions = repetitions_of(run, reading.analysed.conditions, positions)
+    stored = stored_metrics(study, run, reading.analysed.conditions, positions)
+    streams = (
+        *plan.tested,
+        *(f"users-{length.length}" for length in measured),
+        *(resampled_name(metric) for metric in stored.metrics if metric.users is not None),
+    )
     provenance = Provenance(
         design_hash=study.design_hash,
         dataset=study.dataset_version.dataset.name,
@@ -129,14 +137,12 @@ def _read(
         mode=mode,
         study_seed=study.seed,
         run_seed=run.seed,
-        bootstrap_seeds=tuple(
-            (name, derived_seed(study.seed, "report", name))
-            for name in (*plan.tested, *(f"users-{length.length}" for length in measured))
-        ),
+        bootstrap_seeds=tuple((name, derived_seed(study.seed, "report", name)) for name in streams),
         versions=_versions(),
         pilot_design="" if draft is None else digest_of(draft),
         completers_digest=reading.completers.digest if reading.n_left_out else "",
         repetitions=() if repetitions is None else repetitions.digests,
+        metric_runs=stored.digests,
     )
     planned = Planned(
         is_frozen=frozen.is_frozen,
@@ -145,7 +151,7 @@ def _read(
     )
     inputs = Inputs(
         study=study, run=run, mode=mode, reading=reading, measured=measured, plan=plan, planned=planned, flow=flow,
-        is_pilot=draft is not None, repetitions=repetitions,
+        metrics=stored.metrics, is_pilot=draft is not None, repetitions=repetitions,
     )  # fmt: skip
     return inputs, provenance
 

@@ -79,8 +79,13 @@ def _permuted(comparisons: Sequence[Comparison]) -> str:
     )
 
 
-def comparisons_table(comparisons: Sequence[Comparison], n: int) -> Table:
-    """Every variable with every metric: coefficients, exact p, and pairs ordered in the same direction."""
+def comparisons_table(comparisons: Sequence[Comparison], n: int, n_family: int | None = None) -> Table:
+    """Every variable with every metric that has sign tests: coefficients, exact p, and pairs ordered in the same
+    direction.
+
+    `n_family` is the number of exploratory pairs of the matrix; None where there is no matrix.
+    """
+    family = "the exploratory pairs" if n_family is None else f"all {n_family:,} exploratory pairs of the matrix"
     alpha = level(comparisons[0].alpha) if comparisons else ""
     rows = tuple(
         Row(
@@ -107,7 +112,7 @@ def comparisons_table(comparisons: Sequence[Comparison], n: int) -> Table:
         columns,
         rows,
         f"{_permuted(comparisons)} The better value ranks first on both sides: lower fallout is better, and more "
-        f"novelty ranks higher. Holm's correction is over the exploratory pairs. {STABILITY_NOTE}",
+        f"novelty ranks higher. Holm's correction is over {family}. {STABILITY_NOTE}",
         "Family",
     )
 

@@ -50,7 +50,7 @@ def test_every_figure_has_its_place(document: Document) -> None:
     assert found["variable-satisfaction"][0] == "box-satisfaction"
     assert found["variable-satisfaction"][-2:] == ["steps-satisfaction", "forest-satisfaction"]
     assert {"bars-recall", "bars-fallout", "curves-recall", "curves-fallout"} <= set(found["objective"])
-    assert found["both"] == ["scatter"]
+    assert found["both"] == ["scatter", "matrix"]
     assert found["method"] == ["flow", "power"]
 
 

@@ -29,6 +29,7 @@ from charting.marks import (
     histogram,
     likert_bars,
     long_tail,
+    matrix,
     path_diagram,
     progress,
     raincloud,
@@ -75,6 +76,17 @@ def _ranks(values: Mapping[str, float]) -> dict[str, tuple[float, float, float]]
     return {name: (rank, max(1, rank - 1), min(7, rank + 2)) for rank, name in enumerate(ordered, start=1)}
 
 
+def _coefficients() -> dict[str, dict[str, float | None]]:
+    measures = ("Perceived\naccuracy", "First-order\nnovelty", "Second-order\nnovelty", "Global\nsatisfaction")
+    lines = {
+        "Recall at 5": (0.14, -0.52, -0.43, 0.05),
+        "Fallout at 5 as served": (-0.33, 0.81, 0.71, 0.0),
+        "Diversity at 5,\n5 ratings": (0.24, 0.05, 0.14, 1.0),
+        "RMSE": (None, None, None, None),
+    }
+    return {name: dict(zip(measures, line, strict=True)) for name, line in lines.items()}
+
+
 Draw = Callable[..., Spec]
 
 DRAWINGS: dict[str, Draw] = {
@@ -112,6 +124,15 @@ DRAWINGS: dict[str, Draw] = {
         title="TopPop comes first in 89 % of resamples",
         subtitle="Rank by perceived accuracy, % of resamples of participants",
         side="perceived",
+        **options,
+    ),
+    "matrix": lambda **options: matrix(
+        _coefficients(),
+        title="Diversity goes with satisfaction",
+        subtitle="Rank correlation τ_b of each metric with each measure",
+        outlined=[("Recall at 5", "Perceived\naccuracy")],
+        emphasised=[("Diversity at 5,\n5 ratings", "Global\nsatisfaction")],
+        reasons={("RMSE", "Global\nsatisfaction"): "TopPop has no value of RMSE."},
         **options,
     ),
     "consort": lambda **options: consort(

@@ -9,7 +9,7 @@ import pytest
 
 from charting import render
 from charting.likert import shades
-from charting.marks import Difference, forest, likert_bars, raincloud, rank_strip
+from charting.marks import Difference, forest, likert_bars, matrix, raincloud, rank_strip
 from charting.rainclouds import density
 from charting.swarms import MOST_POINTS, swarm, values_per_point
 from charting.theme import DARK, LIGHT, Palette, Spec
@@ -200,3 +200,34 @@ def test_pdf_is_a_page_with_selectable_words(all_drawings: Any) -> None:
     made = render.pdf(all_drawings["forest"]())
     assert made.startswith(b"%PDF-")
     assert b"/Font" in made
+
+
+def test_matrix_bars_point_to_the_sign_and_missing_cells_have_a_dash() -> None:
+    spec = matrix(
+        {"Recall": {"Accuracy": 0.5, "Novelty": -0.25}, "RMSE": {"Accuracy": None, "Novelty": 0.0}},
+        title="t",
+        subtitle="s",
+        outlined=[("Recall", "Accuracy")],
+        emphasised=[("Recall", "Novelty")],
+        reasons={("RMSE", "Accuracy"): "TopPop has no RMSE."},
+    )
+    cells = list(spec["datasets"][spec["layer"][0]["data"]["name"]])
+    assert [cell["shown"] for cell in cells] == [".50", "−.25*", "–", ".00"]
+    assert [cell["end"] - cell["middle"] for cell in cells] == pytest.approx([0.235, -0.1175, 0, 0])
+    assert cells[2]["coefficient"] == "TopPop has no RMSE."
+    assert [cell["shade"] for cell in cells] == [0.26, 0.18, 0, 0]
+    assert "RMSE: Accuracy none, Novelty .00." in spec["description"]
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ({}, {}, "no correlation to draw"),
+        ({"A": {"x": 1.2}}, {}, "between -1 and 1"),
+        ({"A": {"x": 1.0}, "B": {"y": 1.0}}, {}, "The row B has other columns"),
+        ({"A": {"x": 1.0}}, {"outlined": [("A", "y")]}, "There is no cell A by y"),
+    ],
+)
+def test_matrix_refuses_what_it_cannot_draw(values: Any, options: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        matrix(values, title="t", subtitle="s", **options)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from analysis.charts import comparison as charts
+from analysis.charts.matrix import matrix_chart
 from analysis.narrative import agreement, contrast, equivalence, verdict
 from analysis.narrative import figures as titles
+from analysis.narrative import matrix as matrix_sentences
 from analysis.narrative import perceived as narrative
 from analysis.results.comparison import Comparison, Half
+from analysis.results.matrix import Matrix
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
 from analysis.tables import comparison as tables
 from analysis.tables import figures as figure_tables
+from analysis.tables import matrix as matrix_tables
 from analysis.tables import perceived as perceived_tables
 from documents.blocks import Figure, FigureMaker, Section
 from documents.tables import Table
@@ -110,7 +114,22 @@ def both_section(results: Results, figure: FigureMaker) -> Section:
         )
         section.draw(figure("scatter", spec, caption, _order_table(results, variable)))
         section.put(tables.verdicts_table(primary), is_folded=True)
-    section.put(tables.comparisons_table(results.comparisons, n))
+    if results.matrix is not None:
+        section.draw(_matrix(results.matrix, figure))
+        section.put(matrix_tables.values_table(results.matrix), is_folded=True)
     section.say(verdict.exploratory(results))
+    n_family = None if results.matrix is None else results.matrix.n_family
+    section.put(tables.comparisons_table(results.comparisons, n, n_family))
     section.put(tables.contradictions_table(results.comparisons, n), is_folded=True)
     return section
+
+
+def _matrix(matrix: Matrix, figure: FigureMaker) -> Figure | None:
+    return figure(
+        "matrix",
+        matrix_chart(matrix, matrix_sentences.title(matrix)),
+        f"τ_b of every metric with every measure. {matrix_tables.orientation(matrix)} A frame marks the primary pair, "
+        "an asterisk a significant correlation: of the primary pair by its own p, of the others after Holm's "
+        f"correction over {matrix.n_family:,} pairs. Novelty is no measure of quality.",
+        matrix_tables.matrix_table(matrix),
+    )

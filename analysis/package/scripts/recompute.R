@@ -509,6 +509,19 @@ for (variable in variables) for (key in names(objective)) {
     if (!is.na(p) && !is.primary) family <- rbind(family, data.frame(variable = variable, key = key, p = p))
   }
 }
+if (file.exists(file.path(folder, "data/run-metrics.csv"))) {
+  metrics <- read("data/run-metrics.csv")
+  for (place in seq_len(nrow(metrics))) for (variable in variables) {
+    values <- sapply(conditions, function(name) metrics[["sign"]][[place]] * metrics[[paste0("value.", name)]][[place]])
+    names(values) <- conditions
+    # A metric that lacks a value of a condition is not compared.
+    if (length(perceived[[variable]]) && all(is.finite(values[names(perceived[[variable]])]))) {
+      key <- as.character(metrics[["metric"]][[place]])
+      p <- tau.b(variable, key, perceived[[variable]], values)
+      if (!is.na(p)) family <- rbind(family, data.frame(variable = variable, key = key, p = p))
+    }
+  }
+}
 corrected <- p.adjust(family[["p"]], method = "holm")
 for (place in seq_len(nrow(family))) {
   keep(as.character(family$variable[place]), "tau_b", as.character(family$key[place]), "", p_holm = corrected[place])

@@ -527,6 +527,13 @@ for variable, means in perceived.items():
         sign = -1 if key.startswith("fallout") else 1
         p = tau_b(variable, key, means, {name: sign * value for name, value in values.items()})
         family[variable, key] = p
+if (FOLDER / "data/run-metrics.csv").exists():
+    for row in pd.read_csv(FOLDER / "data/run-metrics.csv").to_dict("records"):
+        values = {name: row["sign"] * row[f"value.{name}"] for name in conditions}
+        for variable, means in perceived.items():
+            # A metric that lacks a value of a condition is not compared.
+            if all(np.isfinite(values[name]) for name in means):
+                family[variable, row["metric"]] = tau_b(variable, row["metric"], means, values)
 primary = set(plan[plan["role"] == "primary"][["variable", "metric"]].itertuples(index=False, name=None))
 exploratory = {key: p for key, p in family.items() if p is not None and key not in primary}
 for (variable, key), p in zip(exploratory, holm(list(exploratory.values()))):

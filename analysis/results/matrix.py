@@ -1,0 +1,112 @@
+"""Every metric against every measure: one rank correlation for each pair, corrected as one family."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from analysis.enums import Variable
+from analysis.results.codec import stored
+from analysis.results.variables import ScaleVariable, variable_of
+from inference.results import AgreementResult, Interval, Undefined
+
+Direction = Literal["higher", "lower", "neither"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixMetric:
+    """One metric as a run stored it: a row of the matrix.
+
+    `name` is the stored name, `label` the name within a sentence, `protocol` is empty for the run of the report and
+    names the protocol of another run of the same models. `direction` says which values are better.
+    """
+
+    key: str
+    name: str
+    label: str
+    protocol: str = ""
+    profile_length: int
+    direction: Direction
+    values: dict[str, float | None]
+
+    @property
+    def sign(self) -> int:
+        """-1 where lower values are better, so that larger is better on both sides; else 1."""
+        return -1 if self.direction == "lower" else 1
+
+    @property
+    def in_text(self) -> str:
+        """The whole name within a sentence."""
+        protocol = f" ({self.protocol})" if self.protocol else ""
+        profiles = f" with profiles of {self.profile_length} ratings" if self.profile_length else ""
+        return f"{self.label}{protocol}{profiles}"
+
+    @property
+    def title(self) -> str:
+        """The name as the head of a row."""
+        label = f"{self.label[0].upper()}{self.label[1:]}"
+        profiles = f"{self.profile_length} ratings" if self.profile_length else ""
+        return ", ".join(part for part in (label, self.protocol, profiles) if part)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixCell:
+    """One metric with one measure; `interval` holds τ_b in 95% of the resamples of participants and test users.
+
+    `p_holm` is None for the primary pair, where it is tested alone, and where τ_b has no value.
+    """
+
+    metric: str
+    variable_key: str = field(metadata=stored("variable"))
+    tau: AgreementResult | Undefined
+    interval: Interval | Undefined
+    is_primary: bool = False
+    p_holm: float | None
+
+    @property
+    def p(self) -> float | None:
+        """The p value that decides: corrected, or that of the primary pair as it is; None where τ_b has no value."""
+        return None if isinstance(self.tau, Undefined) else self.tau.p if self.p_holm is None else self.p_holm
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """All metrics by all measures; Holm's correction is over the `n_family` pairs other than the primary one.
+
+    `cells` go through the measures of the first metric, then of the next.
+    """
+
+    alpha: float
+    n_family: int
+    variable_keys: tuple[str, ...] = field(metadata=stored("variables"))
+    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
+    metrics: tuple[MatrixMetric, ...]
+    cells: tuple[MatrixCell, ...]
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The measures, in the order of the columns."""
+        return tuple(variable_of(key, self.scale_variables) for key in self.variable_keys)
+
+    def metric(self, cell: MatrixCell) -> MatrixMetric:
+        """The metric of a cell."""
+        return next(metric for metric in self.metrics if metric.key == cell.metric)
+
+    def variable(self, cell: MatrixCell) -> Variable:
+        """The measure of a cell."""
+        return variable_of(cell.variable_key, self.scale_variables)
+
+    def is_significant(self, cell: MatrixCell) -> bool:
+        """Whether the decisive p of a cell is below the level."""
+        return cell.p is not None and cell.p < self.alpha
+
+    @property
+    def significant(self) -> tuple[MatrixCell, ...]:
+        """The significant exploratory cells, the strongest first."""
+        strength = {
+            index: abs(cell.tau.coefficient)
+            for index, cell in enumerate(self.cells)
+            if cell.p_holm is not None and self.is_significant(cell) and not isinstance(cell.tau, Undefined)
+        }
+        order = sorted(strength, key=lambda index: (self.cells[index].p_holm, -strength[index], index))
+        return tuple(self.cells[index] for index in order)

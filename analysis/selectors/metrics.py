@@ -1,0 +1,140 @@
+"""Every metric that runs stored for the models of a study, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.selectors.inputs import conditions_of
+from core.errors import ParallaxError
+from core.provenance import digest_of
+from evaluation.metrics.registry import METRICS
+from evaluation.models import EvaluationRun
+from evaluation.protocols.registry import PROTOCOLS
+from evaluation.selectors.results import ModelRow, metrics_by_user, model_rows, user_values
+from evaluation.selectors.runs import DEVELOPMENT, measured_algorithms, succeeded_runs
+from studies.models import Study
+
+# The same metric from all candidates instead of those drawn, or the reverse: another computation, not another metric.
+SAME_METRIC = ("(mode=exact)", "(mode=sampled)")
+
+
+@dataclass(frozen=True)
+class StoredMetric:
+    """One metric of a run at one profile length, by condition.
+
+    `protocol` is empty for the run of the report. `reasons` say why a condition has no value. `users` has shape
+    (n_users, n_conditions), NaN where a user has no value; None where no values by user are stored.
+    """
+
+    name: str
+    n: int
+    protocol: str
+    profile_length: int
+    values: Mapping[str, float | None]
+    reasons: Mapping[str, str]
+    users: NDArray[np.float64] | None
+
+    @property
+    def key(self) -> str:
+        """Unique in a report: ``recall@profile5``, or ``full-ranking/ndcg@10(gain=linear)``."""
+        name = f"{self.protocol}/{self.name}" if self.protocol else self.name
+        return f"{name}@profile{self.profile_length}" if self.profile_length else name
+
+
+@dataclass(frozen=True)
+class StoredMetrics:
+    """All metrics, those of the report's run first; `digests` are of the inputs and the values of every other run."""
+
+    metrics: tuple[StoredMetric, ...]
+    digests: tuple[tuple[str, str], ...] = ()
+
+
+def stored_metrics(
+    study: Study, run: EvaluationRun, conditions: Sequence[str], positions: Sequence[int]
+) -> StoredMetrics:
+    """Read every metric of the report's run, and of the newest run of each other protocol that measured all models of
+    the study.
+    """
+    metrics = _metrics_of(run, conditions, positions, protocol="")
+    digests = []
+    for other, places in runs_of_other_protocols(study, run):
+        found = _metrics_of(other, conditions, places, protocol=other.protocol["name"])
+        metrics += found
+        digests.append((other.inputs_hash, digest_of([[metric.key, dict(metric.values)] for metric in found])))
+    return StoredMetrics(tuple(metrics), tuple(digests))
+
+
+def runs_of_other_protocols(study: Study, run: EvaluationRun) -> list[tuple[EvaluationRun, list[int]]]:
+    """The newest succeeded run of each other protocol with all models of the study, and where these stand in it."""
+    digests = [condition.model_digest for condition in conditions_of(study)]
+    newest: dict[str, tuple[EvaluationRun, list[int]]] = {}
+    for other in succeeded_runs().filter(version=run.version_id).exclude(pk=run.pk):
+        name = other.protocol["name"]
+        if name == run.protocol["name"] or name in newest or other.folds:
+            continue
+        places = {
+            algorithm.model.digest: position
+            for position, algorithm in enumerate(measured_algorithms(other))
+            if algorithm.model is not None
+        }
+        if all(digest in places for digest in digests):
+            newest[name] = (other, [places[digest] for digest in digests])
+    return [newest[name] for name in PROTOCOLS if name in newest]
+
+
+def _metrics_of(
+    run: EvaluationRun, conditions: Sequence[str], positions: Sequence[int], *, protocol: str
+) -> list[StoredMetric]:
+    metrics = []
+    for length in (0, *run.profile_lengths):
+        measured = model_rows(run, length)
+        by_user = metrics_by_user(run) if protocol else []
+        rows = [measured[position] for position in positions]
+        for name in sorted({name for row in rows for name in row.cells if is_metric(name)}, key=_place):
+            users = _users(run, name, length, measured) if name in by_user else None
+            cells = {condition: row.cells.get(name) for condition, row in zip(conditions, rows, strict=True)}
+            metrics.append(
+                StoredMetric(
+                    name=name,
+                    n=run.n,
+                    protocol=protocol,
+                    profile_length=length,
+                    values={condition: None if cell is None else cell.value for condition, cell in cells.items()},
+                    reasons={condition: cell.reason for condition, cell in cells.items() if cell and cell.reason},
+                    users=None if users is None else users[:, list(positions)],
+                )
+            )
+    return metrics
+
+
+def _place(name: str) -> tuple[int, bool, str]:
+    """Metrics in the order of their definitions, each before its variants."""
+    key = _key(name)
+    return list(METRICS).index(key), name != key, name
+
+
+def _key(name: str) -> str:
+    return name.partition("@")[0].partition("(")[0]
+
+
+def is_metric(name: str) -> bool:
+    """Whether a stored name is that of a metric on the test users, and not of another computation of one.
+
+    Examples
+    --------
+    >>> [is_metric(name) for name in ("recall", "recall(mode=exact)", "filled-slots", "development:ndcg@5")]
+    [True, False, False, False]
+    """
+    return _key(name) in METRICS and not name.startswith(DEVELOPMENT) and not name.endswith(SAME_METRIC)
+
+
+def _users(run: EvaluationRun, name: str, length: int, rows: Sequence[ModelRow]) -> NDArray[np.float64] | None:
+    """The values by user; None where the run did not store them."""
+    try:
+        return user_values(run, name, length, rows=rows).values
+    except ParallaxError:
+        return None

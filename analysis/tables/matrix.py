@@ -1,0 +1,81 @@
+"""Tables of the matrix: every metric with every measure, and the values of the metrics."""
+
+from __future__ import annotations
+
+from analysis.results.matrix import Matrix, MatrixCell, MatrixMetric
+from analysis.tables.cells import MISSING, capital, decimal, interval, listed, probability
+from analysis.tables.comparison import STABILITY, STABILITY_NOTE
+from documents.tables import Cell, Column, Row, Table, text
+from inference.results import Undefined
+
+BETTER = {"higher": "higher", "lower": "lower", "neither": "neither"}
+
+
+def matrix_table(matrix: Matrix) -> Table:
+    """Every pair of a metric and a measure: τ_b, its interval and its p values, or the reason why there is none."""
+    cells = sorted(matrix.cells, key=lambda cell: not cell.is_primary)
+    columns = (
+        Column("Metric", side="objective"), Column("Better"), Column("Measure", side="perceived"), Column("τ_b", True),
+        Column(STABILITY, True), Column("p, τ_b", True), Column("p, Holm", True), Column("Without a value"),
+    )  # fmt: skip
+    return Table(
+        "matrix",
+        "Rank correlations of all metrics with all measures",
+        columns,
+        tuple(_row(matrix, cell) for cell in cells),
+        f"Two-sided p by permutation. Holm's correction is over the {matrix.n_family:,} exploratory pairs of this "
+        f"table. {orientation(matrix)} {STABILITY_NOTE}",
+        "Family",
+    )
+
+
+def _row(matrix: Matrix, cell: MatrixCell) -> Row:
+    metric, tau, limits = matrix.metric(cell), cell.tau, cell.interval
+    is_missing = isinstance(tau, Undefined)
+    return Row(
+        (
+            text(metric.title),
+            text(BETTER[metric.direction]),
+            text(matrix.variable(cell).name),
+            MISSING if isinstance(tau, Undefined) else decimal(tau.coefficient, 2, is_share=True),
+            MISSING if isinstance(limits, Undefined) else interval(limits.low, limits.high, 2, True),
+            MISSING if isinstance(tau, Undefined) else probability(tau.p),
+            Cell("primary", None) if cell.is_primary and cell.p_holm is None else probability(cell.p_holm),
+            text(tau.reason if isinstance(tau, Undefined) else ""),
+        ),
+        group="Primary pair" if cell.is_primary else "Exploratory pairs",
+        is_quiet=is_missing,
+    )
+
+
+def orientation(matrix: Matrix) -> str:
+    """How the metrics are oriented, with those that are not oriented upwards by their names."""
+    lower, neither = _labels(matrix, "lower"), _labels(matrix, "neither")
+    sentences = ["A positive τ_b: the better an algorithm is by the metric, the higher the measure."]
+    if lower:
+        sentences.append(f"Lower is better for {listed(lower)}, whose sign is reversed.")
+    if neither:
+        verb = "has" if len(neither) == 1 else "have"
+        sentences.append(f"{capital(listed(neither))} {verb} no better direction: higher values rank first.")
+    return " ".join(sentences)
+
+
+def _labels(matrix: Matrix, direction: str) -> list[str]:
+    return list(dict.fromkeys(metric.label for metric in matrix.metrics if metric.direction == direction))
+
+
+def values_table(matrix: Matrix) -> Table:
+    """The value of every metric of every algorithm, as the run stored it."""
+    names = list(matrix.metrics[0].values) if matrix.metrics else []
+    return Table(
+        "matrix-values",
+        "Values of all metrics",
+        (Column("Metric", side="objective"), Column("Better"), *(Column(name, True, "objective") for name in names)),
+        tuple(_values_row(metric, names) for metric in matrix.metrics),
+        "As measured, before any sign is reversed.",
+    )
+
+
+def _values_row(metric: MatrixMetric, names: list[str]) -> Row:
+    cells = (decimal(metric.values[name], 3) for name in names)
+    return Row((text(metric.title), text(BETTER[metric.direction]), *cells))
