@@ -1,6 +1,6 @@
 """The item types: what the items of a dataset are called, what people do with them, and what pages show of them.
 
-A new language of the installation needs its words here; until then its pages use the English ones.
+Words of further languages are added here; until then pages use the catalogue's translations of the English ones.
 """
 
 from __future__ import annotations
