@@ -10,6 +10,10 @@ MASCULINE, FEMININE, NEUTER = "m", "f", "n"
 GENDERS = (MASCULINE, FEMININE, NEUTER)
 # Italian words before which "il" is "lo" and "i" is "gli": s with a consonant, z, gn, ps, pn, x, y, i with a vowel.
 _IMPURE = re.compile(r"(?:s[^aeiouàèéìòù]|z|gn|ps|pn|x|y|i[aeou])", re.IGNORECASE)
+# Two or three endings: {o/a}, {diesen/diese/dieses}, {un altro/un’altra}.
+_LETTERS = r"[^\W\d_](?:[^\W\d_]|[ ’'])*"
+ENDINGS = rf"{_LETTERS}(?:/{_LETTERS}){{1,2}}"
+_IN_BRACES = re.compile(rf"\{{({ENDINGS})\}}")
 _VOWEL = re.compile(r"[aeiouàèéìòùh]", re.IGNORECASE)
 
 
@@ -95,3 +99,14 @@ def agreeing(endings: str, gender: str) -> str:
     choices = endings.split("/")
     place = GENDERS.index(gender) if gender in GENDERS else 0
     return choices[place] if place < len(choices) else choices[0]
+
+
+def agreed(text: str, gender: str) -> str:
+    """A text with its endings in braces in a gender.
+
+    Examples
+    --------
+    >>> agreed("valutat{i/e}", "f")
+    'valutate'
+    """
+    return _IN_BRACES.sub(lambda match: agreeing(match[1], gender), text)

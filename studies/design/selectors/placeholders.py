@@ -15,7 +15,7 @@ from django.utils import translation
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from catalog.item_types import DEFAULT, ITEM_TYPES, ItemType, words_with_noun
-from catalog.item_words import Words, agreeing, forms_of
+from catalog.item_words import ENDINGS, Words, agreed, agreeing, forms_of
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.models import Study
 
@@ -52,7 +52,7 @@ NUMBER_WORDS = {
     10: gettext_lazy("ten"),
 }
 _NAMES = "|".join((*NAMES, *map(str.capitalize, NAMES)))  # {Items} begins a sentence
-_PLACEHOLDER = re.compile(rf"\{{(?:(?P<name>{_NAMES})|(?P<endings>[^\W\d_]+(?:/[^\W\d_]+){{1,2}}))\}}")
+_PLACEHOLDER = re.compile(rf"\{{(?:(?P<name>{_NAMES})|(?P<endings>{ENDINGS}))\}}")
 
 
 def number_word(n: int) -> str:
@@ -143,6 +143,11 @@ def filled(node: Any, settings: Mapping[str, Any], language: str = "") -> Any:
             lambda match: values[match["name"]] if match["name"] else agreeing(match["endings"], gender), node
         )
     return node
+
+
+def agreed_text(study: Study, text: str) -> str:
+    """A text of the interface, in the active language, with its endings agreeing with the study's item noun."""
+    return agreed(text, item_words(study.settings, translation.get_language() or "en").gender)
 
 
 def rated_items(study: Study, language: str) -> str:

@@ -20,7 +20,7 @@ from catalog.selectors.datasets import decades_of, genres_of
 from catalog.selectors.search import search_items
 from core.errors import ParallaxError
 from core.provenance import derived_seed
-from studies.design.selectors.placeholders import item_type_of, rated_items
+from studies.design.selectors.placeholders import item_type_of, item_words, rated_items
 from studies.instrument import flow
 from studies.participation.forms import whole_number
 from studies.participation.selectors import pages
@@ -115,6 +115,7 @@ def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
     rated = pages.rated_cards(visit.study.dataset_version, profile, links=visit.links)
     n_rated = visit.participant.profile.count() if visit.is_limited else len(rated)
     return {
+        "gender": item_words(visit.study.settings, visit.language).gender,
         "asked": n_asked,
         "rated": rated,
         "n_rated": n_rated,
