@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.template.defaultfilters import filesizeformat
 
+from catalog.item_types import ITEM_TYPES
 from catalog.selectors.search import ORDERS, POPULARITY
 
 MOST_UPLOADED = 8 * 2**20
@@ -51,6 +52,16 @@ class BrowseForm(forms.Form):
     def clean_page(self) -> int:
         """The chosen page; by default the first."""
         return self.cleaned_data["page"] or 1
+
+
+class ItemTypeForm(forms.Form):
+    """What the items of a dataset are."""
+
+    item_type = forms.ChoiceField(
+        label="Item type",
+        choices=[(each.key, each.title) for each in ITEM_TYPES.values()],
+        help_text="New studies use its words and pictures. Existing studies keep theirs.",
+    )
 
 
 class MetadataForm(forms.Form):

@@ -7,15 +7,22 @@ from django.db import models
 from django.urls import reverse
 from django.utils.functional import cached_property
 
+from catalog.item_types import DEFAULT, ITEM_TYPES, ItemType
 from core.models import TimeStampedModel
 from core.provenance import digest_of
 
 
 class Dataset(TimeStampedModel):
-    """A named source of ratings; runs and studies use one of its versions."""
+    """A named source of ratings; runs and studies use one of its versions.
+
+    The item type is the dataset's and not a version's: it can be corrected, and a version never changes.
+    """
 
     name = models.SlugField(max_length=80, unique=True)
     title = models.CharField(max_length=200)
+    item_type = models.CharField(
+        max_length=20, default=DEFAULT, choices=[(each.key, each.title) for each in ITEM_TYPES.values()]
+    )
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 
     class Meta:
@@ -23,6 +30,11 @@ class Dataset(TimeStampedModel):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def kind_of_item(self) -> ItemType:
+        """Its item type."""
+        return ITEM_TYPES[self.item_type]
 
 
 class DatasetVersion(TimeStampedModel):

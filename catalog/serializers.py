@@ -28,5 +28,5 @@ class DatasetSerializer(serializers.ModelSerializer[Dataset]):
 
     class Meta:
         model = Dataset
-        fields = ["name", "title", "versions"]
+        fields = ["name", "title", "item_type", "versions"]
         read_only_fields = fields

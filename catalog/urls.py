@@ -13,6 +13,7 @@ urlpatterns = [
     path("<slug:name>/", views.newest, name="newest"),
     path("<slug:name>/<int:number>/", views.version_page, name="version"),
     path("<slug:name>/<int:number>/retire/", views.retire, name="retire"),
+    path("<slug:name>/<int:number>/item-type/", views.set_item_type, name="item-type"),
     path("<slug:name>/<int:number>/metadata/", views.add_item_metadata, name="metadata"),
     path("<slug:name>/<int:number>/items/", views.item_grid, name="items"),
     path("<slug:name>/<int:number>/items/<int:index>/", views.item_page, name="item"),

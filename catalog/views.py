@@ -12,11 +12,11 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog import charts
-from catalog.forms import BrowseForm, MetadataForm
+from catalog.forms import BrowseForm, ItemTypeForm, MetadataForm
 from catalog.importers.auto import FORMATS
 from catalog.importers.pictures import MEDIA_TYPES
 from catalog.models import DatasetVersion, Item
-from catalog.permissions import may_add_metadata, may_retire
+from catalog.permissions import may_add_metadata, may_change_item_type, may_retire
 from catalog.posters import poster_svg
 from catalog.selectors.datasets import (
     dataset_lines,
@@ -31,7 +31,7 @@ from catalog.selectors.datasets import (
 from catalog.selectors.ratings import rated_between
 from catalog.selectors.search import search_items
 from catalog.selectors.shape import shape_of
-from catalog.services import add_uploaded_metadata, retire_version
+from catalog.services import add_uploaded_metadata, change_item_type, retire_version
 from core.errors import ParallaxError, ParameterError
 from core.provenance import digest_of
 
@@ -78,6 +78,12 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
             ],
             "may_retire": may_retire(request.user, version),
             "may_add_metadata": may_add_metadata(request.user, version),
+            "item_words": version.dataset.kind_of_item.words_in("en"),
+            "item_type_form": (
+                ItemTypeForm(initial={"item_type": version.dataset.item_type})
+                if may_change_item_type(request.user, version.dataset)
+                else None
+            ),
         },
     )
 
@@ -90,6 +96,23 @@ def retire(request: HttpRequest, name: str, number: int) -> HttpResponse:
         raise PermissionDenied("Only the dataset's owner or an administrator can retire a version.")
     retire_version(version=version, actor=request.user)
     messages.success(request, f"Version {version.number} is retired and no longer offered for new runs and studies.")
+    return redirect(version)
+
+
+@require_POST
+def set_item_type(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Change what the dataset's items are; allowed for its owner and staff."""
+    version = _version(name, number)
+    if not may_change_item_type(request.user, version.dataset):
+        raise PermissionDenied("Only the dataset's owner or staff can change its item type.")
+    form = ItemTypeForm(request.POST)
+    if form.is_valid():
+        dataset = change_item_type(
+            dataset=version.dataset, item_type=form.cleaned_data["item_type"], actor=request.user
+        )
+        messages.success(request, f"The item type is {dataset.get_item_type_display()}. New studies use its words.")
+    else:
+        messages.error(request, " ".join(map(str, form.errors.get("item_type", ()))))
     return redirect(version)
 
 

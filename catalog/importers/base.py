@@ -119,6 +119,7 @@ class ImportReport:
     examples: dict[str, tuple[ImportProblem, ...]]  # reason to the first rows left out, at most ten of each
     warnings: tuple[str, ...]  # full sentences about what was taken, but is worth knowing
     scale: str  # the scale of ratings, and whether it was declared or detected
+    item_column: str = ""  # the name of the column of items; not part of the stored report
 
     def as_json(self) -> dict[str, Any]:
         """The report in JSON values."""

@@ -99,6 +99,7 @@ def assemble(
             examples={kind: tuple(examples) for kind, examples in problems.examples.items()},
             warnings=tuple(warnings_found),
             scale=str(checked.scale),
+            item_column=columns.item,
         ),
         utilities=worths,
     )

@@ -11,12 +11,14 @@ from typing import Generic, TypeVar
 
 from django.db.models import BigIntegerField
 
+from catalog.item_types import ITEM_TYPES
 from catalog.models import DatasetVersion, Feature, Item
 
 ITEMS_KEPT = 8192
+KINDS_ON_CARDS = sorted({kind for each in ITEM_TYPES.values() for kind in each.card})
 
 Value = TypeVar("Value")
-Headline = tuple[str, str]  # first genre and first director, "" for none
+Headline = Mapping[str, str]  # the first value of each kind that cards show
 Facts = Mapping[str, tuple[str, ...]]  # values by kind, in the source's order
 Key = tuple[int, datetime, int]
 
@@ -47,12 +49,12 @@ def _read_items(version: DatasetVersion, indexes: list[int]) -> dict[int, Item]:
     return {item.index: item for item in version.items.filter(index__in=indexes)}
 
 
-def _read_headlines(version: DatasetVersion, indexes: list[int]) -> dict[int, Headline]:
+def _read_headlines(version: DatasetVersion, indexes: list[int]) -> Mapping[int, Headline]:
     first: dict[int, dict[str, str]] = {index: {} for index in indexes}
-    rows = Feature.objects.filter(item__version=version, item__index__in=indexes, kind__in=("genre", "director"))
+    rows = Feature.objects.filter(item__version=version, item__index__in=indexes, kind__in=KINDS_ON_CARDS)
     for index, kind, value in rows.order_by("kind", "position", "pk").values_list("item__index", "kind", "value"):
         first[index].setdefault(kind, value)
-    return {index: (facts.get("genre", ""), facts.get("director", "")) for index, facts in first.items()}
+    return first
 
 
 def _read_by_key(version: DatasetVersion, keys: list[int]) -> dict[int, Item]:
@@ -82,7 +84,7 @@ def items_at(version: DatasetVersion, indexes: Sequence[int]) -> list[Item]:
 
 
 def headlines_at(version: DatasetVersion, indexes: Sequence[int]) -> dict[int, Headline]:
-    """First genre and first director of the items at these indexes, by index."""
+    """The first value of each kind on cards, such as genre and director, of the items at these indexes, by index."""
     return _headlines.of(version, indexes)
 
 

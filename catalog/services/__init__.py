@@ -1,7 +1,8 @@
-"""Changes to the catalogue: import datasets, add item metadata, retire versions."""
+"""Changes to the catalogue: import datasets, add item metadata, change item types, retire versions."""
 
 from catalog.services.dataset_import import import_dataset, import_parsed
 from catalog.services.demo import DEMO_NAME, load_demo_dataset
+from catalog.services.item_type_change import change_item_type
 from catalog.services.metadata import add_metadata, add_uploaded_metadata
 from catalog.services.versions import retire_version
 
@@ -9,6 +10,7 @@ __all__ = [
     "DEMO_NAME",
     "add_metadata",
     "add_uploaded_metadata",
+    "change_item_type",
     "import_dataset",
     "import_parsed",
     "load_demo_dataset",

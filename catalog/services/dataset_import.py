@@ -16,7 +16,9 @@ from catalog.importers.auto import parse
 from catalog.importers.base import ParsedDataset, Policy
 from catalog.importers.options import Options
 from catalog.importers.row_checks import is_in_order
-from catalog.models import DatasetVersion
+from catalog.item_types import guessed_item_type
+from catalog.models import Dataset, DatasetVersion
+from catalog.services.item_type_change import check_item_type
 from catalog.services.refusals import import_refusals
 from catalog.services.versions import store_version
 from core import artefacts
@@ -38,15 +40,18 @@ def import_dataset(
     owner: Any = None,
     options: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
+    item_type: str | None = None,
 ) -> DatasetVersion:
     """Import a dataset from files, completely or not at all.
 
     `options` are the fields of `catalog.importers.options.Options` that the format takes, and those of
     `catalog.importers.base.Policy` (`on_bad_row`, `duplicates`) for any. `progress` is called with what is being done,
-    how far, and of how much where that is known. Raises ParallaxError for `import.refused` with file, line and reason,
-    `import.bad_option`, or what `import_parsed` raises.
+    how far, and of how much where that is known. Without an `item_type` a new dataset gets the one that its format and
+    columns suggest, and an existing one keeps its own. Raises ParallaxError for `import.refused` with file, line and
+    reason, `import.bad_option`, or what `import_parsed` raises.
     """
     _check_name(name)
+    check_item_type(item_type)
     chosen = {key: value for key, value in (options or {}).items() if value is not None}
     policy_given = {key: chosen.pop(key) for key in POLICY_OPTIONS if key in chosen}
     unknown = sorted(set(chosen) - FORMAT_OPTIONS)
@@ -67,7 +72,26 @@ def import_dataset(
         )
     if progress is not None:
         progress("Storing items", parsed.n_items, parsed.n_items)
-    return import_parsed(parsed=parsed, name=name, title=title, source_format=parsed.report.source_format, owner=owner)
+    if item_type is None and not Dataset.objects.filter(name=name).exists():
+        item_type = _suggested_item_type(parsed, chosen)
+    return import_parsed(
+        parsed=parsed,
+        name=name,
+        title=title,
+        source_format=parsed.report.source_format,
+        owner=owner,
+        item_type=item_type,
+    )
+
+
+def _suggested_item_type(parsed: ParsedDataset, options: Mapping[str, Any]) -> str:
+    named = [options[name] for name in ("item", "items_id", "title") if name in options]
+    features = options.get("features", {})
+    return guessed_item_type(
+        parsed.report.source_format,
+        [parsed.report.item_column, *named, *features, *features.values()],
+        is_usage=parsed.scale.low == parsed.scale.high,
+    )
 
 
 def _check_name(name: str) -> None:
@@ -86,11 +110,13 @@ def import_parsed(
     source_format: str,
     is_synthetic: bool = False,
     owner: Any = None,
+    item_type: str | None = None,
 ) -> DatasetVersion:
-    """Store a parsed dataset as a version, and return the version. Raises ParallaxError for `dataset.bad_name`, or
-    `import.bad_data` where the ratings cannot be used.
+    """Store a parsed dataset as a version, and return the version. Raises ParallaxError for `dataset.bad_name`,
+    `dataset.unknown_item_type`, or `import.bad_data` where the ratings cannot be used.
     """
     _check_name(name)
+    check_item_type(item_type)
     _check_addresses(parsed)
     try:
         arrays, scale = _arrays_of(parsed)
@@ -106,6 +132,7 @@ def import_parsed(
         is_synthetic=is_synthetic,
         report=parsed.report.as_json(),
         owner=owner,
+        item_type=item_type,
     )
 
 

@@ -24,6 +24,7 @@ def load_demo_dataset(*, seed: int = 1, owner: Any = None) -> DatasetVersion:
         source_format="demo",
         is_synthetic=True,
         owner=owner,
+        item_type="film",
     )
 
 

@@ -42,6 +42,7 @@ def store_version(
     is_synthetic: bool,
     report: Mapping[str, Any],
     owner: Any,
+    item_type: str | None = None,
 ) -> DatasetVersion:
     """Store ratings and items as a version of the dataset `name`, and return the version.
 
@@ -49,7 +50,8 @@ def store_version(
     that is there already, brought back if it was retired; other content gets the next number. The arrays
     are written before the rows can be seen: a crash in between leaves arrays that nothing names, never rows without
     them.
-    Arrays that are there already are not written again, so versions with the same ratings share them.
+    Arrays that are there already are not written again, so versions with the same ratings share them. `item_type` is
+    the dataset's from now on; None leaves what it has.
     """
     meta = {"low": scale.low, "high": scale.high, "step": scale.step}
     with ThreadPoolExecutor(1) as executor:  # the arrays are hashed and stored while the items are prepared
@@ -62,6 +64,7 @@ def store_version(
             version, is_new = _version_row(
                 name=name,
                 title=title,
+                item_type=item_type,
                 owner=owner,
                 content_hash=digest_of([CONTENT_FORMAT, arrays_digest, facts]),
                 ratings_digest=artefacts.digest_of_artefact(arrays_digest, meta),
@@ -84,14 +87,15 @@ def store_version(
 
 
 def _version_row(
-    *, name: str, title: str | None, owner: Any, content_hash: str, **facts: Any
+    *, name: str, title: str | None, item_type: str | None, owner: Any, content_hash: str, **facts: Any
 ) -> tuple[DatasetVersion, bool]:
     """The row of the version with this content, and whether it is a new one, whose items are to be written."""
     dataset, _ = Dataset.objects.select_for_update().get_or_create(
         name=name, defaults={"title": title or name, "owner": owner}
     )
-    if title and dataset.title != title:
-        dataset.title = title
+    title, item_type = title or dataset.title, item_type or dataset.item_type
+    if (title, item_type) != (dataset.title, dataset.item_type):
+        dataset.title, dataset.item_type = title, item_type
         dataset.save()
     known = dataset.versions.filter(content_hash=content_hash).first()
     if known is not None:

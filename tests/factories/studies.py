@@ -145,7 +145,8 @@ def answer_item(participant: Participant, rank: int, number: int = 0) -> None:
     answering.answer(participant=participant, question="watched", value=number % 4 == 0, rank=rank)
     if number % 4:
         answering.answer(participant=participant, question="heard", value=number % 4 == 1, rank=rank)
-        answering.answer(participant=participant, question="trailer_seen", value=number % 4 == 2, rank=rank)
+        if any(question["key"] == "trailer_seen" for question in participant.study.questionnaire["items"]):
+            answering.answer(participant=participant, question="trailer_seen", value=number % 4 == 2, rank=rank)
     answering.answer(participant=participant, question="rating", value=1 + number % 5, rank=rank)
 
 

@@ -221,7 +221,7 @@ def test_a_changed_template_gets_a_new_version() -> None:
     preset = load_preset("cremonesi-2011")
     found = (preset.version, digest_of(preset.questionnaire), digest_of(preset.texts))
     assert found == (
-        2,
-        "8d59d10914a6c14aff0b676f7e409898c3bc6d415372b1639cb3a3b62d292af2",
-        "7b285abff1592e1df64a9390dc93449dd8f7dab36c0ae6354caad6efa5c94d29",
+        3,
+        "ca0a44f56db8a39d2eae82a05845e7322ae7d8cd6d8a476afa526255a5cb0e06",
+        "b775f53712114e72c85c111b894746bcaffc520bb22d395eaac10ff1bac74f50",
     )

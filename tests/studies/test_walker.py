@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,14 +14,17 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
+from studies.data.exports import Options, write_export
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.instrument.scales import negative_members
 from studies.models import Participant, Study
+from studies.participation.selectors.responses import records
 from studies.recruitment.services.entry_links import entry_link
 from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
 from studies.simulation.walker.walk import Walker
 from tests.factories.studies import make_study
+from tests.studies.test_item_words import run_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -100,3 +104,17 @@ def test_a_walk_that_was_cut_goes_on_to_what_an_unbroken_one_stores(study: Study
         assert again.status == ParticipantStatus.COMPLETED
         assert stored(again) == unbroken[again.condition.label], after
         assert Participant.objects.count() == n_before + n_cut
+
+
+@pytest.mark.usefixtures("study")
+def test_a_walk_through_a_study_that_asks_about_no_trailers_is_completed(tmp_path: Path) -> None:
+    study = make_study(slug="good-books", run=run_of("book"), per_condition=60)
+    person, _n_requests = walk(study, secrets.token_urlsafe(16))
+    assert person.status == ParticipantStatus.COMPLETED
+    assert set(person.responses.filter(rank__gt=0).values_list("question", flat=True)) <= {"watched", "heard", "rating"}
+    (record,) = records(study, [Mode.SIMULATED])
+    assert record.measures is not None
+    write_export(study, "wide", tmp_path, Options(include_simulated=True))
+    header = (tmp_path / f"study-{study.slug}_wide_data.csv").read_text(encoding="utf-8").partition("\n")[0]
+    assert "item.1.heard" in header
+    assert "trailer_seen" not in header

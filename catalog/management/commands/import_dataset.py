@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from catalog.importers.auto import FORMATS
 from catalog.importers.base import RatingScale
+from catalog.item_types import ITEM_TYPES
 from catalog.management.flags import in_flags
 from catalog.models import DatasetVersion
 from catalog.services import import_dataset
@@ -55,6 +56,11 @@ class Command(BaseCommand):
         parser.add_argument("path", type=Path, metavar="PATH", help="a folder, a ZIP archive, or one file (also .gz)")
         parser.add_argument("--name", required=True, help="name of the dataset: small letters, digits, - and _")
         parser.add_argument("--title", help="title on pages (default: the name)")
+        parser.add_argument(
+            "--item-type",
+            metavar="KEY",
+            help=f"what the items are: {', '.join(ITEM_TYPES)} (default: suggested by the format and the columns)",
+        )
         parser.add_argument(
             "--format",
             default="auto",
@@ -113,6 +119,7 @@ class Command(BaseCommand):
                 source_format=options["format"],
                 options=_service_options(options),
                 progress=self._progress,
+                item_type=options["item_type"],
             )
         except ParallaxError as refusal:
             self._end_line()
@@ -142,6 +149,7 @@ class Command(BaseCommand):
         rows = [
             ("users", f"{version.n_users:,}"),
             ("items", f"{version.n_items:,}"),
+            ("item type", version.dataset.item_type),
             ("ratings", f"{version.n_ratings:,}"),
             ("rows dropped", f"{sum(report['dropped'].values()):,}"),
             ("scale", str(report["scale"])),

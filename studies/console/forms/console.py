@@ -12,9 +12,9 @@ from studies.console.forms.assignment import AssignmentForm
 from studies.console.forms.contrast import PrimaryTestFields
 from studies.console.forms.plan import PlanFields
 from studies.console.forms.texts import (
-    NOUNS,
     missing_texts,
     noun_fields,
+    noun_forms,
     noun_key,
     text_fields,
     text_key,
@@ -202,8 +202,10 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         }
         self.written = tuple(dict.fromkeys([*written_languages(study), *interface_languages()]))
         self.translating = frozenset(languages_in_translation(study))
-        texts = text_fields(study, self.written, CHANGEABLE_TEXTS, may_be_empty=True)
-        texts = {**noun_fields(study, self.written), **texts}
+        texts: dict[str, forms.Field] = {
+            **noun_fields(study, self.written),
+            **text_fields(study, self.written, CHANGEABLE_TEXTS, may_be_empty=True),
+        }
         offered = [code for code in study.settings["languages"] if code in self.written]
         initial |= {
             "languages": offered or list(languages_of(study)),
@@ -234,7 +236,7 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
             (
                 language_name(language),
                 [
-                    *(self[noun_key(number, language)] for number, _label, _help in NOUNS),
+                    *(self[noun_key(name, language)] for name, *_texts in noun_forms(language)),
                     *(self[text_key(name, language)] for name in CHANGEABLE_TEXTS),
                 ],
             )

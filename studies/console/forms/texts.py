@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django import forms
 
+from catalog.item_words import Words
 from studies.design.presets.loader import LONGEST_NOUN
-from studies.design.selectors.placeholders import ITEM_NOUN, item_noun
+from studies.design.selectors.placeholders import ITEM_NOUN, item_words
 from studies.design.services.texts import CONSENT_TEXTS, NOTE_TEXTS
 from studies.models import Study
 from studies.monitoring.services.exclusions import LONGEST_REASON
@@ -17,9 +18,20 @@ from studies.monitoring.services.exclusions import LONGEST_REASON
 LONGEST_TEXT = 20_000
 LONGEST_TITLE = 200
 NOUNS = (
-    ("one", "singular", "For example film, book or product; replaces {item} in texts."),
-    ("many", "plural", "Replaces {items} in texts; {rated_items} is replaced by number and noun, such as five films."),
+    ("one", "Item noun, singular", "For example film, book or product; replaces {item} in texts."),
+    (
+        "many",
+        "Item noun, plural",
+        "Replaces {items} in texts; {rated_items} is replaced by number and noun, such as five films.",
+    ),
+    ("consumed", "Item verb, past participle", "For example watched, read or used; replaces {consumed} in texts."),
+    ("consume", "Item verb, infinitive", "For example watch; replaces {consume} in texts."),
+    ("consume_it", "Item verb, with a pronoun", "For example watch it; replaces {consume_it} in texts."),
+    ("you_consume", "Item verb, said to the participant", "As after “do you”; replaces {you_consume} in texts."),
 )
+GENDER = ("gender", "Gender of the item noun", "Endings in braces agree with it, such as piaciut{o/a} in texts.")
+GENDER_NAMES = (("m", "masculine"), ("f", "feminine"), ("n", "neuter"))
+GENDERLESS = ("en",)
 BOXES = "consent_boxes"
 
 
@@ -89,34 +101,40 @@ def text_fields(
     return fields
 
 
-def noun_key(number: str, language: str) -> str:
-    """The field of the item noun in a language; `number` is one or many."""
-    return f"item_{number}_{language}"
+def noun_key(form: str, language: str) -> str:
+    """The field of a form of the item's noun or verb in a language."""
+    return f"item_{form}_{language}"
 
 
-def noun_fields(study: Study, languages: Sequence[str]) -> dict[str, forms.CharField]:
-    """The item noun in the singular and the plural of each language."""
-    return {
-        noun_key(number, language): forms.CharField(
-            label=f"Item noun, {label} ({language})",
-            required=False,
-            max_length=LONGEST_NOUN,
-            widget=forms.TextInput({"lang": language}),
-            help_text=help_text,
-            initial=noun,
-        )
-        for language in languages
-        for (number, label, help_text), noun in zip(NOUNS, item_noun(study.settings, language), strict=True)
-    }
+def noun_forms(language: str) -> tuple[tuple[str, str, str], ...]:
+    """The forms of the item's noun and verb that a language has: name, label and help."""
+    return NOUNS if language in GENDERLESS else (*NOUNS, GENDER)
+
+
+def noun_fields(study: Study, languages: Sequence[str]) -> dict[str, forms.Field]:
+    """What an item is called and what people do with it, in each language."""
+    fields: dict[str, forms.Field] = {}
+    for language in languages:
+        words = asdict(item_words(study.settings, language))
+        for name, label, help_text in noun_forms(language):
+            given: dict[str, Any] = {
+                "label": f"{label} ({language})", "required": False, "help_text": help_text, "initial": words[name],
+            }  # fmt: skip
+            fields[noun_key(name, language)] = (
+                forms.ChoiceField(choices=[("", "none"), *GENDER_NAMES], **given)
+                if name == GENDER[0]
+                else forms.CharField(max_length=LONGEST_NOUN, widget=forms.TextInput({"lang": language}), **given)
+            )
+    return fields
 
 
 def written_nouns(form: forms.Form, study: Study, languages: Sequence[str]) -> dict[str, Any]:
-    """The setting from the cleaned `noun_fields`; empty where every noun is the installation's default."""
+    """The setting from the cleaned `noun_fields`; empty where every word is the item type's."""
     nouns = dict(study.settings.get(ITEM_NOUN, {}))
     for language in languages:
-        written = {number: form.cleaned_data[noun_key(number, language)] for number, _label, _help in NOUNS}
-        if tuple(written.values()) != item_noun(study.settings, language):
-            nouns[language] = written
+        written = {name: form.cleaned_data[noun_key(name, language)] for name, *_texts in noun_forms(language)}
+        if Words(**written) != item_words(study.settings, language):
+            nouns[language] = {name: word for name, word in written.items() if word}
     return {ITEM_NOUN: nouns} if nouns else {}
 
 

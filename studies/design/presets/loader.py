@@ -12,6 +12,8 @@ from typing import Any
 
 import yaml
 
+from catalog.item_types import DEFAULT, item_type
+from catalog.item_words import FORMS, GENDERS
 from core.errors import ParameterError
 from studies.allocation.assignment.methods import method_from
 from studies.allocation.assignment.quotas import quotas_from
@@ -136,6 +138,7 @@ def check_design(
     if settings["item_order"] not in ITEM_ORDERS:
         raise ParameterError(f"The order of items is one of {', '.join(ITEM_ORDERS)}; got {settings['item_order']!r}.")
     _check_nouns(settings.get("item_noun", {}))
+    item_type(settings.get("item_type", DEFAULT))
     _check_plan(settings)
     thresholds_from(settings)
     parsed = questionnaire_from(questionnaire)
@@ -155,14 +158,18 @@ def check_design(
 
 def _check_nouns(nouns: Any) -> None:
     if not isinstance(nouns, Mapping) or not all(isinstance(own, Mapping) for own in nouns.values()):
-        raise ParameterError("The item noun is given by language, each with its singular (one) and plural (many).")
+        raise ParameterError(f"The item noun is given by language, each with its forms: {', '.join(FORMS)}.")
     for language, own in nouns.items():
-        for name in ("one", "many"):
+        for name in FORMS:
             word = own.get(name, "")
             if not isinstance(word, str) or len(word) > LONGEST_NOUN or "{" in word:
                 raise ParameterError(
                     f"The item noun in {language!r} is a word of at most {LONGEST_NOUN} characters; got {word!r}."
                 )
+        if own.get("gender", "") not in ("", *GENDERS):
+            raise ParameterError(
+                f"The gender of the item noun in {language!r} is one of {', '.join(GENDERS)}; got {own['gender']!r}."
+            )
 
 
 def has_even_boxes(texts: Mapping[str, Any], languages: Sequence[str]) -> bool:

@@ -19,7 +19,7 @@ LISTED = ("recommend", "suggest", "consigl", "raccomand", "suggeri", "empfehl", 
 RATED = ("rate", "rating", "valut", "bewert")
 OF_A_SCALE = frozenset({"from", "to", "da", "a", "von", "bis"})  # "rate it from 1 to 5"
 COUNTED = (*LISTED, "item", "film", "movie", "title", "elementi", "titoli", "titel")
-_PLACEHOLDER = re.compile(r"\{\w+\}")
+_PLACEHOLDER = re.compile(r"\{[\w/ ’']+\}")
 _WORD = re.compile(r"[^\W_]+")
 
 

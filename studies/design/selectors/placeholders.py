@@ -1,6 +1,7 @@
 """Placeholders in a study's texts and questions: the numbers it asks for and shows, and what its items are called.
 
-Unknown names in braces stay as they stand, and so do texts without placeholders.
+Endings in braces, such as piaciut{o/a}, agree with the noun. Unknown names in braces stay as they stand, and so do
+texts without placeholders.
 """
 
 from __future__ import annotations
@@ -11,17 +12,29 @@ from typing import Any
 
 from django.conf import settings as installation
 from django.utils import translation
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
+from catalog.item_types import DEFAULT, ITEM_TYPES, ItemType, words_with_noun
+from catalog.item_words import ENDINGS, Words, agreed, agreeing, forms_of
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.models import Study
 
-ITEM_NOUN = "item_noun"
+ITEM_NOUN = "item_noun"  # the nouns and the verb, by language and form
+ITEM_TYPE = "item_type"
 NAMES = {
     "ratings_asked": "how many items are rated, in words (five)",
     "list_length": "how many items are recommended, in words",
     "item": "what an item is called (film)",
     "items": "the same in the plural (films)",
+    "an_item": "the singular with its article (a film)",
+    "the_items": "the plural with its article (the films)",
+    "of_the_items": "the plural after “of” (of the films)",
+    "on_the_items": "the plural after “about” (about the films)",
+    "consumed": "what participants did with an item (watched)",
+    "consume": "the same as an infinitive (watch)",
+    "consume_it": "the same with a pronoun (watch it)",
+    "you_consume": "the same said to the participant (watch)",
+    "look_at_details": "a request to look at the details, and at the trailer where items have some",
     "rated_items": "number and noun of the items rated (five films)",
     "recommended_items": "number and noun of the items recommended",
     "recommendations": "number of recommendations with the word (five recommendations)",
@@ -38,7 +51,8 @@ NUMBER_WORDS = {
     9: gettext_lazy("nine"),
     10: gettext_lazy("ten"),
 }
-_PLACEHOLDER = re.compile(rf"\{{({'|'.join((*NAMES, *map(str.capitalize, NAMES)))})\}}")  # {Items} begins a sentence
+_NAMES = "|".join((*NAMES, *map(str.capitalize, NAMES)))  # {Items} begins a sentence
+_PLACEHOLDER = re.compile(rf"\{{(?:(?P<name>{_NAMES})|(?P<endings>{ENDINGS}))\}}")
 
 
 def number_word(n: int) -> str:
@@ -46,16 +60,45 @@ def number_word(n: int) -> str:
     return str(NUMBER_WORDS.get(n, n))
 
 
+def item_type_of(settings: Mapping[str, Any]) -> ItemType:
+    """The item type that a study was created with; of studies from before there were item types, films."""
+    return ITEM_TYPES[settings.get(ITEM_TYPE, DEFAULT)]
+
+
+def item_words(settings: Mapping[str, Any], language: str) -> Words:
+    """The study's words in a language; forms that it lacks are those of its noun's item type, or of its own."""
+    own = settings.get(ITEM_NOUN, {}).get(language, {})
+    words = words_with_noun(own.get("one", ""), language) or _words_in(item_type_of(settings), language)
+    return words.with_own(own)
+
+
+def _words_in(kind: ItemType, language: str) -> Words:
+    """The item type's words; in a language that was added to the installation, those of its catalogue."""
+    words = kind.words_in(language)
+    if language in kind.words:
+        return words
+    with translation.override(language):
+        one, many = (translation.ngettext(words.one, words.many, number) for number in (1, 2))
+        verb = {name: translation.gettext(word) for name, word in words.as_setting().items()}
+    return Words(**{**verb, "one": one, "many": many})
+
+
 def item_noun(settings: Mapping[str, Any], language: str) -> tuple[str, str]:
     """What an item of the study is called in a language, in the singular and the plural."""
-    own = settings.get(ITEM_NOUN, {}).get(language, {})
-    with translation.override(language):
-        return own.get("one") or ngettext("film", "films", 1), own.get("many") or ngettext("film", "films", 2)
+    words = item_words(settings, language)
+    return words.one, words.many
+
+
+def words_at_creation(kind: ItemType, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with an item type's words in every language that it has them in; a template's own words go first."""
+    words = {code: words.as_setting() for code, words in kind.words.items()}
+    return {ITEM_TYPE: kind.key, ITEM_NOUN: {**words, **own}}
 
 
 def _values(settings: Mapping[str, Any], language: str) -> dict[str, str]:
     rated, listed = int(settings["ratings_asked"]), int(settings["list_length"])
-    singular, plural = item_noun(settings, language)
+    words = item_words(settings, language)
+    singular, plural = words.one, words.many
     with translation.override(language):
         recommendation = ngettext("recommendation", "recommendations", listed)
         return {
@@ -63,6 +106,16 @@ def _values(settings: Mapping[str, Any], language: str) -> dict[str, str]:
             "list_length": number_word(listed),
             "item": singular,
             "items": plural,
+            **forms_of(words, language),
+            "consumed": words.consumed,
+            "consume": words.consume,
+            "consume_it": words.consume_it,
+            "you_consume": words.you_consume,
+            "look_at_details": (
+                gettext("Look at its details, and watch the trailer if there is one.")
+                if item_type_of(settings).has_trailers
+                else gettext("Look at its details.")
+            ),
             "rated_items": f"{number_word(rated)} {singular if rated == 1 else plural}",
             "recommended_items": f"{number_word(listed)} {singular if listed == 1 else plural}",
             "recommendations": f"{number_word(listed)} {recommendation}",
@@ -85,8 +138,16 @@ def filled(node: Any, settings: Mapping[str, Any], language: str = "") -> Any:
     if isinstance(node, str) and language and _PLACEHOLDER.search(node):
         values = _values(settings, language)
         values |= {name.capitalize(): value[:1].upper() + value[1:] for name, value in values.items()}
-        return _PLACEHOLDER.sub(lambda match: values[match[1]], node)
+        gender = item_words(settings, language).gender
+        return _PLACEHOLDER.sub(
+            lambda match: values[match["name"]] if match["name"] else agreeing(match["endings"], gender), node
+        )
     return node
+
+
+def agreed_text(study: Study, text: str) -> str:
+    """A text of the interface, in the active language, with its endings agreeing with the study's item noun."""
+    return agreed(text, item_words(study.settings, translation.get_language() or "en").gender)
 
 
 def rated_items(study: Study, language: str) -> str:

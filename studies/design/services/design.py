@@ -21,12 +21,14 @@ from evaluation.selectors.runs import failed_algorithms, measured_algorithms
 from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.design.presets.loader import Preset, check_design, load_preset
+from studies.design.selectors.placeholders import ITEM_NOUN, words_at_creation
 from studies.design.selectors.texts import languages_in_translation
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.launch import design_snapshot
 from studies.design.services.texts import CHANGEABLE_TEXTS, with_texts
 from studies.design.services.trials import drop_trial
 from studies.enums import Role, StudyStatus
+from studies.instrument.trailers import without_trailers
 from studies.models import Condition, Study, StudyMembership
 from studies.models.study import new_assignment_seed
 from studies.plans import contrast_from
@@ -96,7 +98,14 @@ def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> Evaluatio
 
 def _first_settings(preset: Preset, version: DatasetVersion) -> dict[str, Any]:
     settings = copy.deepcopy(preset.settings)
+    settings |= words_at_creation(version.dataset.kind_of_item, settings.get(ITEM_NOUN, {}))
     return {**settings, SETTING: taken_from(settings)} if is_usage(version) else settings
+
+
+def _first_questions(preset: Preset, version: DatasetVersion) -> dict[str, Any]:
+    if version.dataset.kind_of_item.has_trailers:
+        return copy.deepcopy(preset.questionnaire)
+    return without_trailers(preset.questionnaire)
 
 
 @transaction.atomic
@@ -115,7 +124,8 @@ def create_study(
 
     Participants are assigned by a secret seed drawn from the operating system. A `seed` that is given decides the
     assignment instead, for simulations and demonstrations: anyone who knows it can predict every assignment.
-    Algorithms of the run that failed are left out, each with its reason in the log.
+    Algorithms of the run that failed are left out, each with its reason in the log. The nouns and the verb of the
+    dataset's item type are copied into the settings; questions about trailers are left out where its items have none.
 
     Raises `study.bad_slug`, `study.slug_taken`, `study.unknown_template`, `study.no_run`,
     `study.run_not_finished`, `study.run_not_reportable`, `study.run_of_other_dataset`, `study.run_of_many_models`,
@@ -156,7 +166,7 @@ def create_study(
         seed=PUBLIC_SEED if seed is None else seed,
         assignment_seed=new_assignment_seed() if seed is None else "",
         settings=_first_settings(preset, version),
-        questionnaire=copy.deepcopy(preset.questionnaire),
+        questionnaire=_first_questions(preset, version),
         texts=copy.deepcopy(preset.texts),
     )
 

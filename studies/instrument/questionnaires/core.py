@@ -10,6 +10,7 @@ MEASURED = {
     ITEMS: {"watched": YES_NO, "heard": YES_NO, "trailer_seen": YES_NO, "rating": LIKERT},
     OVERALL: {"satisfaction": LIKERT},
 }
+WITH_TRAILERS = frozenset({"trailer_seen"})  # asked only where items have trailers
 LOW, HIGH = 1, 5
 
 
@@ -33,6 +34,8 @@ def core_problems(questionnaire: Questionnaire) -> list[Problem]:
     for block, wanted in MEASURED.items():
         questions = {question.key: (number, question) for number, question in enumerate(questionnaire.block(block))}
         for key, kind in wanted.items():
+            if key not in questions and key in WITH_TRAILERS:
+                continue
             if key not in questions:
                 problems.append(
                     Problem(

@@ -11,11 +11,13 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from catalog.item_types import ItemType
 from catalog.models import DatasetVersion, Item
 from catalog.selectors.items import headlines_at, items_at
 from core.errors import ParallaxError
+from studies.design.selectors.placeholders import item_type_of
 from studies.instrument import flow
-from studies.models import Participant, ProfileRating, RecommendedItem
+from studies.models import Participant, ProfileRating, RecommendedItem, Study
 
 STARS = (1, 2, 3, 4, 5)
 NAMES: dict[str, Promise] = {
@@ -92,7 +94,7 @@ class Slot:
     facts: str
     poster_url: str
     details_url: str
-    trailer_url: str
+    trailer_url: str  # empty without a trailer
 
 
 @dataclass(frozen=True)
@@ -150,18 +152,19 @@ def progress_at(step: str, *, has_after: bool = False) -> Progress:
     return Progress(position + 1, len(steps), NAMES[step], states)
 
 
-def genre_name(genre: str) -> str:
-    """Return a genre in the participant's language; genres common in datasets are translated."""
-    return str(GENRES.get(genre, genre))
+def genre_name(genre: str, kind: ItemType) -> str:
+    """Return a genre in the participant's language; genres common in datasets of films are translated."""
+    return str(GENRES.get(genre, genre)) if kind.has_trailers else genre
 
 
-def facts_of(version: DatasetVersion, items: Sequence[Item]) -> dict[int, str]:
-    """Return year, first genre and first director of each item, by its primary key."""
+def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> dict[int, str]:
+    """Return what cards say of each item, by its primary key: of films year, first genre and first director."""
     headlines = headlines_at(version, [item.index for item in items])
     lines: dict[int, str] = {}
     for item in items:
-        genre, director = headlines[item.index]
-        lines[item.pk] = " · ".join(filter(None, (str(item.year or ""), genre_name(genre), director)))
+        facts = {**headlines[item.index], "year": str(item.year or "")}
+        facts["genre"] = genre_name(facts.get("genre", ""), kind)
+        lines[item.pk] = " · ".join(filter(None, (facts.get(name, "") for name in kind.card)))
     return lines
 
 
@@ -174,10 +177,10 @@ def profile_of(participant: Participant, since: datetime | None = None) -> dict[
 
 
 def cards_of(
-    version: DatasetVersion, items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = ""
+    study: Study, items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = ""
 ) -> list[Card]:
     """Return the items as cards that can be rated; `profile` holds the ratings by the item's index."""
-    facts = facts_of(version, items)
+    facts = facts_of(study.dataset_version, items, item_type_of(study.settings))
     return [
         Card(
             item,
@@ -208,9 +211,17 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
             "study.no_list", str(_("There are no recommendations yet. Please finish your ratings first."))
         )
     items = items_at(version, [index for _rank, index in ranked])
-    facts = facts_of(version, items)
+    kind = item_type_of(participant.study.settings)
+    facts = facts_of(version, items, kind)
     return [
-        Slot(rank, item, facts[item.pk], item.poster_url, links.details(item.pk), links.trailer(item.pk))
+        Slot(
+            rank,
+            item,
+            facts[item.pk],
+            item.poster_url,
+            links.details(item.pk),
+            links.trailer(item.pk) if item.trailer_url and kind.has_trailers else "",
+        )
         for (rank, _index), item in zip(ranked, items, strict=True)
     ]
 

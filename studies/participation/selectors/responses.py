@@ -127,7 +127,8 @@ def _record(bundle: Bundle, public_id: str, question_filter: QuestionFilter, *, 
         provenance = {key: row.provenance for key, row in rows.items()}
         opened = frozenset(bundle.looked_at.get(slot.item.external_id, ()))
         orders = participant.shown_orders.get(schema.ITEMS, {})
-        measured = _measured(*(answers.get(key) for key in MEASURED))
+        trailer_seen = answers.get(flow.TRAILER_SEEN) if flow.TRAILER_SEEN in of_items else False  # never asked
+        measured = _measured(answers.get("watched"), answers.get("heard"), trailer_seen, answers.get(RATING))
         items.append(Recommended(slot, answers, provenance, measured, opened, of_items - shown, orders))
     satisfaction = own.get("satisfaction")
     scored = [item.measures for item in items if item.measures is not None]

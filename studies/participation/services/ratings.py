@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from catalog.models import Item
 from core.errors import ParallaxError
+from studies.design.selectors.placeholders import agreed_text
 from studies.enums import Provenance
 from studies.instrument import flow
 from studies.instrument.measures import RATING_HIGH, RATING_LOW
@@ -44,7 +45,7 @@ def rate_item(
     if rating is not None and not (is_whole and RATING_LOW <= rating <= RATING_HIGH):
         raise ParallaxError("study.bad_rating", _("A rating is a whole number from 1 to 5."), {"rating": str(rating)})
     if item.version_id != participant.study.dataset_version_id:
-        raise ParallaxError("study.bad_item", _("This item is not part of the study."), {"item": item.pk})
+        raise ParallaxError("study.bad_item", _("This is not part of the study."), {"item": item.pk})
     ratings = ratings_given(participant)
     row = ratings.get(item.pk)
     touch(participant)
@@ -65,7 +66,10 @@ def rate_item(
         if len(ratings) >= n_asked:
             raise ParallaxError(
                 "study.enough_ratings",
-                _("You have already rated %(n)s. To rate another, clear a rating first.") % {"n": n_asked},
+                agreed_text(
+                    participant.study,
+                    _("You have already rated %(n)s. To rate another, clear a rating first.") % {"n": n_asked},
+                ),
                 {"n": n_asked},
             )
         return ProfileRating.objects.create(participant=participant, item=item, rating=rating, provenance=provenance)

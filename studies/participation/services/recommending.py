@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from core.errors import NotAllowedInState, ParallaxError
 from evaluation.services.serving import Served
+from studies.design.selectors.placeholders import agreed_text
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.launch import pause_study
 from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
@@ -107,8 +108,11 @@ def _require_profile(participant: Participant, n_rated: int) -> None:
     if n_rated != n_asked:
         raise ParallaxError(
             "study.wrong_number_of_ratings",
-            _("%(given)s of %(wanted)s are rated. Please rate exactly %(wanted)s.")
-            % {"given": n_rated, "wanted": n_asked},
+            agreed_text(
+                participant.study,
+                _("%(given)s of %(wanted)s are rated. Please rate exactly %(wanted)s.")
+                % {"given": n_rated, "wanted": n_asked},
+            ),
             {"given": n_rated, "wanted": n_asked},
         )
 

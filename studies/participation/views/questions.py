@@ -169,6 +169,6 @@ def _item_page(visit: Visit, rank: int, marks: Marks | None = None) -> HttpRespo
 
 def _hints(slot: pages.Slot) -> dict[str, str]:
     hints = {"heard": _("Open the details to be sure.")}
-    if not slot.item.trailer_url:
+    if not slot.trailer_url:
         hints["trailer_seen"] = _("No trailer available here. Have you seen it elsewhere?")
     return hints

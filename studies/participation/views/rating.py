@@ -14,12 +14,13 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from catalog.item_types import ITEM_TYPES
 from catalog.models import Item
 from catalog.selectors.datasets import decades_of, genres_of
 from catalog.selectors.search import search_items
 from core.errors import ParallaxError
 from core.provenance import derived_seed
-from studies.design.selectors.placeholders import rated_items
+from studies.design.selectors.placeholders import item_type_of, item_words, rated_items
 from studies.instrument import flow
 from studies.participation.forms import whole_number
 from studies.participation.selectors import pages
@@ -70,7 +71,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
             client_at=visit.client_at,
         )
     profile = pages.profile_of(visit.participant, visit.since)
-    cards = pages.cards_of(version, results.items, links=visit.links, profile=profile)
+    cards = pages.cards_of(visit.study, results.items, links=visit.links, profile=profile)
     rate_url = visit.links.to(flow.Place(flow.RATE))
     following = urlencode({"q": query, "show": show, "from": offset + PAGE_SIZE})
     context = {
@@ -92,13 +93,18 @@ def _chips(visit: Visit, show: str) -> SafeString:
     version = visit.study.dataset_version
     genres, decades = genres_of(version), decades_of(version)
     is_offered = show in {*(f"genre:{genre}" for genre in genres), *(f"decade:{decade}" for decade in decades), ""}
-    return _chips_of(genres, decades, show if is_offered else None, visit.language)
+    key = item_type_of(visit.study.settings).key
+    return _chips_of(genres, decades, show if is_offered else None, item_type=key, _language=visit.language)
 
 
 @lru_cache(maxsize=256)
-def _chips_of(genres: tuple[str, ...], decades: tuple[int, ...], show: str | None, _language: str) -> SafeString:
+def _chips_of(
+    genres: tuple[str, ...], decades: tuple[int, ...], show: str | None, *, item_type: str, _language: str
+) -> SafeString:
     """The filters as HTML in the language that is active; `show` is None if none is chosen."""
-    of_genres = [{"value": f"genre:{genre}", "label": pages.genre_name(genre)} for genre in genres]
+    of_genres = [
+        {"value": f"genre:{genre}", "label": pages.genre_name(genre, ITEM_TYPES[item_type])} for genre in genres
+    ]
     of_decades = [{"value": f"decade:{decade}", "label": _("%(decade)ss") % {"decade": decade}} for decade in decades]
     context = {"chips": of_genres + of_decades, "show": "other" if show is None else show}
     return render_to_string("participant/parts/chips.html", context)
@@ -109,6 +115,7 @@ def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
     rated = pages.rated_cards(visit.study.dataset_version, profile, links=visit.links)
     n_rated = visit.participant.profile.count() if visit.is_limited else len(rated)
     return {
+        "gender": item_words(visit.study.settings, visit.language).gender,
         "asked": n_asked,
         "rated": rated,
         "n_rated": n_rated,
@@ -154,8 +161,7 @@ def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpRe
     """The tray, and the stars where the page does not already show them."""
     suffix = "-sheet" if visit.request.POST.get("suffix") == "-sheet" else ""
     profile = pages.profile_of(visit.participant, visit.since)
-    version = visit.study.dataset_version
-    (card,) = pages.cards_of(version, [rated], links=visit.links, profile=profile, suffix=suffix)
+    (card,) = pages.cards_of(visit.study, [rated], links=visit.links, profile=profile, suffix=suffix)
     card.error = error
     is_redrawn = bool(error) or is_cleared
     context = {

@@ -24,6 +24,7 @@ from catalog.models import Item
 from catalog.selectors.items import item_with_key
 from core.errors import ParallaxError
 from studies.design.selectors import texts as written
+from studies.design.selectors.placeholders import item_type_of
 from studies.design.selectors.study_content import content_of
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.instrument import flow
@@ -183,6 +184,7 @@ class Visit:
             "is_limited": self.is_limited,
             "progress": pages.progress_at(at, has_after=content_of(self.study).has_after),
             "step": at,
+            "picture": item_type_of(self.study.settings).picture,
             "withdraw_url": self.withdraw_url,
             "contact": written.contact_of(self.study, self.language),
             "languages": switches(self.request, self.study, self.language),

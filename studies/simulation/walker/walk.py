@@ -16,6 +16,7 @@ import numpy as np
 from lxml import html
 
 from core.errors import ParallaxError
+from studies.instrument.flow import TRAILER_SEEN
 from studies.simulation.answer_model import MODELLED, Answer, SimulatedPerson
 from studies.simulation.walker.pages import Page
 from studies.simulation.walker.questions import (
@@ -146,7 +147,8 @@ class Walker:
         if not answers["watched"].value:
             self._look_at_details(page, item, probability=0.8)
         for key, answer in answers.items():
-            self._answer(page, key, answer)
+            if key != TRAILER_SEEN or page.tree.xpath(f"//form[@id='questions']//input[@name='{key}']"):
+                self._answer(page, key, answer)
         return self._onward(self._answer_the_rest(page))
 
     def _at_overall(self, page: Page) -> Page:

@@ -1,0 +1,211 @@
+"""The item types: what the items of a dataset are called, what people do with them, and what pages show of them.
+
+Words of further languages are added here; until then pages use the catalogue's translations of the English ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from catalog.item_words import Words
+from core.errors import ParameterError
+
+POSTER, SQUARE, WIDE, NO_PICTURE = "poster", "square", "wide", "none"
+PICTURES = (POSTER, SQUARE, WIDE, NO_PICTURE)  # the shape: 2:3, 1:1, 16:9, or no picture
+FALLBACK_LANGUAGE = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemType:
+    """An item type. `card` and `details` name attributes of items: the year, or kinds of features."""
+
+    key: str
+    title: str  # in the console
+    words: Mapping[str, Words]  # by language
+    card: tuple[str, ...]  # of each, its first value is on the card
+    details: tuple[str, ...]
+    picture: str = POSTER
+    has_trailers: bool = False  # film-like: pages offer trailers and questions ask about them
+
+    def words_in(self, language: str) -> Words:
+        """Its words in a language, or the English ones."""
+        return self.words.get(language) or self.words[FALLBACK_LANGUAGE]
+
+
+_TYPES = (
+    ItemType(
+        "film",
+        "Film",
+        {
+            "en": Words("film", "films", "watched", "watch", "watch it", "watch"),
+            "it": Words("film", "film", "visto", "guardare", "vederlo", "guardi", "m"),
+            "de": Words("Film", "Filme", "gesehen", "ansehen", "ihn sehen", "sehen Sie", "m"),
+        },
+        card=("year", "genre", "director"),
+        details=("genre", "director", "cast", "country", "tag"),
+        has_trailers=True,
+    ),
+    ItemType(
+        "book",
+        "Book",
+        {
+            "en": Words("book", "books", "read", "read", "read it", "read"),
+            "it": Words("libro", "libri", "letto", "leggere", "leggerlo", "leggi", "m"),
+            "de": Words("Buch", "Bücher", "gelesen", "lesen", "es lesen", "lesen Sie", "n"),
+        },
+        card=("author", "year", "genre"),
+        details=("author", "genre", "publisher", "language", "tag"),
+    ),
+    ItemType(
+        "song",
+        "Song",
+        {
+            "en": Words("song", "songs", "listened to", "listen to", "listen to it", "listen to"),
+            "it": Words("canzone", "canzoni", "ascoltato", "ascoltare", "ascoltarla", "ascolti", "f"),
+            "de": Words("Song", "Songs", "gehört", "anhören", "ihn hören", "hören Sie", "m"),
+        },
+        card=("artist", "year", "genre"),
+        details=("artist", "album", "genre", "language", "tag"),
+        picture=SQUARE,
+    ),
+    ItemType(
+        "product",
+        "Product",
+        {
+            "en": Words("product", "products", "used", "use", "use it", "use"),
+            "it": Words("prodotto", "prodotti", "usato", "usare", "usarlo", "usi", "m"),
+            "de": Words("Produkt", "Produkte", "benutzt", "benutzen", "es benutzen", "benutzen Sie", "n"),
+        },
+        card=("brand", "category"),
+        details=("brand", "category", "subclass", "country", "tag"),
+        picture=SQUARE,
+    ),
+    ItemType(
+        "paper",
+        "Paper",
+        {
+            "en": Words("paper", "papers", "read", "read", "read it", "read"),
+            "it": Words("articolo scientifico", "articoli scientifici", "letto", "leggere", "leggerlo", "leggi", "m"),
+            "de": Words("Fachartikel", "Fachartikel", "gelesen", "lesen", "ihn lesen", "lesen Sie", "m"),
+        },
+        card=("author", "year", "venue"),
+        details=("author", "venue", "topic", "tag"),
+        picture=NO_PICTURE,
+    ),
+    ItemType(
+        "news",
+        "News article",
+        {
+            "en": Words("news article", "news articles", "read", "read", "read it", "read"),
+            "it": Words("notizia", "notizie", "letto", "leggere", "leggerla", "leggi", "f"),
+            "de": Words("Nachrichtenartikel", "Nachrichtenartikel", "gelesen", "lesen", "ihn lesen", "lesen Sie", "m"),
+        },
+        card=("section", "publisher"),
+        details=("author", "section", "publisher", "tag"),
+        picture=WIDE,
+    ),
+    ItemType(
+        "course",
+        "Course",
+        {
+            "en": Words("course", "courses", "taken", "take", "take it", "take"),
+            "it": Words("corso", "corsi", "seguito", "seguire", "seguirlo", "segui", "m"),
+            "de": Words("Kurs", "Kurse", "besucht", "besuchen", "ihn besuchen", "besuchen Sie", "m"),
+        },
+        card=("provider", "topic"),
+        details=("provider", "author", "topic", "language", "tag"),
+        picture=WIDE,
+    ),
+    ItemType(
+        "recipe",
+        "Recipe",
+        {
+            "en": Words("recipe", "recipes", "cooked", "cook", "cook it", "cook"),
+            "it": Words("ricetta", "ricette", "preparato", "preparare", "prepararla", "prepari", "f"),
+            "de": Words("Rezept", "Rezepte", "nachgekocht", "nachkochen", "es nachkochen", "kochen Sie", "n"),
+        },
+        card=("cuisine", "category"),
+        details=("cuisine", "category", "ingredient", "tag"),
+        picture=SQUARE,
+    ),
+    ItemType(
+        "item",
+        "Plain item",
+        {
+            "en": Words("item", "items", "used", "use", "use it", "use"),
+            "it": Words("elemento", "elementi", "usato", "usare", "usarlo", "usi", "m"),
+            "de": Words("Element", "Elemente", "benutzt", "benutzen", "es benutzen", "benutzen Sie", "n"),
+        },
+        card=("year", "category", "genre"),
+        details=("author", "category", "genre", "tag"),
+        picture=SQUARE,
+    ),
+)
+ITEM_TYPES: Mapping[str, ItemType] = {each.key: each for each in _TYPES}
+DEFAULT, PLAIN = "film", "item"  # the default is what datasets were before they had an item type
+
+# Names of columns that give an item type away, as letters and digits only.
+_COLUMNS = {
+    "film": ("movie", "movieid", "film", "filmid", "director"),
+    "book": ("isbn", "book", "bookid", "booktitle", "bookauthor"),
+    "song": ("song", "songid", "track", "trackid", "trackname", "artist", "artistid"),
+    "recipe": ("recipe", "recipeid", "ingredient", "ingredients", "cuisine"),
+    "course": ("course", "courseid", "coursetitle"),
+    "paper": ("paper", "paperid", "doi", "arxivid", "venue"),
+    "news": ("news", "newsid", "article", "articleid", "headline"),
+    "product": ("product", "productid", "asin", "stockcode", "sku", "brand"),
+}
+_FORMATS = {
+    "movielens-csv": "film",
+    "movielens-10m": "film",
+    "movielens-1m": "film",
+    "movielens-100k": "film",
+    "netflix": "film",
+    "bookcrossing": "book",
+    "tafeng": "product",
+    "fimi": "product",
+}
+
+
+def item_type(key: str) -> ItemType:
+    """The item type with that key; ParameterError names the keys there are."""
+    if key not in ITEM_TYPES:
+        raise ParameterError(f"There is no item type {key!r}. The item types are {', '.join(ITEM_TYPES)}.")
+    return ITEM_TYPES[key]
+
+
+def guessed_item_type(source_format: str, columns: Iterable[str], *, is_usage: bool) -> str:
+    """The key of the item type that a source's format or the names of its columns suggest.
+
+    Usage data without such a name are products; anything else is a plain item.
+
+    Examples
+    --------
+    >>> guessed_item_type("netflix", (), is_usage=False), guessed_item_type("delimited", ["ISBN"], is_usage=False)
+    ('film', 'book')
+    >>> guessed_item_type("delimited", ["item"], is_usage=True), guessed_item_type("delimited", ["id"], is_usage=False)
+    ('product', 'item')
+    """
+    if source_format in _FORMATS:
+        return _FORMATS[source_format]
+    names = {"".join(filter(str.isalnum, column.lower())) for column in columns}
+    for key, signs in _COLUMNS.items():
+        if names.intersection(signs):
+            return key
+    return "product" if is_usage else PLAIN
+
+
+def words_with_noun(noun: str, language: str) -> Words | None:
+    """The words of the item type that has this noun in the language; None where none has it.
+
+    Examples
+    --------
+    >>> words_with_noun("book", "en").consumed, words_with_noun("tome", "en")
+    ('read', None)
+    """
+    for each in _TYPES:
+        words = each.words.get(language)
+        if words is not None and words.one.lower() == noun.lower():
+            return words
+    return None

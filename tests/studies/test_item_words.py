@@ -1,0 +1,325 @@
+"""The words of item types on participants' pages: each page of each item type, without the nouns of the others."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from lxml import html
+
+from catalog.item_types import ITEM_TYPES
+from catalog.services import change_item_type
+from core.errors import ParameterError
+from core.provenance import digest_of
+from evaluation.models import EvaluationRun
+from studies.design.presets.blocks import block_keys, load_block
+from studies.design.presets.loader import check_design, load_preset
+from studies.design.selectors.placeholders import filled, item_words, words_at_creation
+from studies.design.services.launch import launch_study
+from studies.design.services.questionnaires import import_questionnaire
+from studies.enums import Mode, ParticipantStatus
+from studies.instrument.questionnaires.document import write_document
+from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.models import Study
+from studies.participation.selectors.responses import records
+from tests.e2e import states as e2e_states
+from tests.factories.evaluation import make_run_at
+from tests.factories.studies import make_study
+from tests.studies.test_pages import ABOUT, HTMX, Person, tree
+
+LANGUAGES = ("en", "it", "de")
+# Phrases with one of the words that is no noun there.
+OTHER_SENSES = {"en": (), "it": ("rapporti già prodotti",), "de": ()}
+TITLES = re.compile(r"\bFilm \d\d\b")  # of the items in the factory's catalogue
+# What a study of version 2 of the template asked and said about films, with its placeholders filled.
+OF_FILMS = (
+    "240f4b8eb90b0e662c6d462a141fbb9b2fdb8ac20882c01c85139526673510a7",
+    "5cef6e41261b3b4afece5eb4e7df5d30ac3e17de4e3e06ebb3737ff656f2eb11",
+)
+# Questions and texts that German participants read; the template has none, and a researcher writes them.
+GERMAN = {
+    "watched": "Haben Sie {diesen/diese/dieses} {item} {consumed}?",
+    "movies_per_month": "Wie viele {items} {you_consume} im Monat?",
+    "neither": "{look_at_details} Würden Sie {consume_it} wollen?",
+}
+
+
+@pytest.mark.unit
+def test_films_keep_the_words_of_the_version_before() -> None:
+    preset = load_preset("cremonesi-2011")
+    for settings in (preset.settings, {**preset.settings, **words_at_creation(ITEM_TYPES["film"], {})}):
+        read = (digest_of(filled(preset.questionnaire, settings)), digest_of(filled(preset.texts, settings)))
+        assert read == OF_FILMS
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("key", "language", "question", "answered"),
+    [
+        ("film", "en", "Have you watched this film?", "how much would you like to watch it?"),
+        ("book", "en", "Have you read this book?", "how much would you like to read it?"),
+        ("song", "it", "Hai mai ascoltato questa canzone?", "quanto ti andrebbe di ascoltarla?"),
+        ("news", "en", "Have you read this news article?", "how much would you like to read it?"),
+        ("recipe", "it", "Hai mai preparato questa ricetta?", "quanto ti andrebbe di prepararla?"),
+    ],
+)
+def test_questions_agree_with_the_item_type(key: str, language: str, question: str, answered: str) -> None:
+    preset = load_preset("cremonesi-2011")
+    settings = {**preset.settings, **words_at_creation(ITEM_TYPES[key], {})}
+    items = filled(preset.questionnaire, settings)["items"]
+    assert items[0]["text"][language] == question
+    assert items[3]["wordings"]["trailer_seen"][language].endswith(answered)
+    assert ("trailer" in items[3]["wordings"]["neither"][language]) == (key == "film")
+
+
+@pytest.mark.unit
+def test_own_words_come_first_and_lend_their_verb() -> None:
+    own = {"item_type": "film", "item_noun": {"en": {"one": "book", "many": "tomes"}, "it": {"one": "saggio"}}}
+    english, italian, german = (item_words(own, language) for language in LANGUAGES)
+    assert (english.one, english.many, english.consumed) == ("book", "tomes", "read")
+    assert (italian.one, italian.many, italian.consumed) == ("saggio", "film", "visto")
+    assert german.one == "Film"
+    kept = words_at_creation(ITEM_TYPES["song"], {"en": {"one": "track", "many": "tracks"}})
+    assert item_words(kept, "en").one == "track"
+    assert item_words(kept, "it").one == "canzone"
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("item_type", "tune"),
+        ("item_noun", {"en": {"consumed": "{item}"}}),
+        ("item_noun", {"it": {"one": "film", "gender": "x"}}),
+    ],
+)
+def test_a_design_with_other_words_is_refused(name: str, value: Any) -> None:
+    preset = load_preset("cremonesi-2011")
+    with pytest.raises(ParameterError, match=r"item type|item noun"):
+        check_design(settings={**preset.settings, name: value}, questionnaire=preset.questionnaire, texts=preset.texts)
+
+
+def strange_nouns(key: str, language: str) -> list[str]:
+    """The nouns of the other item types in a language, except those that this one's contain."""
+    own = ITEM_TYPES[key].words_in(language)
+    words = [each.words_in(language) for each in ITEM_TYPES.values()]
+    nouns = {noun for each in words for noun in (each.one, each.many)}
+    return sorted(noun for noun in nouns if not re.search(rf"\b{noun}\b", f"{own.one} {own.many}", re.IGNORECASE))
+
+
+def found_nouns(text: str, key: str, language: str) -> list[str]:
+    text = " ".join(text.split())
+    for phrase in OTHER_SENSES[language]:
+        text = text.replace(phrase, "")
+    return [noun for noun in strange_nouns(key, language) if re.search(rf"\b{noun}\b", text, re.IGNORECASE)]
+
+
+def read(page: str) -> str:
+    """All that a person reads or hears of a page: its text, alternative texts, labels, placeholders and titles."""
+    tree = html.fromstring(page)
+    for unread in tree.xpath("//script | //style"):
+        unread.drop_tree()
+    spoken = tree.xpath("//@alt | //@aria-label | //@placeholder | //@title | //@data-unsaved | //meta/@content")
+    return TITLES.sub("", " ".join([tree.text_content(), *spoken]))
+
+
+def run_of(key: str, **given: Any) -> EvaluationRun:
+    """A run on a dataset of an item type."""
+    run = make_run_at("succeeded", **given)
+    change_item_type(dataset=run.version.dataset, item_type=key)
+    run.version.dataset.refresh_from_db()
+    return run
+
+
+def speaking_german(study: Study) -> None:
+    """Offer a draft in three languages."""
+    study.questionnaire = in_german(study.questionnaire)
+    study.texts["de"] = {**study.texts["en"], "title": "{Items}, die Ihnen gefallen könnten"}
+    study.settings["languages"] = list(LANGUAGES)
+    study.save()
+
+
+def study_of(key: str) -> Study:
+    """A live study of an item type, with every shipped block of questions, in three languages."""
+    study = make_study(slug="tastes", status="draft", run=run_of(key))
+    asked = copy.deepcopy(study.questionnaire)
+    for block in block_keys():
+        for part, questions in load_block(block).questionnaire.items():
+            if isinstance(questions, list):
+                known = {each["key"] for each in asked.get(part, ())}
+                asked.setdefault(part, []).extend(each for each in questions if each["key"] not in known)
+    import_questionnaire(study=study, text=write_document(asked))
+    study.refresh_from_db()
+    speaking_german(study)
+    launch_study(study=study)
+    study.refresh_from_db()
+    return study
+
+
+def in_german(node: Any, key: str = "") -> Any:
+    """The questions with German wordings, in English where this file has none."""
+    if isinstance(node, list):
+        return [in_german(part, key) for part in node]
+    if not isinstance(node, dict):
+        return node
+    key = str(node.get("key", key))
+    if "en" in node and "it" in node:
+        return {**node, "de": GERMAN.get(key, node["en"])}
+    return {name: in_german(part, name if name in GERMAN else key) for name, part in node.items()}
+
+
+def pages_of(study: Study, language: str) -> dict[str, str]:
+    """Every page that a participant meets, from consent to the end, and messages about what is missing."""
+    person = Person(study)
+    seen = {"consent": person.client.get(f"/s/{study.slug}/?lang={language}").content.decode()}
+    person.consent(f"/s/{study.slug}/?lang={language}")
+
+    def get(path: str, **headers: str) -> str:
+        response = person.get(path, **headers)
+        assert response.status_code == 200, path
+        seen[path] = response.content.decode()
+        return seen[path]
+
+    def refused(path: str, data: dict[str, str]) -> None:
+        seen[f"{path} refused"] = person.post(path, data, follow=True).content.decode()
+
+    get("about/")
+    refused("about/", {"continue": "1"})
+    person.post("about/", ABOUT)
+    get("rate/")
+    keys = list(study.dataset_version.items.order_by("index").values_list("pk", flat=True)[:5])
+    get(f"details/{keys[0]}/")
+    refused("rate/", {})
+    for pk in keys:
+        person.post(f"rate/{pk}/", {"rating": "4"})
+    get("rate/")
+    person.post("rate/", {})
+    get("recommendations/")
+    person.post("recommendations/", {})
+    get("films/1/")
+    refused("films/1/", {"continue": "1"})
+    for rank in range(1, 6):
+        person.post(f"films/{rank}/", {"watched": "yes", "rating": "4", "continue": "1"})
+    seen["sheet"] = person.get(f"details/{keys[0]}/", headers=HTMX).content.decode()
+    get("overall/")
+    person.post("overall/", {"satisfaction": "4", "continue": "1"})
+    asked = tree(person.get("after/"))
+    seen["after/"] = html.tostring(asked, encoding="unicode")
+    answers = {field.get("name"): field.get("value") for field in asked.xpath("//input[@type='radio']")}
+    person.post("after/", {**answers, "continue": "1"})
+    get("thanks/")
+    get("withdraw/")
+    seen["back"] = person.client.get(f"/s/{study.slug}/?lang={language}", follow=True).content.decode()
+    seen["withdrawn"] = person.post("withdraw/", {"choice": "yes"}).content.decode()
+    assert [name for name, page in seen.items() if "<main" not in page and name != "sheet"] == []
+    assert person.me.status == ParticipantStatus.WITHDRAWN, person.me.status
+    return seen
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+@pytest.mark.parametrize("key", ITEM_TYPES)
+def test_no_page_speaks_of_other_items(key: str) -> None:
+    study = study_of(key)
+    for language in LANGUAGES:
+        own = ITEM_TYPES[key].words_in(language)
+        seen = {name: read(page) for name, page in pages_of(study, language).items()}
+        assert {name: nouns for name, text in seen.items() if (nouns := found_nouns(text, key, language))} == {}
+        assert re.search(rf"\b{own.many}\b", seen["consent"], re.IGNORECASE)
+        assert re.search(rf"\b{own.many}\b", seen["rate/"], re.IGNORECASE)
+        assert f" {own.consumed} " in f" {seen['films/1/']} ".replace("?", " ")
+        assert ("trailer" in seen["films/1/"].lower()) == (key == "film")
+    texts = filled({"texts": study.texts, "questions": study.questionnaire}, study.settings)
+    for language in LANGUAGES:
+        assert found_nouns(" ".join(words_in(texts, language)), key, language) == []
+
+
+@pytest.mark.slow
+@pytest.mark.integration
+@pytest.mark.django_db
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("key", ITEM_TYPES)
+def test_no_state_of_a_study_speaks_of_other_items(key: str, language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(**given: Any) -> Study:
+        study = make_study(**{**given, "status": "draft"})
+        speaking_german(study)
+        launch_study(study=study)
+        study.refresh_from_db()
+        return study
+
+    monkeypatch.setattr(e2e_states, "make_study", made)
+    monkeypatch.setattr(e2e_states, "make_run_at", lambda status: run_of(key))
+    found = {}
+    for name, state in e2e_states.states(language).items():
+        page = Client(headers={"accept-language": language}).get(state.path, follow=True).content.decode()
+        assert "<main" in page, name
+        if nouns := found_nouns(read(page), key, language):
+            found[name] = nouns
+    assert found == {}
+
+
+def words_in(node: Any, language: str) -> list[str]:
+    """Everything written in a language in texts and questions, on whichever page it is."""
+    if isinstance(node, dict):
+        own = [str(node[language])] if language in node else []
+        return own + [text for name, part in node.items() if name != language for text in words_in(part, language)]
+    return [text for part in node for text in words_in(part, language)] if isinstance(node, list) else []
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_foreign_noun_would_be_found(language: str) -> None:
+    film = ITEM_TYPES["film"].words_in(language)
+    assert found_nouns(f"<p>{film.one.upper()}, …", "book", language) != []
+    assert found_nouns(f"{film.many}buff x{film.one}", "book", language) == []
+    page = f'<html><body><img alt="{film.one}"><script>Buch</script></body></html>'
+    assert found_nouns(read(page), "book", language) != []
+    assert found_nouns(read(page), "film", language) == []
+    assert len(strange_nouns("book", language)) >= 13
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("key", "lead", "rated", "refusal"),
+    [
+        ("film", "Non importa come li conosci", "1 su 5 valutati", "Ne hai valutati 1 su 5."),
+        ("song", "Non importa come le conosci", "1 su 5 valutate", "Ne hai valutate 1 su 5."),
+    ],
+)
+def test_italian_pages_agree_with_the_noun(key: str, lead: str, rated: str, refusal: str) -> None:
+    person = Person(make_study(run=run_of(key)))
+    person.consent(f"/s/{person.study.slug}/?lang=it")
+    person.post("about/", ABOUT)
+    first = person.study.dataset_version.items.order_by("index")[0]
+    person.post(f"rate/{first.pk}/", {"rating": "4"})
+    text = " ".join(read(person.get("rate/").content.decode()).split())
+    assert lead in text
+    assert rated in text
+    assert f"{'valutata' if key == 'song' else 'valutato'} 4" in text
+    assert refusal in " ".join(read(person.post("rate/", {}, follow=True).content.decode()).split())
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_a_study_without_trailers_is_measured_and_keeps_its_words() -> None:
+    run = run_of("book")
+    study = make_study(run=run)
+    assert [q.key for q in questionnaire_from(study.questionnaire).items] == ["watched", "heard", "rating"]
+    assert study.template_version == 3
+    design = (study.design_hash, copy.deepcopy(study.settings))
+    change_item_type(dataset=run.version.dataset, item_type="song")
+    study.refresh_from_db()
+    assert (study.design_hash, study.settings) == design
+    assert item_words(study.settings, "en").one == "book"
+    person = Person(study).to("items")
+    for rank in range(1, 6):
+        person.post(f"films/{rank}/", {"watched": "no", "heard": "yes", "rating": "4", "continue": "1"})
+    person.post("overall/", {"satisfaction": "4", "continue": "1"})
+    (record,) = records(study, [Mode.LIVE])
+    assert record.measures is not None
+    assert (record.measures.fon, record.measures.son, record.measures.interest) == (1, 0, 4)
+    assert {item.measures.branch for item in record.items if item.measures} == {"neither"}
