@@ -219,6 +219,14 @@ def test_matrix_bars_point_to_the_sign_and_missing_cells_have_a_dash() -> None:
     assert "RMSE: Accuracy none, Novelty .00." in spec["description"]
 
 
+@pytest.mark.parametrize(("n", "is_turned"), [(6, False), (7, True)])
+def test_matrix_turns_the_headings_of_many_columns(n: int, is_turned: bool) -> None:
+    spec = matrix({"Recall": {f"Scale {number}": 0.1 for number in range(n)}}, title="t", subtitle="s")
+    axis = spec["layer"][0]["encoding"]["x"]["axis"]
+    assert (axis["labelAngle"] == -90) is is_turned
+    assert all(f"Scale {number}" in axis["labelExpr"] for number in range(n))
+
+
 @pytest.mark.parametrize(
     ("values", "options", "message"),
     [
