@@ -114,7 +114,7 @@ def test_a_report_whose_worker_was_killed_is_made_by_another_to_the_last_bit(ins
     installation.until(lambda: request_of(installation)["status"] == "succeeded", "the report")
     assert request_of(installation)["attempts"] == 2
     assert installation.query("SELECT COUNT(*) FROM analysis_report") == [(1,)]
-    second.terminate()
+    second.kill()  # terminated, it would first finish the Bayesian analysis, which takes minutes
     second.wait()
     assert json.loads(in_process(installation, COMPARE)) == [True, True, True]
 
@@ -134,5 +134,5 @@ def test_a_report_that_is_cancelled_while_a_worker_is_at_it_is_never_stored(inst
     states = installation.query("SELECT status, report_id IS NULL FROM analysis_reportrequest ORDER BY id DESC LIMIT 2")
     assert [(status, bool(is_none)) for status, is_none in states] == [("succeeded", False), ("cancelled", True)]
     assert installation.query("SELECT COUNT(*) FROM analysis_report") == [(1,)]
-    worker.terminate()
+    worker.kill()  # as above
     worker.wait()
