@@ -97,8 +97,8 @@ def agreeing(endings: str, gender: str) -> str:
     ('a', 'dieses', 'o')
     """
     choices = endings.split("/")
-    place = GENDERS.index(gender) if gender in GENDERS else 0
-    return choices[place] if place < len(choices) else choices[0]
+    index = GENDERS.index(gender) if gender in GENDERS else 0
+    return choices[index] if index < len(choices) else choices[0]
 
 
 def agreed(text: str, gender: str) -> str:

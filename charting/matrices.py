@@ -15,7 +15,7 @@ from core.errors import DataError
 if TYPE_CHECKING:
     import altair as alt
 
-Place = tuple[str, str]
+Cell = tuple[str, str]  # the names of its row and its column
 
 _ROW = 30
 _LINE = 14  # pixels from one line of a name to the next
@@ -30,9 +30,9 @@ def matrix(
     *,
     title: str,
     subtitle: str,
-    outlined: Collection[Place] = (),
-    emphasised: Collection[Place] = (),
-    reasons: Mapping[Place, str] | None = None,
+    outlined: Collection[Cell] = (),
+    emphasised: Collection[Cell] = (),
+    reasons: Mapping[Cell, str] | None = None,
     side: Side = "neutral",
     description: str | None = None,
     width: Width = None,
@@ -44,7 +44,7 @@ def matrix(
     `values` are rows of one and the same columns; a cell of None has a dash, and its reason in `reasons` in the
     tooltip. A line break in the name of a row or column begins a second line. Cells in `outlined` have a frame, those
     in `emphasised` a heavy number with an asterisk. Raises DataError for a number outside [-1, 1], rows with different
-    columns, or a place that is not in the matrix.
+    columns, or a cell that is not in the matrix.
 
     Examples
     --------
@@ -56,12 +56,12 @@ def matrix(
     columns = _checked(values, [*outlined, *emphasised])
     cells = _cells(values, columns, emphasised=emphasised, reasons=reasons or {})
     summary = " ".join(
-        f"{_line(row)}: {', '.join(f'{_line(name)} {_spoken(own[name])}' for name in columns)}."
+        f"{_line(row)}: {', '.join(f'{_line(name)} {_described(own[name])}' for name in columns)}."
         for row, own in values.items()
     )
-    places = {(cell["from_row"], cell["from_column"]): cell for cell in cells}
+    by_name = {(cell["from_row"], cell["from_column"]): cell for cell in cells}
     return finished(
-        _layers(cells, [_framed(places[place]) for place in outlined], list(values), columns),
+        _layers(cells, [_framed(by_name[cell]) for cell in outlined], list(values), columns),
         title=title,
         subtitle=subtitle,
         description=description or f"Matrix, {subtitle}. {summary}",
@@ -72,7 +72,7 @@ def matrix(
     )
 
 
-def _checked(values: Mapping[str, Mapping[str, float | None]], places: Sequence[Place]) -> list[str]:
+def _checked(values: Mapping[str, Mapping[str, float | None]], marked: Sequence[Cell]) -> list[str]:
     """The names of the columns."""
     if not values or not next(iter(values.values())):
         raise DataError("There is no correlation to draw.")
@@ -83,7 +83,7 @@ def _checked(values: Mapping[str, Mapping[str, float | None]], places: Sequence[
         for name, value in own.items():
             if value is not None and abs(checked_number(value, what=f"{_line(row)}, {_line(name)}")) > 1:
                 raise DataError(f"{_line(row)}, {_line(name)} is {value}: a correlation is between -1 and 1.")
-    unknown = [place for place in places if place[0] not in values or place[1] not in columns]
+    unknown = [(row, column) for row, column in marked if row not in values or column not in columns]
     if unknown:
         raise DataError(f"There is no cell {' by '.join(map(_line, unknown[0]))} in the matrix.")
     return columns
@@ -94,7 +94,7 @@ def _line(name: str) -> str:
     return name.replace("\n", " ")
 
 
-def _spoken(value: float | None) -> str:
+def _described(value: float | None) -> str:
     return "none" if value is None else number(value, 2, is_share=True)
 
 
@@ -102,13 +102,13 @@ def _cells(
     values: Mapping[str, Mapping[str, float | None]],
     columns: Sequence[str],
     *,
-    emphasised: Collection[Place],
-    reasons: Mapping[Place, str],
+    emphasised: Collection[Cell],
+    reasons: Mapping[Cell, str],
 ) -> list[dict[str, Any]]:
     cells = []
     for row, (name, own) in enumerate(values.items()):
         for column, measure in enumerate(columns):
-            value, place = own[measure], (name, measure)
+            value, cell = own[measure], (name, measure)
             size = 0.0 if value is None else value
             cells.append(
                 {
@@ -116,9 +116,9 @@ def _cells(
                     "from_column": measure,
                     "metric": _line(name),
                     "measure": _line(measure),
-                    "coefficient": reasons.get(place, NONE) if value is None else number(value, 2, is_share=True),
-                    "shown": _shown(value, is_emphasised=place in emphasised),
-                    "weight": 700 if place in emphasised else 400,
+                    "coefficient": reasons.get(cell, NONE) if value is None else number(value, 2, is_share=True),
+                    "shown": _shown(value, is_emphasised=cell in emphasised),
+                    "weight": 700 if cell in emphasised else 400,
                     "shade": round(_PALEST + (_DARKEST - _PALEST) * abs(size), 4) if size else 0,
                     "left": round(column - _HALF, 4),
                     "right": round(column + _HALF, 4),

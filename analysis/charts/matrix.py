@@ -26,15 +26,15 @@ def matrix_chart(matrix: Matrix, title: str) -> Spec | None:
             reasons[row, column] = cell.tau.reason
         values[row][column] = None if isinstance(cell.tau, Undefined) else cell.tau.coefficient
 
-    def places(cells: list[MatrixCell]) -> list[tuple[str, str]]:
+    def names_of(cells: list[MatrixCell]) -> list[tuple[str, str]]:
         return [(row_of[cell.metric], column_of[cell.variable_key]) for cell in cells]
 
     return marks.matrix(
         values,
         title=title,
         subtitle="Rank correlation τ_b of each metric with each measure over the algorithms",
-        outlined=places([cell for cell in matrix.cells if cell.is_primary]),
-        emphasised=places([cell for cell in matrix.cells if matrix.is_significant(cell)]),
+        outlined=names_of([cell for cell in matrix.cells if cell.is_primary]),
+        emphasised=names_of([cell for cell in matrix.cells if matrix.is_significant(cell)]),
         reasons=reasons,
     )
 

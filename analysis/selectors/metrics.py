@@ -61,10 +61,10 @@ def stored_metrics(
     """
     metrics = _metrics_of(run, conditions, positions, protocol="")
     digests = []
-    for other, places in runs_of_other_protocols(study, run):
-        found = _metrics_of(other, conditions, places, protocol=other.protocol["name"])
-        metrics += found
-        digests.append((other.inputs_hash, digest_of([[metric.key, dict(metric.values)] for metric in found])))
+    for other, positions_there in runs_of_other_protocols(study, run):
+        measured = _metrics_of(other, conditions, positions_there, protocol=other.protocol["name"])
+        metrics += measured
+        digests.append((other.inputs_hash, digest_of([[metric.key, dict(metric.values)] for metric in measured])))
     return StoredMetrics(tuple(metrics), tuple(digests))
 
 
@@ -76,13 +76,13 @@ def runs_of_other_protocols(study: Study, run: EvaluationRun) -> list[tuple[Eval
         name = other.protocol["name"]
         if name == run.protocol["name"] or name in newest or other.folds:
             continue
-        places = {
+        position_of = {
             algorithm.model.digest: position
             for position, algorithm in enumerate(measured_algorithms(other))
             if algorithm.model is not None
         }
-        if all(digest in places for digest in digests):
-            newest[name] = (other, [places[digest] for digest in digests])
+        if all(digest in position_of for digest in digests):
+            newest[name] = (other, [position_of[digest] for digest in digests])
     return [newest[name] for name in PROTOCOLS if name in newest]
 
 
@@ -94,7 +94,7 @@ def _metrics_of(
         measured = model_rows(run, length)
         by_user = metrics_by_user(run) if protocol else []
         rows = [measured[position] for position in positions]
-        for name in sorted({name for row in rows for name in row.cells if is_metric(name)}, key=_place):
+        for name in sorted({name for row in rows for name in row.cells if is_metric(name)}, key=_order):
             users = _users(run, name, length, measured) if name in by_user else None
             cells = {condition: row.cells.get(name) for condition, row in zip(conditions, rows, strict=True)}
             metrics.append(
@@ -111,7 +111,7 @@ def _metrics_of(
     return metrics
 
 
-def _place(name: str) -> tuple[int, bool, str]:
+def _order(name: str) -> tuple[int, bool, str]:
     """Metrics in the order of their definitions, each before its variants."""
     key = _key(name)
     return list(METRICS).index(key), name != key, name
