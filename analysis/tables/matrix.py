@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from analysis.results.matrix import Matrix, MatrixCell, MatrixMetric
 from analysis.tables.cells import MISSING, capital, decimal, interval, listed, probability
 from analysis.tables.comparison import STABILITY, STABILITY_NOTE
@@ -64,9 +66,8 @@ def _labels(matrix: Matrix, direction: str) -> list[str]:
     return list(dict.fromkeys(metric.label for metric in matrix.metrics if metric.direction == direction))
 
 
-def values_table(matrix: Matrix) -> Table:
-    """The value of every metric of every algorithm, as the run stored it."""
-    names = list(matrix.metrics[0].values) if matrix.metrics else []
+def values_table(matrix: Matrix, names: Sequence[str]) -> Table:
+    """The value of every metric of every algorithm, as the run stored it; `names` are those of the conditions."""
     return Table(
         "matrix-values",
         "Values of all metrics",
@@ -76,6 +77,6 @@ def values_table(matrix: Matrix) -> Table:
     )
 
 
-def _values_row(metric: MatrixMetric, names: list[str]) -> Row:
+def _values_row(metric: MatrixMetric, names: Sequence[str]) -> Row:
     cells = (decimal(metric.values[name], 3) for name in names)
     return Row((text(metric.title), text(BETTER[metric.direction]), *cells))

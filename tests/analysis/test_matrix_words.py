@@ -108,8 +108,8 @@ def test_table_has_the_primary_pair_first_and_reasons_instead_of_numbers() -> No
         "Lower is better for fallout at 5, whose sign is reversed. Diversity at 5 has no better direction: higher "
         "values rank first."
     )
-    assert [cell.text for cell in values_table(found).rows[1].cells] == [
-        "Fallout at 5, 5 ratings", "lower", "0.100", "0.200",
+    assert [cell.text for cell in values_table(found, ["B", "A"]).rows[1].cells] == [
+        "Fallout at 5, 5 ratings", "lower", "0.200", "0.100",
     ]  # fmt: skip
 
 

@@ -116,7 +116,8 @@ def both_section(results: Results, figure: FigureMaker) -> Section:
         section.put(tables.verdicts_table(primary), is_folded=True)
     if results.matrix is not None:
         section.draw(_matrix(results.matrix, figure))
-        section.put(matrix_tables.values_table(results.matrix), is_folded=True)
+        names = [condition.label for condition in results.conditions]
+        section.put(matrix_tables.values_table(results.matrix, names), is_folded=True)
     section.say(verdict.exploratory(results))
     n_family = None if results.matrix is None else results.matrix.n_family
     section.put(tables.comparisons_table(results.comparisons, n, n_family))
