@@ -9,6 +9,8 @@ from inference.aggregation import AggregationResult, LevelSlope
 from inference.ancova import FTest
 from inference.attrition import CHI_SQUARED, EXACT, AttritionResult
 from inference.correlation import CorrelationResult
+from inference.item_covariates import AdjustedItems
+from inference.item_effects import ItemEffectsResult
 from inference.results import Undefined
 from studies.plans import in_text
 
@@ -79,6 +81,24 @@ def _variable(variable: AdjustedVariable, alpha: float) -> str:
             "adjusted differences are averages over participants."
         )
     return sentence
+
+
+def ratings(adjusted: AdjustedItems | Undefined, unadjusted: ItemEffectsResult | Undefined | None, alpha: float) -> str:
+    """The mixed model of single ratings with the covariates beside the one without; empty without the latter."""
+    if unadjusted is None or isinstance(unadjusted, Undefined):
+        return ""
+    if isinstance(adjusted, Undefined):
+        return f"The mixed model of single ratings could not be adjusted. {adjusted.reason}"
+    with_them = adjusted.model
+    verb = "differed significantly" if with_them.p < alpha else "did not differ significantly"
+    return (
+        f"In the mixed model of single ratings the algorithms {verb} at equal values of the covariates "
+        f"(unadjusted {_wald(unadjusted)}; adjusted {_wald(with_them)})."
+    )
+
+
+def _wald(model: ItemEffectsResult) -> str:
+    return f"{f_statistic(model.df, model.df_denominator or 0.0, model.f)}, p {equals(model.p)}"
 
 
 def interviewers(results: Adjustment) -> list[str]:
@@ -154,7 +174,7 @@ def items(view: ItemView, alpha: float) -> list[str]:
         ]
         sentences.append(
             f"At equal shares of items watched and heard of, the ratings of single items {verb} between the "
-            f"algorithms, {f_statistic(model.df, model.df_denominator or 0.0, model.f)}, p {equals(model.p)} (items "
+            f"algorithms, {_wald(model)} (items "
             f"nested in algorithms). Relative to items never heard of: {'; '.join(slopes)}. Knowing an item is itself "
             "a consequence of what an algorithm recommends, so this comparison describes and does not replace the "
             "unadjusted one."

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from analysis.results.covariates import AdjustedVariable, Attrition, ItemView, ListEffects
 from analysis.tables.cells import MISSING, decimal, interval, probability, share_cell, whole
 from documents.tables import Cell, Column, Row, Table, text
+from inference.ancova import Estimate
 from inference.attrition_bounds import Bounds
+from inference.item_covariates import AdjustedItems
+from inference.item_effects import ItemEffectsResult, ItemPair
 from inference.results import Undefined
+
+EACH_PAIR = "Limits for each pair separately."
 
 
 def tests_table(variables: tuple[AdjustedVariable, ...]) -> Table | None:
@@ -57,30 +64,51 @@ def pairs_table(variable: AdjustedVariable) -> Table | None:
     """Every pair of one variable, unadjusted beside adjusted."""
     if isinstance(variable.ancova, Undefined):
         return None
+    title = f"{variable.name}: pairwise comparisons without and with covariates"
+    pairs = [((pair.a, pair.b), pair.unadjusted, pair.adjusted) for pair in variable.ancova.pairs]
+    return _beside(f"adjusted-pairs-{variable.key}", title, pairs, EACH_PAIR)
+
+
+def ratings_table(
+    adjusted: AdjustedItems | Undefined, unadjusted: ItemEffectsResult | Undefined | None
+) -> Table | None:
+    """Every pair by the mixed model of single ratings, without and with covariates; None where either has no result."""
+    if isinstance(adjusted, Undefined) or unadjusted is None or isinstance(unadjusted, Undefined):
+        return None
+    without = {(pair.a, pair.b): pair for pair in unadjusted.pairs.pairs}
+    pairs = [
+        ((pair.a, pair.b), without[pair.a, pair.b], pair)
+        for pair in adjusted.model.pairs.pairs
+        if (pair.a, pair.b) in without
+    ]
+    note = f"Random intercepts of participants and of items within algorithms. {EACH_PAIR}"
+    return _beside("adjusted-ratings", "Ratings of items: mixed models without and with covariates", pairs, note)
+
+
+def _beside(
+    key: str,
+    title: str,
+    pairs: Sequence[tuple[tuple[str, str], Estimate | ItemPair, Estimate | ItemPair]],
+    note: str,
+) -> Table:
     rows = tuple(
         Row(
-            (
-                text(pair.a), text(pair.b),
-                *(
-                    cell
-                    for estimate in (pair.unadjusted, pair.adjusted)
-                    for cell in (
-                        decimal(estimate.difference), interval(estimate.interval.low, estimate.interval.high),
-                        probability(estimate.p),
-                    )
-                ),
-            ),
-            is_quiet=not pair.adjusted.is_significant,
+            (*(text(name) for name in names), *_difference(unadjusted), *_difference(adjusted)),
+            is_quiet=not adjusted.is_significant,
         )
-        for pair in variable.ancova.pairs
-    )  # fmt: skip
+        for names, unadjusted, adjusted in pairs
+    )
     columns = (
         Column("Algorithm"), Column("and"), Column("Difference", True, "perceived"), Column("95% CI", True),
         Column("p, Holm", True), Column("Adjusted difference", True, "perceived"), Column("95% CI, adjusted", True),
         Column("p, Holm, adjusted", True),
     )  # fmt: skip
-    title = f"{variable.name}: pairwise comparisons without and with covariates"
-    return Table(f"adjusted-pairs-{variable.key}", title, columns, rows, "Limits for each pair separately.")
+    return Table(key, title, columns, rows, note)
+
+
+def _difference(pair: Estimate | ItemPair) -> tuple[Cell, Cell, Cell]:
+    limits = MISSING if pair.interval is None else interval(pair.interval.low, pair.interval.high)
+    return decimal(pair.difference), limits, probability(pair.p)
 
 
 def attrition_table(results: Attrition) -> Table | None:

@@ -18,6 +18,8 @@ from analysis.results.covariates import CovariateAnalyses
 from analysis.results.schema import report_schema
 from analysis.selectors.lists import CO_RATING, FEATURES, shown_lists
 from analysis.services import build_report
+from analysis.tables.cells import decimal
+from analysis.tables.covariates import ratings_table
 from catalog.models import Feature
 from core.errors import ParallaxError
 from evaluation.selectors.cases import cases_of, training_rows
@@ -110,6 +112,19 @@ def test_a_report_adjusts_bounds_and_relates(draft: Study) -> None:
     assert "Not used: movies per month. It has the same value for every participant." in page
     assert "the covariates that the plan names (age and movies per month)" in page
     assert "Comparisons without and with covariates" in page
+    # The mixed model of single ratings, without and with the covariates.
+    ratings, nested = found.adjustment.ratings, report.read_results().nested
+    assert not isinstance(ratings, Undefined)
+    assert nested is not None
+    assert not isinstance(nested, Undefined)
+    assert "In the mixed model of single ratings the algorithms" in page
+    table = ratings_table(ratings, nested)
+    assert table is not None
+    pair, adjusted = nested.pairs.pairs[0], ratings.model.pairs.pairs[0]
+    assert adjusted.p != pair.p
+    assert [cell.text for cell in table.rows[0].cells][:3] == [pair.a, pair.b, decimal(pair.difference).text]
+    assert table.rows[0].cells[5].text == decimal(adjusted.difference).text
+    assert table.title in page
     # Interviewers led the interviews of two conditions.
     assert not isinstance(accuracy.interviewers, Undefined | None)
     assert (accuracy.interviewers.n, accuracy.interviewers.n_clusters) == (24, 3)

@@ -36,6 +36,9 @@ def _adjusted(results: Results, analyses: CovariateAnalyses) -> Section:
         if variable.key == primary:
             section.put(tables.means_table(variable), is_folded=True)
         section.put(tables.pairs_table(variable), is_folded=True)
+    if adjustment.factors or adjustment.covariates:
+        section.say(narrative.ratings(adjustment.ratings, results.nested, results.plan.alpha))
+        section.put(tables.ratings_table(adjustment.ratings, results.nested), is_folded=True)
     section.enumerate(narrative.interviewers(adjustment))
     return section
 
