@@ -131,8 +131,7 @@ Share of 95% intervals that contain the true value. The nominal rate is .950.
 
 Three conditions whose participants answer three items (five answers, loadings .8, .7 and .6) of each of two perceived
 qualities that correlate by .4, and an outcome. With an effect the last condition raises the first quality by half a
-standard deviation. {repetitions:,} draws of each (± {error:.3f}); what the estimates aim at is taken from half a million
-participants.
+standard deviation. {repetitions:,} draws of each (± {error:.3f}); true values are those of half a million people.
 
 Error rates:
 
