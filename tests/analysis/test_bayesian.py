@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from analysis.enums import RequestStatus
 from analysis.exports.document import document_of
@@ -19,7 +23,7 @@ from analysis.narrative import bayesian as narrative
 from analysis.results.bayesian import BayesianResults, PriorAnalyses
 from analysis.services import bayesian, bayesian_jobs, build_report, report_cache
 from analysis.services.report_cache import page_of, version_of
-from core.errors import NotAllowedInState
+from core.errors import NotAllowedInState, ParallaxError
 from inference.convergence import Convergence
 from inference.posterior_ranks import PairAgreement
 from inference.results import Undefined
@@ -134,6 +138,29 @@ def test_report_is_there_first_and_the_chapter_follows(planted: Study, brief: No
     assert models_of(report).main.posterior.sampling.draws == 32  # after the longer chains, too
     assert build_report(study=planted).pk == report.pk  # the inputs are the same
     assert bayesian_jobs.request_bayesian(report=report).status == RequestStatus.SUCCEEDED
+
+
+def test_the_command_computes_it_before_it_writes_files(planted: Study, brief: None, tmp_path: Path) -> None:
+    call_command("report", planted.slug, "--bayesian", "--out", str(tmp_path))
+    page = (tmp_path / "report.html").read_text()
+    assert narrative.PENDING not in page
+    assert "did not converge" in page
+    # A worker that is at it keeps it.
+    BayesianAnalysis.objects.update(
+        status=RequestStatus.RUNNING, results=None, activity="Sampling", lease="another",
+        leased_until=timezone.now() + timedelta(minutes=1),
+    )  # fmt: skip
+    with pytest.raises(CommandError, match=r"A worker is at the Bayesian analysis \(Sampling\)"):
+        call_command("report", planted.slug, "--bayesian")
+
+
+def test_the_command_says_why_there_is_no_analysis(planted: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(**_more: Any) -> dict[str, Any]:
+        raise ParallaxError("answers.changed", "The answers have changed.")
+
+    monkeypatch.setattr(bayesian_jobs, "compute_bayesian", refused)
+    with pytest.raises(CommandError, match=r"The Bayesian analysis could not be computed\. The answers have changed\."):
+        call_command("report", planted.slug, "--bayesian")
 
 
 def test_simulated_answers_are_labelled(study: Study, brief: None) -> None:

@@ -16,6 +16,7 @@ from analysis.package import write_report
 from analysis.results.objective import TESTED_KINDS
 from analysis.results.report import Results
 from analysis.services import build_report
+from analysis.services.bayesian_jobs import compute_requested, request_bayesian
 from analysis.services.plans import Overrides
 from analysis.tables.cells import NONE, decimal, written
 from core.errors import ParallaxError
@@ -46,6 +47,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--run", type=int, metavar="ID", help="a run of the study's own models (default: the study's)"
         )
+        parser.add_argument(
+            "--bayesian",
+            action="store_true",
+            help="compute the Bayesian analysis here and now, instead of by a worker later (minutes)",
+        )
         deviations = parser.add_argument_group(
             "deviations from the plan",
             "The report follows the plan frozen at the launch, and states every deviation from it.",
@@ -75,6 +81,8 @@ class Command(BaseCommand):
             report = build_report(
                 study=study, run=run, mode=options["mode"], overrides=self._overrides(options), progress=self._say
             )
+            if options["bayesian"]:
+                report = self._with_bayesian(report)
             if options["out"] is not None:
                 write_report(report=report, folder=options["out"], progress=self._say)
         except ParallaxError as refused:
@@ -85,6 +93,21 @@ class Command(BaseCommand):
             self.stdout.write(line)
         if options["out"] is not None:
             self.stdout.write(f"Open {options['out'] / 'report.html'}")
+
+    def _with_bayesian(self, report: Report) -> Report:
+        """The report with its Bayesian analysis computed."""
+        self._say("computing the Bayesian analysis")
+        analysis = request_bayesian(report=report)
+        compute_requested(analysis_id=analysis.pk)
+        analysis.refresh_from_db()
+        if analysis.is_open:
+            raise CommandError(
+                f"A worker is at the Bayesian analysis ({analysis.activity or analysis.status}). Run the command again "
+                "when the report's page shows it, or leave out --bayesian."
+            )
+        if analysis.error:
+            raise CommandError(f"The Bayesian analysis could not be computed. {analysis.error}")
+        return Report.objects.get(pk=report.pk)
 
     def _overrides(self, options: dict[str, Any]) -> Overrides:
         return Overrides(
