@@ -137,8 +137,9 @@ def _lead(results: Results, figure: FigureMaker) -> Figure | None:
     return figure(
         "slope",
         charts.slope(primary, agreement.slope_title(primary), results.objective.n),
-        "Rank on each side, the best on top. Bars are 95% bootstrap intervals of the ranks, over participants on one "
-        "side and test users on the other; heavy lines are contradictions that are significant on both sides.",
+        "Rank on each side, the best on top. Bars span the ranks in 95% of resamples of participants on one side and "
+        "of test users on the other: their stability, not confidence sets. Heavy lines are contradictions that are "
+        "significant on both sides.",
         tables.ranks_table(primary),
         LEAD_WIDTH,
     )
