@@ -27,6 +27,7 @@ console_urlpatterns = [
     path("<slug:slug>/", console.study_detail, name="detail"),
     path("<slug:slug>/live/", console.study_live, name="live"),
     path("<slug:slug>/design/", console.study_design, name="design"),
+    path("<slug:slug>/conditions/", console.study_conditions, name="conditions"),
     path("<slug:slug>/questionnaire/", questionnaires.questionnaire, name="questionnaire"),
     path("<slug:slug>/questionnaire/file.yaml", questionnaires.questionnaire_file, name="questionnaire-file"),
     path("<slug:slug>/questionnaire/import/", questionnaires.questionnaire_import, name="questionnaire-import"),

@@ -88,6 +88,7 @@ def pages_of(study: Study, report: Report) -> dict[str, tuple[str, Callable[[Pag
         **{name: (request.get_absolute_url(), None) for name, request in requests.items()},
         "versions": (reverse("studies:versions", args=[study.slug]), None),
         "design, unfolded": (reverse("studies:design", args=[draft.slug]), unfolded),
+        "conditions": (reverse("studies:conditions", args=[draft.slug]), None),
         "tokens": (reverse("accounts:tokens"), None),
         "REST API": (reverse("api:docs"), swagger),
     }

@@ -50,6 +50,7 @@ ROLES_OF = {
     "detail": ANY_ROLE,
     "live": READERS,
     "design": OWNERS,
+    "conditions": OWNERS,
     "design-file": READERS,
     "power": READERS,
     "imbalance": READERS,

@@ -17,6 +17,7 @@ from studies.allocation.assignment.methods import method_from
 from studies.allocation.selectors import allocations
 from studies.allocation.selectors.assignment_seed import seed_sentence, seed_state
 from studies.console.forms.assignment import METHOD_LABELS
+from studies.console.forms.conditions import ConditionsForm
 from studies.console.forms.console import DesignForm, MemberForm, NewStudyForm
 from studies.console.forms.data import ExportForm
 from studies.console.views.outcomes import button, perform, refusals_in, warn_of_numbers
@@ -27,10 +28,12 @@ from studies.design.narrative.plan import (
     planned_sentences,
     primary_test_sentence,
 )
+from studies.design.selectors.available_models import available_models
 from studies.design.selectors.launch_overview import launch_overview
 from studies.design.selectors.markdown import rendered
 from studies.design.selectors.texts import texts_of
 from studies.design.services import launch
+from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import age_limits, change_design, create_study
 from studies.enums import Mode, StudyStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
@@ -196,6 +199,24 @@ def study_design(request: HttpRequest, seat: Seat) -> HttpResponse:
             warn_of_numbers(request, study)
             return redirect("studies:detail", slug=study.slug)
     return render(request, "console/studies/design.html", {"study": study, "form": form})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@seated(OWNERS)
+def study_conditions(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Choose a draft's conditions among the models of all runs on its dataset version."""
+    study = seat.study
+    if study.status != StudyStatus.DRAFT:
+        messages.error(request, "The design was frozen at the launch and cannot be changed any more.")
+        return redirect("studies:detail", slug=study.slug)
+    chosen = list(study.conditions.order_by("position").values_list("model_digest", flat=True))
+    form = ConditionsForm(available_models(study), request.POST or None, initial={"models": chosen})
+    if request.method == "POST" and form.is_valid():
+        with refusals_in(form, "models", of="bad_conditions"):
+            choose_conditions(study=study, digests=form.cleaned_data["models"], actor=request.user)
+            messages.success(request, "The conditions are saved.")
+            return redirect("studies:detail", slug=study.slug)
+    return render(request, "console/studies/conditions.html", {"study": study, "form": form})
 
 
 GAP_PAGES = {

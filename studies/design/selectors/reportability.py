@@ -48,10 +48,13 @@ def report_problems(study: Study, objective: Any) -> list[str]:
         check_run(run)
     except ParallaxError as refusal:
         return [str(refusal)]
-    problems = []
-    for condition, position in zip(study.conditions.order_by("position"), positions_in(study, run), strict=True):
-        if position is None:
-            problems.append(f"{condition.label}: its model is not one that run {run.pk} measured.")
+    conditions = study.conditions.order_by("position")
+    problems = [
+        f"{condition.label}: its model is not one that run {run.pk} measured. Evaluate the algorithms of all "
+        "conditions in one run, which uses the trained models again; then save the conditions once more."
+        for condition, position in zip(conditions, positions_in(study, run), strict=True)
+        if position is None
+    ]
     kind, _at, profile = str(objective).partition("@profile")
     if profile and int(profile) not in run.profile_lengths:
         problems.append(

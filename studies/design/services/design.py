@@ -14,7 +14,7 @@ from core.errors import NotAllowedInState, ParallaxError, ParameterError
 from core.models import LogEntry
 from core.transitions import record
 from evaluation.enums import RunStatus
-from evaluation.models import EvaluationRun
+from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.selectors import newest_succeeded_run
 from evaluation.selectors.results import check_protocol
 from evaluation.selectors.runs import failed_algorithms, measured_algorithms
@@ -96,6 +96,18 @@ def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> Evaluatio
     return run
 
 
+def _labelled(run: EvaluationRun, labels: Sequence[str]) -> list[RunAlgorithm]:
+    """The measured algorithms of a run with these labels, in the order of the run; all without labels."""
+    measured = list(measured_algorithms(run))
+    known = [algorithm.label for algorithm in measured]
+    if unknown := [label for label in labels if label not in known]:
+        raise ParallaxError(
+            "study.bad_conditions",
+            f"Run {run.pk} measured no {', '.join(unknown)}. Choose among {', '.join(known)}.",
+        )
+    return [algorithm for algorithm in measured if not labels or algorithm.label in labels]
+
+
 def _first_settings(preset: Preset, version: DatasetVersion) -> dict[str, Any]:
     settings = copy.deepcopy(preset.settings)
     settings |= words_at_creation(version.dataset.kind_of_item, settings.get(ITEM_NOUN, {}))
@@ -119,8 +131,11 @@ def create_study(
     seed: int | None = None,
     owner: Any = None,
     title: str = "",
+    labels: Sequence[str] = (),
 ) -> Study:
     """Make a draft whose conditions are the very models that `run` measured (by default the newest finished).
+
+    `labels` name the algorithms of the run that become conditions; without any, all do.
 
     Participants are assigned by a secret seed drawn from the operating system. A `seed` that is given decides the
     assignment instead, for simulations and demonstrations: anyone who knows it can predict every assignment.
@@ -129,7 +144,7 @@ def create_study(
 
     Raises `study.bad_slug`, `study.slug_taken`, `study.unknown_template`, `study.no_run`,
     `study.run_not_finished`, `study.run_not_reportable`, `study.run_of_other_dataset`, `study.run_of_many_models`,
-    `study.bad_target`.
+    `study.bad_target`, `study.bad_conditions`.
     """
     check_slug(slug)
     _check_target(per_condition)
@@ -143,7 +158,7 @@ def create_study(
             model_digest=algorithm.model.digest,
             target=per_condition,
         )
-        for position, algorithm in enumerate(measured_algorithms(chosen))
+        for position, algorithm in enumerate(_labelled(chosen, labels))
         if algorithm.model is not None
     ]
     return new_draft(
@@ -199,7 +214,7 @@ def new_draft(
     return study
 
 
-def _with_block_weights(study: Study) -> dict[str, Any]:
+def with_block_weights(study: Study) -> dict[str, Any]:
     """The settings with how often a block holds each condition; without where all have the same target."""
     weights = block_weights(list(study.conditions.order_by("position").values_list("target", flat=True)))
     settings = {name: value for name, value in study.settings.items() if name != "block_weights"}
@@ -268,7 +283,7 @@ def change_design(
         current.conditions.filter(position=position).update(target=target)
     current.settings = {**current.settings, **(settings or {})}
     if per_condition is not None or targets:
-        current.settings = _with_block_weights(current)
+        current.settings = with_block_weights(current)
     if ages is not None:
         current.questionnaire = _with_ages(current.questionnaire, *ages)
     current.texts = with_texts(current.texts, texts or {}, names=CHANGEABLE_TEXTS)

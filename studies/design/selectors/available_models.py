@@ -1,0 +1,56 @@
+"""The models that a draft can have as conditions: all that runs on its dataset version measured."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from catalog.models import DatasetVersion
+from core.errors import ParallaxError
+from evaluation.models import EvaluationRun, TrainedModel
+from evaluation.selectors.runs import measured_algorithms, succeeded_runs
+from studies.design.selectors.reportability import check_run
+from studies.models import Study
+
+
+@dataclass(frozen=True)
+class AvailableModel:
+    """A model with the newest run that measured it; the study's own run comes first."""
+
+    label: str
+    model: TrainedModel
+    run: EvaluationRun
+
+
+def available_models(study: Study) -> list[AvailableModel]:
+    """The models of all runs that a report can use, each once, those of the study's own run first."""
+    found: dict[str, AvailableModel] = {}
+    runs = sorted(reportable_runs(study.dataset_version), key=lambda run: run.pk != study.run_id)
+    for run in runs:
+        for algorithm in measured_algorithms(run):
+            if algorithm.model is not None:
+                found.setdefault(algorithm.model.digest, AvailableModel(algorithm.label, algorithm.model, run))
+    return list(found.values())
+
+
+def run_with(study: Study, digests: Collection[str]) -> EvaluationRun | None:
+    """The study's own run if it measured all of these models, else the newest that did; None where none did."""
+    runs = sorted(reportable_runs(study.dataset_version), key=lambda run: run.pk != study.run_id)
+    for run in runs:
+        measured = {algorithm.model.digest for algorithm in measured_algorithms(run) if algorithm.model is not None}
+        if measured.issuperset(digests):
+            return run
+    return None
+
+
+def reportable_runs(version: DatasetVersion) -> list[EvaluationRun]:
+    """The succeeded runs on a dataset version that a report can use, newest first."""
+    return [run for run in succeeded_runs().filter(version=version) if _is_reportable(run)]
+
+
+def _is_reportable(run: EvaluationRun) -> bool:
+    try:
+        check_run(run)
+    except ParallaxError:
+        return False
+    return not run.folds
