@@ -12,10 +12,14 @@ from django.test import Client
 from lxml import html
 
 from catalog.models import Item
+from catalog.selectors.search import ORDERS, search_items
+from core.provenance import derived_seed
+from studies.console.forms.console import DesignForm
 from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Event, ExternalId, Participant, ProfileRating, Response, Study
 from studies.participation.views import questions
+from studies.participation.views.rating import PAGE_SIZE
 from studies.recruitment.services.entry_links import VALID_SECONDS, entry_link
 from tests.factories.catalog import make_version
 from tests.factories.studies import completed, make_study
@@ -304,6 +308,18 @@ def test_the_order_at_first_is_each_participants_own(study: Study) -> None:
 
     orders = [order(Person(study).to("rate")) for _ in range(3)]
     assert len({tuple(o) for o in orders}) == 3
+
+
+def test_every_order_of_the_design_is_offered_and_used(study: Study) -> None:
+    assert {key for key, _ in DesignForm(study).fields["item_order"].choices} == set(ORDERS)  # type: ignore[attr-defined]
+    person = Person(study).to("rate")
+    seed = derived_seed(study.seed, "browse", Participant.objects.get().code)
+    for order in ORDERS:
+        study.settings["item_order"] = order
+        study.save()
+        shown = [li.get("id") for li in tree(person.get("rate/")).xpath("//li[@class='film']")]
+        expected = search_items(study.dataset_version, order=order, seed=seed, limit=PAGE_SIZE).items
+        assert shown == [f"film-{item.pk}" for item in expected]
 
 
 def test_details_show_the_facts_and_are_noted(study: Study) -> None:

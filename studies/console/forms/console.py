@@ -46,6 +46,7 @@ ORDER_LABELS = {
     "random": "At random for each participant",
     "popularity": "Most rated first",
     "title": "By title",
+    "strata": "Mixed evenly from well known to little known, at random for each participant",
 }
 PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
 ASSIGNMENT = "Assignment to conditions"

@@ -44,7 +44,7 @@ from studies.usage_data import SETTING
 FOLDER = Path(__file__).parent
 COVARIATE_KINDS = (NUMBER, CHOICE, YES_NO, LIKERT, SLIDER)
 INTERVIEWERS = ("crossed", "nested")  # with conditions; a design that says nothing has them crossed
-ITEM_ORDERS = ("random", "popularity", "title")
+ITEM_ORDERS = ("random", "popularity", "title", "strata")
 MEASURES = PERCEIVED
 METRICS = ("recall", "fallout")  # on whole profiles, or on so many ratings: recall@profile5
 _METRIC = re.compile(r"(?:recall|fallout)(?:@profile([1-9]\d{0,3}))?")
