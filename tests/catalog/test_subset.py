@@ -136,6 +136,15 @@ def test_the_same_recipe_on_the_same_parent_gives_the_same_digest() -> None:
     assert other.content_hash != first.version.content_hash
 
 
+def test_a_retired_subset_is_brought_back_by_its_recipe() -> None:
+    base = make_version()
+    subset = make_subset(version=base, recipe=Recipe(k_core=5)).version
+    retire_version(version=subset)
+    assert newest_version("small").pk == base.pk
+    assert not make_subset(version=base, recipe=Recipe(k_core=5)).is_new
+    assert newest_version("small").pk == subset.pk
+
+
 def test_times_utilities_and_the_probe_list_follow_the_ratings() -> None:
     base = make_dated_version()
     recipe = Recipe(date_from=date(2020, 2, 1), date_until=date(2020, 12, 31), k_core=2)
