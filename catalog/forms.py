@@ -116,7 +116,7 @@ class SubsetForm(forms.Form):
         label="Top items",
         required=False,
         min_value=1,
-        help_text="The items with the most ratings. Ties are broken by the order of the items in the dataset.",
+        help_text="The number of items with the most ratings. Ties are broken by their order in the dataset.",
     )
     min_item_ratings = forms.IntegerField(
         label="Minimum ratings per item", required=False, min_value=1, help_text="Applied once, before users."
@@ -130,7 +130,7 @@ class SubsetForm(forms.Form):
     )
     seed = forms.IntegerField(label="Seed", initial=1, min_value=0, max_value=LARGEST_SEED)
     k_core = forms.IntegerField(
-        label="k-core",
+        label="k",
         required=False,
         min_value=1,
         help_text="Repeats until every user and every item has at least k ratings.",
