@@ -13,7 +13,7 @@ def may_retire(user: Any, version: DatasetVersion) -> bool:
     return version.retired_at is None and is_theirs
 
 
-def may_add_metadata(user: Any, version: DatasetVersion) -> bool:
+def may_add_version(user: Any, version: DatasetVersion) -> bool:
     """Whether `user` owns the version's dataset or is staff, and it is not retired."""
     is_theirs = user.is_staff or user.is_superuser or version.dataset.owner_id == user.pk
     return version.retired_at is None and is_theirs

@@ -12,12 +12,13 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog import charts
-from catalog.forms import BrowseForm, ItemTypeForm, MetadataForm
+from catalog.forms import BrowseForm, ItemTypeForm, MetadataForm, SubsetForm
 from catalog.importers.auto import FORMATS
 from catalog.importers.pictures import MEDIA_TYPES
 from catalog.models import DatasetVersion, Item
-from catalog.permissions import may_add_metadata, may_change_item_type, may_retire
+from catalog.permissions import may_add_version, may_change_item_type, may_retire
 from catalog.posters import poster_svg
+from catalog.selectors.attributes import attribute_kinds
 from catalog.selectors.datasets import (
     dataset_lines,
     decades_of,
@@ -31,7 +32,7 @@ from catalog.selectors.datasets import (
 from catalog.selectors.ratings import rated_between
 from catalog.selectors.search import search_items
 from catalog.selectors.shape import shape_of
-from catalog.services import add_uploaded_metadata, change_item_type, retire_version
+from catalog.services import add_uploaded_metadata, change_item_type, make_subset, retire_version
 from core.errors import ParallaxError, ParameterError
 from core.provenance import digest_of
 
@@ -77,7 +78,7 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
                 for reason, rows in version.report["dropped"].items()
             ],
             "may_retire": may_retire(request.user, version),
-            "may_add_metadata": may_add_metadata(request.user, version),
+            "may_add_version": may_add_version(request.user, version),
             "item_words": version.dataset.kind_of_item.words_in("en"),
             "item_type_form": (
                 ItemTypeForm(initial={"item_type": version.dataset.item_type})
@@ -120,7 +121,7 @@ def set_item_type(request: HttpRequest, name: str, number: int) -> HttpResponse:
 def add_item_metadata(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Add item metadata from a file; the result is the dataset's next version."""
     version = _version(name, number)
-    if not may_add_metadata(request.user, version):
+    if not may_add_version(request.user, version):
         raise PermissionDenied("Only the dataset's owner or staff can add metadata, and only to a version in use.")
     form = MetadataForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
@@ -139,6 +140,30 @@ def add_item_metadata(request: HttpRequest, name: str, number: int) -> HttpRespo
             messages.success(request, f"Version {new_version.number} has new metadata for {changed:,} items.")
             return redirect(new_version)
     return render(request, "console/catalog/metadata.html", {"version": version, "form": form})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def make_version_subset(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Make a subset of a version; the result is the dataset's next version."""
+    version = _version(name, number)
+    if not may_add_version(request.user, version):
+        raise PermissionDenied("Only the dataset's owner or staff can make subsets, and only of a version in use.")
+    form = SubsetForm(request.POST or None, kinds=attribute_kinds(version), rated_between=rated_between(version))
+    if request.method == "POST" and form.is_valid():
+        try:
+            result = make_subset(version=version, recipe=form.cleaned_data["recipe"], actor=request.user)
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            subset = result.version
+            messages.success(
+                request,
+                f"Version {subset.number} is a subset of version {version.number}."
+                if result.is_new
+                else f"Version {subset.number} had this content already, so no version was created.",
+            )
+            return redirect(subset)
+    return render(request, "console/catalog/subset.html", {"version": version, "form": form})
 
 
 @require_safe

@@ -72,6 +72,20 @@ def newest_version(name: str) -> DatasetVersion:
     return version
 
 
+def version_numbered(name: str, number: int) -> DatasetVersion:
+    """The version of the dataset with this number, retired or not. Raises ParallaxError for `dataset.unknown`: no such
+    dataset or version.
+    """
+    version = version_in_console().filter(dataset__name=name, number=number).first()
+    if version is None:
+        numbers = sorted(version_in_console().filter(dataset__name=name).values_list("number", flat=True))
+        known = f"Known: {', '.join(map(str, numbers))}." if numbers else "There is no dataset of that name."
+        raise ParallaxError(
+            "dataset.unknown", f"There is no version {number} of {name!r}. {known}", {"name": name, "number": number}
+        )
+    return version
+
+
 def datasets_with_versions() -> QuerySet[Dataset]:
     """Every dataset by name, each with all its versions, newest first."""
     versions = DatasetVersion.objects.select_related("dataset").order_by("-number")

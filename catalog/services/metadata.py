@@ -18,6 +18,7 @@ from catalog.importers.facts import MOST_FACTS, PICTURE, ItemFacts
 from catalog.importers.metadata import LIMITS, MetadataOptions, read_metadata
 from catalog.importers.pictures import Pictures
 from catalog.models import DatasetVersion
+from catalog.selectors.parsed_items import parsed_items
 from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
 from catalog.services.pictures import store_picture, stored_name
 from catalog.services.refusals import import_refusals
@@ -75,7 +76,7 @@ def add_metadata(
         if progress is not None:
             progress(f"Reading {file}", rows, None)
 
-    before = _items_of(version)
+    before = parsed_items(version)
     with import_refusals():
         pictures = Pictures.of(images)
         metadata = read_metadata(
@@ -169,31 +170,6 @@ def _named_by_content(facts: Iterable[ItemFacts], pictures: Pictures) -> list[st
                 stored_names[file] = stored_name(pictures.read(file))
             item_facts.fields[PICTURE] = stored_names[file]
     return list(stored_names)
-
-
-def _items_of(version: DatasetVersion) -> list[ParsedItem]:
-    """The version's items as an importer returns them, in order."""
-    features: dict[int, list[tuple[str, str]]] = {}
-    rows = version.items.order_by("index", "features__position", "features__pk").values_list(
-        "index", "features__kind", "features__value"
-    )
-    for index, kind, value in rows.iterator(chunk_size=10_000):
-        if kind is not None:
-            features.setdefault(index, []).append((kind, value))
-    return [
-        ParsedItem(
-            external_id=item.external_id,
-            title=item.title,
-            year=item.year,
-            plot=item.plot,
-            features=tuple(features.get(item.index, ())),
-            image_url=item.image_url,
-            trailer_url=item.trailer_url,
-            links=tuple(item.links.items()),
-            image=item.image,
-        )
-        for item in version.items.order_by("index").iterator(chunk_size=2_000)
-    ]
 
 
 def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Changes:

@@ -76,8 +76,8 @@ def test_facts_make_the_next_version_and_leave_the_first_as_it_was(tmp_path: Pat
 
 def test_items_read_back_from_rows_are_the_items_that_were_imported() -> None:
     """The hash of a version follows from its rows alone, so equal content is found however it came about."""
+    from catalog.selectors.parsed_items import parsed_items
     from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
-    from catalog.services.metadata import _items_of
     from catalog.services.versions import store_version
     from core import artefacts
 
@@ -87,7 +87,7 @@ def test_items_read_back_from_rows_are_the_items_that_were_imported() -> None:
         title=None,
         arrays=artefacts.load(ARTEFACT_KIND, base.ratings_digest).arrays,
         scale=scale_of(base),
-        items=_items_of(base),
+        items=parsed_items(base),
         source_format="other",
         is_synthetic=base.is_synthetic,
         report={},

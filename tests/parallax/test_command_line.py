@@ -127,6 +127,13 @@ import_dataset {files}/table.csv --name films --json {files}/none/x.json
 import_dataset {files}/table.csv --name films --format netflix
 add_metadata none {files}/table.csv
 add_metadata none {files}/none
+subset none --k-core 5
+subset none --parent 1 --k-core 5
+subset none
+subset none --k-core 0
+subset none --from nonsense
+subset none --feature nonsense
+subset none --k-core 5 --json {files}/none/x.json
 download_dataset nonsense
 download_dataset ml-latest-small --dir {files} --url http://127.0.0.1:9/none.zip
 train none --algorithm puresvd

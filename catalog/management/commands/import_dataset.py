@@ -14,13 +14,12 @@ from catalog.importers.auto import FORMATS
 from catalog.importers.base import RatingScale
 from catalog.item_types import ITEM_TYPES
 from catalog.management.flags import in_flags
+from catalog.management.import_line import ImportLine
 from catalog.models import DatasetVersion
 from catalog.services import import_dataset
 from core.errors import ParallaxError, ParameterError
 
-SECONDS_BETWEEN_LINES = 0.2
 EXAMPLES_SHOWN = 3
-LINE_WIDTH = 72
 # Options of the command that name a column or a setting of delimited files, as the service calls them.
 COLUMN_OPTIONS = {
     "user_column": "user",
@@ -110,7 +109,7 @@ class Command(BaseCommand):
         if file is not None and not file.parent.is_dir():
             raise CommandError(f"There is no folder {file.parent} to write {file.name} into. Create it first.")
         started = time.monotonic()
-        self._written_at = 0.0
+        line = ImportLine(self.stdout)
         try:
             version = import_dataset(
                 path=options["path"],
@@ -118,31 +117,18 @@ class Command(BaseCommand):
                 title=options["title"],
                 source_format=options["format"],
                 options=_service_options(options),
-                progress=self._progress,
+                progress=line.update,
                 item_type=options["item_type"],
             )
         except ParallaxError as refusal:
-            self._end_line()
             raise CommandError(in_flags(refusal)) from refusal
-        self._end_line()
+        finally:
+            line.clear()
         seconds = time.monotonic() - started
         self._table(version, seconds)
         if file is not None:
             file.write_text(json.dumps(_document(version, seconds), indent=2, ensure_ascii=False) + "\n")
             self.stdout.write(f"Written to {file}.")
-
-    def _progress(self, what: str, done: int, total: int | None) -> None:
-        """Overwrite one progress line; write nothing if the output is not a terminal."""
-        if not self.stdout.isatty() or time.monotonic() - self._written_at < SECONDS_BETWEEN_LINES:
-            return
-        self._written_at = time.monotonic()
-        of = f" of {total:,}" if total is not None else ""
-        self.stdout.write(f"\r{f'{what}: {done:,}{of}':<{LINE_WIDTH}.{LINE_WIDTH}}", ending="")
-        self.stdout.flush()
-
-    def _end_line(self) -> None:
-        if self._written_at:
-            self.stdout.write("\r" + " " * LINE_WIDTH + "\r", ending="")
 
     def _table(self, version: DatasetVersion, seconds: float) -> None:
         report = version.report
