@@ -24,17 +24,20 @@ from evaluation.splitting.options import (
     LeaveOneOut,
     Probe,
     RandomPerUser,
+    Strangers,
     TemporalExact,
     TemporalShare,
 )
 from evaluation.splitting.partition import Partition
 from evaluation.splitting.per_user import all_but_n, given_n, leave_one_out, random_per_user
 from evaluation.splitting.rows import RatingRows
+from evaluation.splitting.strangers import strangers
 from evaluation.splitting.temporal import temporal_exact, temporal_global, temporal_per_user
 from recommenders.parameters import Parameters
 
 Pairs = tuple[NDArray[np.integer], NDArray[np.integer]]
 Maker = Callable[[RatingRows, Any, int, Pairs | None], Iterator[Partition]]
+STRANGERS = "strangers"  # the split whose test users are as new to the models as participants
 ONE_MODEL = "Trains one model per algorithm, without the hidden ratings, so a study can serve this model."
 
 
@@ -158,6 +161,16 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 "n ratings of each test user.",
                 "Users give exactly n more ratings: suited to diagnosis rather than to choosing an algorithm.",
                 lambda rows, o, seed, _: iter([all_but_n(rows, n=o.n, test_users=o.test_users, seed=seed)]),
+            ),
+            SplitKind(
+                STRANGERS,
+                "Strangers",
+                Strangers,
+                "All ratings of a share of the users: some of each are given as a profile, the others are tested.",
+                "Users are new to the models, and known by few ratings, as participants of a study are.",
+                lambda rows, o, seed, _: iter(
+                    [strangers(rows, share=o.share, given=o.given, hidden=o.hidden, seed=seed)]
+                ),
             ),
             SplitKind(
                 "k-fold",

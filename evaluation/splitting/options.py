@@ -81,6 +81,23 @@ class AllButN(Parameters):
 
 
 @dataclass(frozen=True)
+class Strangers(Parameters):
+    """Options of ``strangers``."""
+
+    share: float = parameter(0.1, description="Share of users held out whole.", minimum=0.0, maximum=BELOW_ONE)
+    given: int = parameter(5, description="Given ratings of each test user; 0: all but the hidden ones.", minimum=0)
+    hidden: int = parameter(0, description="Hidden ratings of each test user; 0: all but the given ones.", minimum=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.given > 0) == (self.hidden > 0):
+            raise ParameterError(
+                "Either `given` or `hidden` ratings are above 0, as in 'strangers:given=5' and 'strangers:given=0,"
+                "hidden=3'."
+            )
+
+
+@dataclass(frozen=True)
 class KFold(Parameters):
     """Options of ``k-fold``."""
 

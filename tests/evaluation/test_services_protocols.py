@@ -75,6 +75,7 @@ def test_numbers_of_every_protocol_are_the_same_however_the_run_is_cut(
         {"name": "random-per-user"},
         {"name": "given-n", "n": 3},
         {"name": "all-but-n", "n": 4},
+        {"name": "strangers", "share": 0.3, "given": 3},
         {"name": "leave-one-out", "which": "random"},
         {"name": "cold-start-items", "share": 0.3},
         {"name": "cold-start-items", "share": 0.3, "outcome": "explicit"},

@@ -34,6 +34,8 @@ WRITTEN = [
     "random-per-user:test_users=10",
     "given-n:n=3",
     "all-but-n:n=2,test_users=8",
+    "strangers:share=.3,given=2",
+    "strangers:share=.3,given=0,hidden=2",
     "k-fold:k=4",
     "k-fold:k=3,over=users",
     "leave-one-out",
@@ -143,6 +145,31 @@ def test_probe_hides_what_it_always_hid():
     assert now.left_out["hidden ratings of items without training ratings"] == is_cold.sum()
 
 
+@pytest.mark.parametrize(("text", "given", "hidden"), [("given=2", 2, None), ("given=0,hidden=3", None, 3)])
+def test_strangers_train_nothing_and_give_as_many_ratings_as_stated(text, given, hidden):
+    user_items, _ = data()
+    rows = RatingRows.of(user_items)
+    (partition,) = made(f"strangers:share=.3,{text}", rows)
+    eligible = np.flatnonzero(rows.counts > (given or hidden))
+    assert len(partition.test_users) == round(0.3 * len(eligible))
+    assert set(partition.test_users) <= set(eligible)
+    assert not np.isin(rows.users[partition.train], partition.test_users).any()
+    n_given, n_hidden = (
+        np.bincount(rows.users[side], minlength=30)[partition.test_users]
+        for side in (partition.profile, partition.hidden)
+    )
+    assert (n_given + n_hidden == rows.counts[partition.test_users]).all()
+    assert set(n_given if given else n_hidden) == {given or hidden}
+    assert not np.array_equal(partition.test_users, made(f"strangers:share=.3,{text}", rows, seed=6)[0].test_users)
+
+
+@pytest.mark.parametrize("text", ["strangers:share=0", "strangers:share=.01", "strangers:given=25"])
+def test_strangers_need_a_test_user_and_a_training_user(text):
+    user_items, _ = data()
+    with pytest.raises(DataError, match="choose another share, or fewer given ratings"):
+        made(text, RatingRows.of(user_items))
+
+
 def test_matrices_keep_every_index():
     user_items, _ = data()
     fold = made("k-fold:k=3,over=users", RatingRows.of(user_items))[1]
@@ -168,6 +195,8 @@ def test_matrices_keep_every_index():
         ("holdout:share=1", "at most 0.999"),
         ("holdout:within=item", "one of all, user"),
         ("given-n:n=0", "at least 1"),
+        ("strangers:given=0", "Either `given` or `hidden`"),
+        ("strangers:given=5,hidden=3", "Either `given` or `hidden`"),
         ("k-fold:k=1", "at least 2"),
         ("probe:share=.5,list=probe.txt", "a share or a list, not both"),
         ("dev-eval", "wraps another split"),
