@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from analysis.narrative.words import coefficient, in_words, plural
-from analysis.results.matrix import Matrix, MatrixCell
+from analysis.results.matrix import KNOWN_USERS, Matrix, MatrixCell
 from analysis.tables.cells import capital, equals, listed
+from evaluation.splitting.kinds import STRANGERS
 from inference.agreement import smallest_exact_p
 from inference.results import Undefined
 from studies.design.narrative.plan import level
@@ -74,6 +75,17 @@ def prediction(matrix: Matrix) -> str:
         runs = "these runs" if any(metric.protocol for metric in matrix.metrics) else "this run"
         return f"No objective metric of {runs} was significantly correlated with {measures}."
     return f"No metric that could be compared was significantly correlated with {measures}; {untested(matrix)}."
+
+
+def other_users(matrix: Matrix) -> str:
+    """How metrics on the other kind of test users were measured, after a space; empty without such metrics."""
+    sources = {metric.protocol for metric in matrix.metrics}
+    models = "from a run of the same algorithms, whose models were trained on other ratings"
+    if STRANGERS in sources:
+        return f" “{STRANGERS}”: measured on users of whom no rating was trained on, {models}."
+    if KNOWN_USERS in sources:
+        return f" “{KNOWN_USERS}”: measured on users whose other ratings were trained on, {models}."
+    return ""
 
 
 def untested(matrix: Matrix) -> str:

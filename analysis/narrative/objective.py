@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
+from typing import Any
 
 from analysis.narrative.words import length_words, plural
 from analysis.results.objective import ProfileLength
 from analysis.tables.cells import listed, written
+from evaluation.splitting.kinds import STRANGERS
 from inference.results import Undefined
 
 SAME_RECALL = 0.0005  # a smaller difference does not show in three digits
@@ -99,3 +102,22 @@ def shorter(whole: ProfileLength, cut: ProfileLength, kind: str = "recall") -> s
     if ranking_before == ranking_after:
         return f"{opening} remains {', '.join(ranking_before)}."
     return f"{opening} is {', '.join(ranking_after)}; with whole profiles it is {', '.join(ranking_before)}."
+
+
+def acquaintance(split: Mapping[str, Any]) -> str:
+    """Whether the test users were as new to the models as participants are; empty where a file named the cases.
+
+    Examples
+    --------
+    >>> acquaintance({"name": "probe"})
+    'Other ratings of the test users trained the models; none of the participants’ did.'
+    """
+    if split["name"] == "file":
+        return ""
+    if split["name"] != STRANGERS:
+        return "Other ratings of the test users trained the models; none of the participants’ did."
+    profile = f"{split['given']} of their ratings" if split["given"] else f"all of their ratings but {split['hidden']}"
+    return (
+        "The test users were as new to the models as the participants, because no rating of theirs was trained on; the "
+        f"profiles had {profile}, drawn at random."
+    )

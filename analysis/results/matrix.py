@@ -11,14 +11,16 @@ from analysis.results.variables import ScaleVariable, variable_of
 from inference.results import AgreementResult, Interval, Undefined
 
 Direction = Literal["higher", "lower", "neither"]
+KNOWN_USERS = "known users"  # the test users of a run that are not strangers to its models
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixMetric:
     """One metric as a run stored it: a row of the matrix.
 
-    `name` is the stored name, `label` the name within a sentence, `protocol` is empty for the run of the report and
-    names the protocol of another run of the same models. `direction` says which values are better.
+    `name` is the stored name, `label` the name within a sentence. `protocol` is empty for the run of the report; it
+    names the protocol of another run of the same models, or the test users of another run of the same algorithms.
+    `direction` says which values are better.
     """
 
     key: str

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.results.matrix import KNOWN_USERS
 from analysis.selectors.inputs import conditions_of
 from core.errors import ParallaxError
 from core.provenance import digest_of
@@ -16,6 +17,7 @@ from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.selectors.results import ModelRow, metrics_by_user, model_rows, user_values
 from evaluation.selectors.runs import DEVELOPMENT, measured_algorithms, succeeded_runs
+from evaluation.splitting.kinds import STRANGERS
 from studies.models import Study
 
 # The same metric from all candidates instead of those drawn, or the reverse: another computation, not another metric.
@@ -26,7 +28,8 @@ SAME_METRIC = ("(mode=exact)", "(mode=sampled)")
 class StoredMetric:
     """One metric of a run at one profile length, by condition.
 
-    `protocol` is empty for the run of the report. `reasons` say why a condition has no value. `users` has shape
+    `protocol` is empty for the run of the report; it is `STRANGERS` or `KNOWN_USERS` for a run of its protocol on the
+    other kind of test users. `reasons` say why a condition has no value. `users` has shape
     (n_users, n_conditions), NaN where a user has no value; None where no values by user are stored.
     """
 
@@ -56,13 +59,16 @@ class StoredMetrics:
 def stored_metrics(
     study: Study, run: EvaluationRun, conditions: Sequence[str], positions: Sequence[int]
 ) -> StoredMetrics:
-    """Read every metric of the report's run, and of the newest run of each other protocol that measured all models of
-    the study.
+    """Read every metric of the report's run, of the newest run of each other protocol that measured all models of the
+    study, and of the newest run of the same algorithms on the other kind of test users.
     """
     metrics = _metrics_of(run, conditions, positions, protocol="")
     digests = []
-    for other, positions_there in runs_of_other_protocols(study, run):
-        measured = _metrics_of(other, conditions, positions_there, protocol=other.protocol["name"])
+    others = [(*found, found[0].protocol["name"]) for found in runs_of_other_protocols(study, run)]
+    if (found := run_of_other_users(study, run)) is not None:
+        others.append((*found, STRANGERS if found[0].split["name"] == STRANGERS else KNOWN_USERS))
+    for other, positions_there, source in others:
+        measured = _metrics_of(other, conditions, positions_there, protocol=source)
         metrics += measured
         digests.append((other.inputs_hash, digest_of([[metric.key, dict(metric.values)] for metric in measured])))
     return StoredMetrics(tuple(metrics), tuple(digests))
@@ -84,6 +90,23 @@ def runs_of_other_protocols(study: Study, run: EvaluationRun) -> list[tuple[Eval
         if all(digest in position_of for digest in digests):
             newest[name] = (other, [position_of[digest] for digest in digests])
     return [newest[name] for name in PROTOCOLS if name in newest]
+
+
+def run_of_other_users(study: Study, run: EvaluationRun) -> tuple[EvaluationRun, list[int]] | None:
+    """The newest run of the same protocol whose test users are strangers to the models, if those of `run` are not, or
+    the reverse; and where the algorithms of the conditions stand in it. Its models were trained on other ratings.
+    """
+    wanted = [(condition.model.algorithm, condition.model.params) for condition in conditions_of(study)]
+    for other in succeeded_runs().filter(version=run.version_id, protocol=run.protocol, folds=[]):
+        if (other.split["name"] == STRANGERS) == (run.split["name"] == STRANGERS):
+            continue
+        measured = [
+            None if algorithm.model is None else (algorithm.model.algorithm, algorithm.model.params)
+            for algorithm in measured_algorithms(other)
+        ]
+        if all(algorithm in measured for algorithm in wanted):
+            return other, [measured.index(algorithm) for algorithm in wanted]
+    return None
 
 
 def _metrics_of(

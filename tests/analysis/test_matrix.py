@@ -182,6 +182,31 @@ def test_other_runs_are_inputs_and_their_order_is_that_of_the_protocols(diverse:
 
 @pytest.mark.integration
 @pytest.mark.django_db
+def test_metrics_on_strangers_join_those_on_known_users_and_the_reverse(db: None) -> None:
+    version, algorithms = make_version(), "toppop,corngr,puresvd:factors=2"
+    split = {"name": "strangers", "share": 0.3, "given": 3}
+    known = make_run_at("succeeded", version=version, algorithms=algorithms, profile_lengths=[])
+    turned = "puresvd:factors=2,toppop,corngr"
+    other = make_run_at("succeeded", version=version, algorithms=turned, split=split, profile_lengths=[])
+    for run, source, measured in ((known, "strangers", other), (other, "known users", known)):
+        study = make_study(slug=f"films-{run.pk}", run=run)
+        planted_person(study, "TopPop", [3, 3, 3, 3, 3], 3)
+        planted_person(study, "CorNgr", [4, 3, 3, 3, 3], 3)
+        planted_person(study, "PureSVD2", [5, 4, 3, 3, 3], 3)
+        report = build_report(study=study)
+        matrix = report.read_results().matrix
+        assert matrix is not None
+        (row,) = [metric for metric in matrix.metrics if metric.key == f"{source}/recall"]
+        assert row.title == f"Recall at 5, {source}"
+        assert row.values == {
+            entry.label: MetricResult.objects.get(algorithm=entry, metric="recall", profile_length=0).value
+            for entry in measured.algorithms.all()
+        }
+        page = page_without_pictures(report)
+        assert f"“{source}”: measured on users" in page
+        assert ("The test users were as new to the models" in page) == (run == other)
+
+
 def test_reports_stored_before_the_matrix_are_read(diverse: Report) -> None:
     before = {key: value for key, value in diverse.results.items() if key != "matrix"}
     results = decode(Results, before)

@@ -60,6 +60,7 @@ def test_the_command_names_them(run: EvaluationRun) -> None:
     out, name = StringIO(), run.version.dataset.name
     call_command("create_study", "two", "--dataset", name, "--conditions", "CorNgr", "TopPop", stdout=out)
     assert labels_of(Study.objects.get(slug="two")) == ["TopPop", "CorNgr"]
+    assert "evaluate with the split `strangers`." in out.getvalue()
     with pytest.raises(CommandError, match="measured no LSA"):
         call_command("create_study", "three", "--dataset", name, "--conditions", "LSA", stdout=out)
 
@@ -130,6 +131,16 @@ def test_models_of_other_versions_and_protocols_are_not_offered(draft: Study, ru
     make_run_at("succeeded", version=make_version(name="others"), algorithms="puresvd:factors=2")
     make_run_at("succeeded", version=run.version, algorithms="puresvd:factors=3", protocol={"name": "full-ranking"})
     assert [entry.label for entry in available_models(draft)] == ["TopPop", "CorNgr", "PureSVD4"]
+
+
+def test_a_run_on_strangers_needs_no_recommendation_of_one(run: EvaluationRun, client: Client) -> None:
+    split = {"name": "strangers", "share": 0.3, "given": 3}
+    other = make_run_at("succeeded", version=run.version, algorithms="toppop,corngr", split=split)
+    for slug, chosen, is_recommended in (("known", run, True), ("new-users", other, False)):
+        study = make_study(slug=slug, run=chosen, status="draft")
+        client.force_login(study.memberships.get().researcher)
+        page = client.get(reverse("studies:detail", args=[slug])).content.decode()
+        assert ("The test users of run" in page) == is_recommended
 
 
 def test_the_page_offers_and_saves_them(draft: Study, client: Client) -> None:

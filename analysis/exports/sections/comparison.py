@@ -131,6 +131,7 @@ def _matrix(matrix: Matrix, figure: FigureMaker) -> Figure | None:
         matrix_chart(matrix, matrix_sentences.title(matrix)),
         f"τ_b of every metric with every measure. {matrix_tables.orientation(matrix)} A frame marks the primary pair, "
         "an asterisk a significant correlation: of the primary pair by its own p, of the others after Holm's "
-        f"correction over {matrix.n_family:,} pairs. Novelty is no measure of quality.",
+        f"correction over {matrix.n_family:,} pairs. Novelty is no measure of quality."
+        f"{matrix_sentences.other_users(matrix)}",
         matrix_tables.matrix_table(matrix),
     )

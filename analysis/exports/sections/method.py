@@ -5,6 +5,7 @@ from __future__ import annotations
 from analysis.charts import method as charts
 from analysis.models import Report
 from analysis.narrative import figures as titles
+from analysis.narrative import objective as objective_narrative
 from analysis.narrative import plan as plan_narrative
 from analysis.results.objective import ObjectiveSide
 from analysis.results.report import Results
@@ -86,7 +87,8 @@ def _run(run: ObjectiveSide) -> str:
         f"The offline run ranked each hidden rating among {candidates} items that its user had not rated: "
         f"{run.n_relevant or 0:,} relevant cases (ratings of {run.protocol['relevant']:g} or more) for recall, and "
         f"{run.n_irrelevant or 0:,} irrelevant ones (ratings of {run.protocol['irrelevant']:g} or less) for fallout. "
-        f"A hit is a rank among the first {run.n}. The models are those that participants met, by digest."
+        f"A hit is a rank among the first {run.n}. The models are those that participants met, by digest. "
+        f"{objective_narrative.acquaintance(run.split)}"
     )
 
 

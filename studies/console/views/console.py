@@ -31,6 +31,7 @@ from studies.design.narrative.plan import (
 from studies.design.selectors.available_models import available_models
 from studies.design.selectors.launch_overview import launch_overview
 from studies.design.selectors.markdown import rendered
+from studies.design.selectors.reportability import known_users_note
 from studies.design.selectors.texts import texts_of
 from studies.design.services import launch
 from studies.design.services.conditions import choose_conditions
@@ -133,6 +134,7 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
         context |= {
             "conditions": study.conditions.select_related("model").order_by("position"),
             "ages": age_limits(study),
+            "known_users_note": known_users_note(study.run),
             "method_label": METHOD_LABELS[method_from(study.settings).name],
             "is_nested": is_nested(study),
             "taken_from": taken_from(study.settings) if is_usage(study.dataset_version) else None,

@@ -10,6 +10,7 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import check_protocol
 from evaluation.selectors.runs import measured_algorithms
+from evaluation.splitting.kinds import STRANGERS
 from studies.models import Study
 
 
@@ -26,6 +27,16 @@ def check_run(run: EvaluationRun) -> None:
     check_protocol(run)
     if run.folds:
         cases_of(run)  # which says why a run of several models has no one set of cases
+
+
+def known_users_note(run: EvaluationRun) -> str:
+    """A recommendation where the run's test users were training users too; empty where they were strangers."""
+    if run.split["name"] == STRANGERS:
+        return ""
+    return (
+        f"The test users of run {run.pk} were also training users, and participants are not. To measure users who are "
+        "as new to the models as participants, evaluate with the split `strangers`."
+    )
 
 
 def positions_in(study: Study, run: EvaluationRun) -> list[int | None]:

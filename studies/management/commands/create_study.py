@@ -10,6 +10,7 @@ from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import failed_algorithms
 from studies.allocation.selectors.assignment_seed import seed_sentence
+from studies.design.selectors.reportability import known_users_note
 from studies.design.services.design import create_study
 from studies.team.owners import owner_line, study_owner
 
@@ -72,6 +73,8 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"{failed.label} is not a condition, because it failed in run {study.run_id}: {failed.error}"
             )
+        if note := known_users_note(study.run):
+            self.stdout.write(note)
 
     @staticmethod
     def _version(dataset: str, run: EvaluationRun | None) -> Any:
