@@ -4,6 +4,7 @@
 PYTHON ?= $(or $(shell for each in /usr/bin/python3.11 python3.11; do \
 	$$each -c 'import ensurepip, venv' 2>/dev/null && echo $$each && break; done),python3.11)
 PORT ?= 8000
+DEMO ?= films
 VENV := .venv
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
@@ -48,8 +49,8 @@ install: $(STAMP) ## Create the environment and the database, or bring both up t
 	@$(MANAGE) migrate --no-input --verbosity 0
 	@echo "Parallax is installed. Run \`make demo\`, or \`$(MANAGE) COMMAND\`."
 
-demo: install ## Run the main job on the demo catalogue and serve it (PORT=8000, DEMO_EXIT=1 to stop when ready)
-	@exec $(MANAGE) demo --port $(PORT) $(if $(DEMO_EXIT),--exit)
+demo: install ## Run the main job on a demo catalogue and serve it (DEMO=films or books, PORT=8000, DEMO_EXIT=1 to stop when ready)
+	@exec $(MANAGE) demo --catalogue $(DEMO) --port $(PORT) $(if $(DEMO_EXIT),--exit)
 
 up: install ## Serve the site: web server and worker (PORT=8000)
 	@exec $(MANAGE) up --port $(PORT)

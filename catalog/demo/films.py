@@ -7,12 +7,12 @@ taste uses it.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from catalog.demo.works import RENOWN, Catalogue, checked_lists, checked_title, parse_works, whole_number
 from core.errors import DataError
 
 FILMS_PATH = Path(__file__).with_name("films.csv")
@@ -43,7 +43,6 @@ LISTS = ("directors", "cast", "genres", "countries")
 FIRST_YEAR = 1900
 LAST_YEAR = 2026
 PLOT_WORDS = range(8, 41)
-RENOWN = range(1, 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +61,11 @@ class DemoFilm:
     renown: int  # 1 (known to enthusiasts) to 5 (known to nearly everyone); an estimate, not a fact
     plot: str  # one sentence
     trailer_url: str = ""  # empty: the demo ships no trailers
+
+    @property
+    def creators(self) -> tuple[str, ...]:
+        """The directors."""
+        return self.directors
 
 
 @lru_cache(maxsize=1)
@@ -94,39 +98,17 @@ def parse_films(lines: Iterable[str], *, source: str) -> tuple[DemoFilm, ...]:
     Traceback (most recent call last):
     core.errors.DataError: films.csv must have the columns title, year, directors, cast, genres, countries, renown, plot, trailer_url; it has title, year.
     """  # noqa: E501 - a doctest's message has to be on one line
-    reader = csv.DictReader(lines, strict=True)
-    columns = tuple(reader.fieldnames or ())
-    if columns != COLUMNS:
-        wanted, got = ", ".join(COLUMNS), ", ".join(columns) or "none"
-        raise DataError(f"{source} must have the columns {wanted}; it has {got}.")
-    films: dict[tuple[str, int], DemoFilm] = {}
-    try:
-        for row in reader:
-            where = f"{source}, line {reader.line_num}"
-            if None in row or None in row.values():
-                raise DataError(f"{where}: the line must have {len(COLUMNS)} fields.")
-            film = _film(row, where=where)
-            if (film.title, film.year) in films:
-                raise DataError(f"{where}: {film.title} ({film.year}) appears twice; remove one of the two.")
-            films[film.title, film.year] = film
-    except csv.Error as error:
-        line_number = reader.reader.line_num  # the DictReader's own number lags behind when a line fails
-        raise DataError(f"{source}, line {line_number}: the line is not valid CSV ({error}).") from error
-    return tuple(films.values())
+    return parse_works(lines, source=source, columns=COLUMNS, read=_film)
 
 
-def _film(row: dict[str, str], *, where: str) -> DemoFilm:
-    title = row["title"]
-    if not title or title != title.strip():
-        raise DataError(f"{where}: the title {title!r} is empty or has spaces around it.")
-    lists = {name: _names(row[name], name, where=where) for name in LISTS}
-    for name in ("directors", "genres", "countries"):
-        if not lists[name]:
-            raise DataError(f"{where}: {title} needs at least one entry in {name}.")
-    unknown = [genre for genre in lists["genres"] if genre not in GENRES]
-    if unknown:
-        known = ", ".join(GENRES)
-        raise DataError(f"{where}: {title} has the unknown genre {unknown[0]!r}; use one of {known}.")
+def film_catalogue() -> Catalogue:
+    """The films with their genres."""
+    return Catalogue(demo_films(), GENRES)
+
+
+def _film(row: Mapping[str, str], where: str) -> DemoFilm:
+    title = checked_title(row, where)
+    lists = checked_lists(row, where, lists=LISTS, needed=("directors", "genres", "countries"), genres=GENRES)
     plot = row["plot"]
     ends = sum(mark in ".!?" for mark in plot)
     if ends != 1 or not plot.endswith((".", "!", "?")) or len(plot.split()) not in PLOT_WORDS:
@@ -135,25 +117,12 @@ def _film(row: dict[str, str], *, where: str) -> DemoFilm:
         )
     return DemoFilm(
         title=title,
-        year=_whole(row["year"], range(FIRST_YEAR, LAST_YEAR + 1), f"{where}: the year of {title}"),
+        year=whole_number(row["year"], range(FIRST_YEAR, LAST_YEAR + 1), f"{where}: the year of {title}"),
         directors=lists["directors"],
         cast=lists["cast"],
         genres=lists["genres"],
         countries=lists["countries"],
-        renown=_whole(row["renown"], RENOWN, f"{where}: the renown of {title}"),
+        renown=whole_number(row["renown"], RENOWN, f"{where}: the renown of {title}"),
         plot=plot,
         trailer_url=row["trailer_url"],
     )
-
-
-def _names(text: str, name: str, *, where: str) -> tuple[str, ...]:
-    names = tuple(text.split("|")) if text else ()
-    if any(not entry or entry != entry.strip() for entry in names) or len(set(names)) != len(names):
-        raise DataError(f"{where}: {name} {text!r} has an empty or repeated entry, or spaces around one.")
-    return names
-
-
-def _whole(text: str, allowed: range, what: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) not in allowed:
-        raise DataError(f"{what} is {text!r}; it must be a whole number from {allowed[0]} to {allowed[-1]}.")
-    return int(text)

@@ -1,21 +1,21 @@
-r"""A seeded model of taste that makes the demo catalogue's ratings.
+r"""A seeded model of taste that makes the ratings of the demo catalogues.
 
-**The ratings are synthetic.** No person gave them. They say nothing about the films or about people, and
+**The ratings are synthetic.** No person gave them. They say nothing about the works or about people, and
 every page that shows them has to say so. They let you try the platform without a dataset of your own, on a
 study in which personalised algorithms have something to learn.
 
-User :math:`u` is drawn to film :math:`i` with the affinity
+User :math:`u` is drawn to work :math:`i`, a film or a book, with the affinity
 
 .. math:: a_{ui} = w_g \, g_u \cdot G_i + w_r \, r_u \cdot R_i + w_e \, e_u y_i + w_d \, d_u \cdot D_i
           + w_h \, h_u \cdot H_i
 
-from the film's genres :math:`G_i`, cinema region :math:`R_i`, year :math:`y_i` and directors :math:`D_i`,
+from its genres :math:`G_i`, region :math:`R_i`, year :math:`y_i` and directors or authors :math:`D_i`,
 which content can explain, and from hidden traits :math:`H_i` (tone, pace), which only ratings reveal. Tastes
 in genres are correlated, as they come from a few factors that all users share. Then:
 
-- *what is rated* is not missing at random: :math:`n_u` films are drawn without replacement with weights
+- *what is rated* is not missing at random: :math:`n_u` works are drawn without replacement with weights
   :math:`\exp(p_i + \gamma a_{ui} + \delta q_i)`, where :math:`p_i` is a long-tailed popularity and
-  :math:`q_i` the film's quality, both of which grow with its renown;
+  :math:`q_i` the quality of the work, both of which grow with its renown;
 - *how it is rated*: :math:`\mu + b_u + q_i + \beta a_{ui} + \varepsilon`, rounded to the nearest of 1 to 5.
 
 References
@@ -36,7 +36,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.demo.films import GENRES, DemoFilm, demo_films
+from catalog.demo.films import film_catalogue
+from catalog.demo.works import Catalogue, Work
 from core.errors import ParameterError
 
 DEFAULT_USERS = 1500
@@ -52,7 +53,7 @@ HIDDEN_TRAITS = 6
 GENRE_WEIGHT = 0.60
 REGION_WEIGHT = 0.30
 ERA_WEIGHT = 0.35
-DIRECTOR_WEIGHT = 0.25
+CREATOR_WEIGHT = 0.25
 HIDDEN_WEIGHT = 0.70
 
 DRAW_TO_AFFINITY = 1.50  # how much more often people rate what they are drawn to
@@ -79,7 +80,7 @@ class SyntheticRatings(NamedTuple):
     """Ratings as three aligned arrays, by user and then item; each user × item pair at most once."""
 
     users: NDArray[np.int64]  # shape (n_ratings,); user index, 0 to n_users - 1
-    items: NDArray[np.int64]  # shape (n_ratings,); position of the film in `catalog.demo.films.demo_films`
+    items: NDArray[np.int64]  # shape (n_ratings,); position of the work in its catalogue
     values: NDArray[np.int64]  # shape (n_ratings,); ratings 1 to 5
 
 
@@ -87,19 +88,21 @@ class SyntheticRatings(NamedTuple):
 class Tastes:
     """What a population likes: the planted truth behind the ratings."""
 
-    # Shape (n_users, n_genres); liking of each genre of `GENRES`; mean 0, standard deviation 1 over the population.
+    # Shape (n_users, n_genres); liking of each genre; mean 0, standard deviation 1 over the population.
     genres: NDArray[np.float64]
-    # `regions`, `directors`, `hidden`: shape (n_users, ...); the same for cinema regions, directors (in order of first
-    # appearance) and hidden traits.
+    # `regions`, `creators`, `hidden`: shape (n_users, ...); the same for regions, directors or authors (in order of
+    # first appearance) and hidden traits.
     regions: NDArray[np.float64]
-    directors: NDArray[np.float64]
+    creators: NDArray[np.float64]
     hidden: NDArray[np.float64]
-    eras: NDArray[np.float64]  # shape (n_users,); liking of recent over old films
+    eras: NDArray[np.float64]  # shape (n_users,); liking of recent over old works
     generosity: NDArray[np.float64]  # shape (n_users,); rating points added to everything the user rates
 
 
-def synthetic_ratings(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) -> SyntheticRatings:
-    """Ratings of the demo films by made-up users; the same arguments always give the same arrays.
+def synthetic_ratings(
+    n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED, catalogue: Catalogue | None = None
+) -> SyntheticRatings:
+    """Ratings of a catalogue, by default the films, by made-up users; the same arguments always give the same arrays.
 
     Users keep their tastes and their ratings when the population grows. Each user has 20 to 120 ratings, about 60 on
     average. Raises ParameterError for `n_users` < 1 or `seed` < 0.
@@ -110,22 +113,23 @@ def synthetic_ratings(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) ->
     >>> np.unique(ratings.users).tolist(), bool(((ratings.values >= 1) & (ratings.values <= 5)).all())
     ([0, 1, 2], True)
     """
-    films = demo_films()
-    tastes = draw_tastes(n_users=n_users, seed=seed)
-    affinity = _affinity(films, tastes, seed)
-    quality = _quality(films, seed)
+    catalogue = film_catalogue() if catalogue is None else catalogue
+    works = catalogue.works
+    tastes = draw_tastes(n_users=n_users, seed=seed, catalogue=catalogue)
+    affinity = _affinity(catalogue, tastes, seed)
+    quality = _quality(works, seed)
     wished = TYPICAL_RATINGS * np.exp(SPREAD_OF_RATINGS * _stream(seed, "counts").standard_normal(n_users))
     counts = np.clip(np.rint(wished), FEWEST_RATINGS, MOST_RATINGS).astype(np.int64)
 
-    # The n_u largest of log weight + Gumbel noise are a weighted draw of n_u films without replacement.
+    # The n_u largest of log weight + Gumbel noise are a weighted draw of n_u works without replacement.
     keys = (
-        _popularity(films, seed)
+        _popularity(works, seed)
         + DRAW_TO_QUALITY * quality
         + DRAW_TO_AFFINITY * affinity
         + _stream(seed, "choice").gumbel(size=affinity.shape)
     )
     ranks = np.empty(keys.shape, dtype=np.int64)
-    np.put_along_axis(ranks, np.argsort(-keys, axis=1, kind="stable"), np.arange(len(films))[None, :], axis=1)
+    np.put_along_axis(ranks, np.argsort(-keys, axis=1, kind="stable"), np.arange(len(works))[None, :], axis=1)
     users, items = np.nonzero(ranks < counts[:, None])
 
     latent = (
@@ -139,7 +143,7 @@ def synthetic_ratings(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) ->
     return SyntheticRatings(users.astype(np.int64), items.astype(np.int64), values)
 
 
-def draw_tastes(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) -> Tastes:
+def draw_tastes(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED, catalogue: Catalogue | None = None) -> Tastes:
     """Tastes of the population that `synthetic_ratings` lets rate: tests compare the two. Raises ParameterError for
     `n_users` < 1 or `seed` < 0.
     """
@@ -147,57 +151,60 @@ def draw_tastes(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED) -> Taste
         raise ParameterError(f"n_users is {n_users}; the model of taste needs at least one user.")
     if seed < 0:
         raise ParameterError(f"seed is {seed}; it must be a whole number of at least 0.")
-    loadings = _stream(seed, "genre loadings").standard_normal((GENRE_FACTORS, len(GENRES)))
+    catalogue = film_catalogue() if catalogue is None else catalogue
+    n_genres = len(catalogue.genres)
+    loadings = _stream(seed, "genre loadings").standard_normal((GENRE_FACTORS, n_genres))
     loadings /= np.linalg.norm(loadings, axis=0)
     shared = _stream(seed, "genre factors").standard_normal((n_users, GENRE_FACTORS)) @ loadings
-    own = _stream(seed, "genres").standard_normal((n_users, len(GENRES)))
-    n_directors = len(_directors(demo_films()))
+    own = _stream(seed, "genres").standard_normal((n_users, n_genres))
+    n_creators = len(_creators(catalogue.works))
     return Tastes(
         genres=np.sqrt(0.7) * shared + np.sqrt(0.3) * own,
         regions=_stream(seed, "regions").standard_normal((n_users, len(REGIONS) + 1)),
-        directors=_stream(seed, "directors").standard_normal((n_users, n_directors)),
+        creators=_stream(seed, "directors").standard_normal((n_users, n_creators)),
         hidden=_stream(seed, "hidden tastes").standard_normal((n_users, HIDDEN_TRAITS)),
         eras=_stream(seed, "eras").standard_normal(n_users),
         generosity=GENEROSITY_SPREAD * _stream(seed, "generosity").standard_normal(n_users),
     )
 
 
-def _affinity(films: Sequence[DemoFilm], tastes: Tastes, seed: int) -> NDArray[np.float64]:
-    """Affinity of every user to every film, shape (n_users, n_items), before any rating is drawn."""
-    genres = _membership([film.genres for film in films], GENRES)
-    regions = _membership([_regions(film) for film in films], (*REGIONS, OTHER_REGION))
-    directed = _membership([film.directors for film in films], _directors(films))
-    traits = _stream(seed, "hidden traits").standard_normal((len(films), HIDDEN_TRAITS))
-    years = np.array([film.year for film in films], dtype=np.float64)
+def _affinity(catalogue: Catalogue, tastes: Tastes, seed: int) -> NDArray[np.float64]:
+    """Affinity of every user to every work, shape (n_users, n_items), before any rating is drawn."""
+    works = catalogue.works
+    genres = _membership([work.genres for work in works], catalogue.genres)
+    regions = _membership([_regions(work) for work in works], (*REGIONS, OTHER_REGION))
+    created = _membership([work.creators for work in works], _creators(works))
+    traits = _stream(seed, "hidden traits").standard_normal((len(works), HIDDEN_TRAITS))
+    years = np.array([work.year for work in works], dtype=np.float64)
     eras = (years - years.mean()) / years.std()
     affinity: NDArray[np.float64] = (
         GENRE_WEIGHT * tastes.genres @ genres.T
         + REGION_WEIGHT * tastes.regions @ regions.T
         + ERA_WEIGHT * np.outer(tastes.eras, eras)
-        + DIRECTOR_WEIGHT * tastes.directors @ directed.T
+        + CREATOR_WEIGHT * tastes.creators @ created.T
         + HIDDEN_WEIGHT / np.sqrt(HIDDEN_TRAITS) * tastes.hidden @ traits.T
     )
     return affinity
 
 
-def _popularity(films: Sequence[DemoFilm], seed: int) -> NDArray[np.float64]:
-    """Log popularity weight of each film, shape (n_items,): log-normal, higher for what is known today."""
-    renown = np.array([film.renown for film in films], dtype=np.float64)
-    own = POPULARITY_SPREAD * _stream(seed, "popularity").standard_normal(len(films))
+def _popularity(works: Sequence[Work], seed: int) -> NDArray[np.float64]:
+    """Log popularity weight of each work, shape (n_items,): log-normal, higher for what is known today."""
+    renown = np.array([work.renown for work in works], dtype=np.float64)
+    own = POPULARITY_SPREAD * _stream(seed, "popularity").standard_normal(len(works))
     popularity: NDArray[np.float64] = POPULARITY_PER_RENOWN * renown + own
     return popularity
 
 
-def _quality(films: Sequence[DemoFilm], seed: int) -> NDArray[np.float64]:
+def _quality(works: Sequence[Work], seed: int) -> NDArray[np.float64]:
     """Rating points everyone tends to add, shape (n_items,): what is still known is better on average."""
-    renown = np.array([film.renown for film in films], dtype=np.float64)
-    own = QUALITY_SPREAD * _stream(seed, "quality").standard_normal(len(films))
+    renown = np.array([work.renown for work in works], dtype=np.float64)
+    own = QUALITY_SPREAD * _stream(seed, "quality").standard_normal(len(works))
     quality: NDArray[np.float64] = QUALITY_PER_RENOWN * (renown - renown.mean()) + own
     return quality
 
 
 def _membership(lists: Sequence[Sequence[str]], names: Sequence[str]) -> NDArray[np.float64]:
-    """Rows of unit length that spread over the names a film has, shape (n_items, n_names)."""
+    """Rows of unit length that spread over the names a work has, shape (n_items, n_names)."""
     column = {name: index for index, name in enumerate(names)}
     member = np.zeros((len(lists), len(names)))
     for row, entries in enumerate(lists):
@@ -207,14 +214,14 @@ def _membership(lists: Sequence[Sequence[str]], names: Sequence[str]) -> NDArray
     return unit
 
 
-def _regions(film: DemoFilm) -> tuple[str, ...]:
-    """The one region of the film's first country: later ones are mostly co-producers."""
-    first = film.countries[0]
+def _regions(work: Work) -> tuple[str, ...]:
+    """The one region of the work's first country: later ones are mostly co-producers."""
+    first = work.countries[0]
     return tuple(region for region, countries in REGIONS.items() if first in countries) or (OTHER_REGION,)
 
 
-def _directors(films: Sequence[DemoFilm]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for film in films for name in film.directors))
+def _creators(works: Sequence[Work]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for work in works for name in work.creators))
 
 
 def _stream(seed: int, name: str) -> np.random.Generator:

@@ -1,13 +1,14 @@
 """Changes to the catalogue: import datasets, add item metadata, make subsets, change item types, retire versions."""
 
 from catalog.services.dataset_import import import_dataset, import_parsed
-from catalog.services.demo import DEMO_NAME, load_demo_dataset
+from catalog.services.demo import DEMO_BOOKS_NAME, DEMO_NAME, load_demo_books, load_demo_dataset
 from catalog.services.item_type_change import change_item_type
 from catalog.services.metadata import add_metadata, add_uploaded_metadata
 from catalog.services.subset import SubsetResult, make_subset
 from catalog.services.versions import retire_version
 
 __all__ = [
+    "DEMO_BOOKS_NAME",
     "DEMO_NAME",
     "SubsetResult",
     "add_metadata",
@@ -15,6 +16,7 @@ __all__ = [
     "change_item_type",
     "import_dataset",
     "import_parsed",
+    "load_demo_books",
     "load_demo_dataset",
     "make_subset",
     "retire_version",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from parallax.management.commands.demo import DATASET, DEMO_EMAIL, STUDY, Command
+from parallax.management.commands.demo import DEMO_EMAIL, DEMOS, Command
 from studies.design.narrative.preregistration import FORMS, preregistration
 from studies.design.selectors.planning import preregistration_plan
 from studies.models import Study
@@ -28,6 +28,7 @@ def ready(command: Command) -> str:
     """What a start of the demo prints when it is ready."""
     command.stdout = io.StringIO()  # type: ignore[assignment]
     command.started = 0.0
+    command.demo = DEMOS["films"]
     owner = command.first_account()
     command.say_ready("http://127.0.0.1:8000/", owner, Path("report.html"))
     return command.stdout.getvalue()
@@ -66,13 +67,16 @@ def test_the_account_of_an_installation_is_used_with_its_own_password() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_preregistration_states_a_hypothesis_for_a_synthetic_demo(form: str) -> None:
-    version = make_version(name=DATASET)
+@pytest.mark.parametrize("catalogue", list(DEMOS))
+def test_the_preregistration_states_a_hypothesis_for_a_synthetic_demo(catalogue: str, form: str) -> None:
+    demo = DEMOS[catalogue]
+    version = make_version(name=demo.dataset)
     command = Command()
     command.stdout = io.StringIO()  # type: ignore[assignment]
+    command.demo = demo
     command.study(make_run_at("succeeded", version=version).pk, command.first_account())
-    text = preregistration(preregistration_plan(Study.objects.get(slug=STUDY)), form)
+    text = preregistration(preregistration_plan(Study.objects.get(slug=demo.study)), form)
     assert "[State the hypothesis" not in text
     assert "Say what has been looked at" not in text
     assert "rank" in text
-    assert "This study is a demonstration: its ratings are synthetic and its participants simulated." in text
+    assert f"This study is a demonstration: its {demo.data} are synthetic and its participants simulated." in text

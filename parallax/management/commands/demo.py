@@ -3,8 +3,9 @@ from __future__ import annotations
 import os
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,43 +17,83 @@ from accounts.models import User
 from accounts.services import create_account
 from analysis.models import Report
 from catalog.models import DatasetVersion
-from catalog.services import load_demo_dataset
+from catalog.services import DEMO_BOOKS_NAME, DEMO_NAME, load_demo_books, load_demo_dataset
 from core.errors import ParallaxError
 from evaluation.selectors import newest_succeeded_run
 from parallax.children import Children, stop_on_signals
+from studies.design.selectors.placeholders import number_word
 from studies.design.services.design import change_design
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 
-DATASET = "demo-films"
-STUDY = "demo"
 SEED = 1
 PER_CONDITION = 30
 NEGATIVES = 1000  # where fewer items are unrated, all of them serve
-# The paper's 50 and 300 factors need a catalogue of thousands; 10 and 50 stand in for them on this one.
-ALGORITHMS = "toppop,corngr,nncosngr,asysvd,puresvd:factors=10,puresvd:factors=50,lsa"
 DEMO_EMAIL = "demo@parallax.example"
 HYPOTHESIS = """\
-This study is a demonstration: its ratings are synthetic and its participants simulated. It shows what a \
+This study is a demonstration: its {data} are synthetic and its participants simulated. It shows what a \
 preregistration contains and is no evidence about people.
 
 H1: Recommenders with a higher recall are perceived as more accurate: Kendall's rank correlation between recall and \
-mean perceived accuracy over the seven conditions is positive.
+mean perceived accuracy over the {n} conditions is positive.
 
 H0: The two rankings are not correlated."""
 
 
+@dataclass(frozen=True)
+class Demo:
+    """What a demo compares, and on which catalogue."""
+
+    dataset: str
+    study: str
+    items: str
+    data: str  # what its users left behind
+    load: Callable[..., DatasetVersion]
+    algorithms: str
+    # Limits of relevant and irrelevant test ratings; usage data have no irrelevant ones.
+    relevant: float
+    irrelevant: float
+
+    @property
+    def n(self) -> int:
+        """Conditions."""
+        return len(self.algorithms.split(","))
+
+    @property
+    def hypothesis(self) -> str:
+        """The hypothesis of its preregistration."""
+        return HYPOTHESIS.format(data=self.data, n=number_word(self.n))
+
+
+DEMOS = {
+    # The paper's 50 and 300 factors need a catalogue of thousands; 10 and 50 stand in for them on these.
+    "films": Demo(
+        DEMO_NAME, "demo", "films", "ratings", load_demo_dataset,
+        "toppop,corngr,nncosngr,asysvd,puresvd:factors=10,puresvd:factors=50,lsa", 5.0, 1.0,
+    ),
+    "books": Demo(
+        DEMO_BOOKS_NAME, "demo-books", "books", "usage data", load_demo_books,
+        "toppop,nncosngr,puresvd:factors=10,puresvd:factors=50,lsa", 1.0, 0.5,
+    ),
+}  # fmt: skip
+
+
 class Command(BaseCommand):
-    help = "Run a complete comparison on the demo catalogue, once, and serve the site."
+    help = "Run a complete comparison on a demo catalogue, once, and serve the site."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument(
+            "--catalogue", choices=list(DEMOS), default="films",
+            help="films with ratings, or books with usage data (default: films)",
+        )  # fmt: skip
         parser.add_argument("--exit", action="store_true", help="stop when everything is ready")
 
     def handle(self, *args: Any, **options: Any) -> None:
         stop_on_signals()
         self.started = time.monotonic()
+        self.demo = DEMOS[options["catalogue"]]
         try:
             owner = self.first_account()
             with Children(host=options["host"], port=options["port"]) as children:
@@ -92,24 +133,26 @@ class Command(BaseCommand):
         return self.report()
 
     def catalogue(self, owner: User) -> DatasetVersion:
-        version = DatasetVersion.objects.filter(dataset__name=DATASET).order_by("-number").first()
+        version = DatasetVersion.objects.filter(dataset__name=self.demo.dataset).order_by("-number").first()
         if version is None:
-            with self.step("Demo catalogue, with synthetic ratings"):
-                version = load_demo_dataset(seed=SEED, owner=owner)
+            with self.step(f"Demo catalogue, with synthetic {self.demo.data}"):
+                version = self.demo.load(seed=SEED, owner=owner)
         return version
 
     def offline(self, version: DatasetVersion) -> int:
         run = newest_succeeded_run(version)
         if run is None:
             self.stdout.write(
-                f"  The demo has {version.n_items} films: PureSVD runs with 10 and 50 factors instead of 50 and 300, "
-                "and every unrated film serves as a negative where fewer than 1,000 are unrated."
+                f"  The demo has {version.n_items} {self.demo.items}: PureSVD runs with 10 and 50 factors instead of 50 and "
+                "300, and every other one serves as a negative where fewer than 1,000 are unrated."
             )
-            with self.step("Seven algorithms trained and measured offline on two workers"):
+            with self.step(
+                f"{number_word(self.demo.n).capitalize()} algorithms trained and measured offline on two workers"
+            ):
                 call_command(
-                    "evaluate", DATASET, algorithms=ALGORITHMS, split="probe:share=0.1", reserve=0.15,
-                    protocol="one-plus-random", negatives=NEGATIVES, n=5, relevant=5.0, irrelevant=1.0, seed=SEED,
-                    workers=2, stdout=self.stdout,
+                    "evaluate", self.demo.dataset, algorithms=self.demo.algorithms, split="probe:share=0.1",
+                    reserve=0.15, protocol="one-plus-random", negatives=NEGATIVES, n=5, relevant=self.demo.relevant,
+                    irrelevant=self.demo.irrelevant, seed=SEED, workers=2, stdout=self.stdout,
                 )  # fmt: skip
             run = newest_succeeded_run(version)
             if run is None:
@@ -117,36 +160,36 @@ class Command(BaseCommand):
         return run.pk
 
     def study(self, run_id: int, owner: User) -> None:
-        study = Study.objects.filter(slug=STUDY).first()
+        study = Study.objects.filter(slug=self.demo.study).first()
         if study is None:
             with self.step("Study from the template cremonesi-2011"):
                 call_command(
-                    "create_study", STUDY, template="cremonesi-2011", dataset=DATASET, run=run_id,
+                    "create_study", self.demo.study, template="cremonesi-2011", dataset=self.demo.dataset, run=run_id,
                     per_condition=PER_CONDITION, seed=SEED, owner=owner.email, stdout=self.stdout,
                 )  # fmt: skip
-            study = Study.objects.get(slug=STUDY)
-            change_design(study=study, actor=owner, settings={"hypothesis": HYPOTHESIS})
+            study = Study.objects.get(slug=self.demo.study)
+            change_design(study=study, actor=owner, settings={"hypothesis": self.demo.hypothesis})
             study.refresh_from_db()
         if study.status == StudyStatus.DRAFT:
             with self.step("Launch: the design is frozen and hashed"):
-                call_command("launch_study", STUDY, stdout=self.stdout)
+                call_command("launch_study", self.demo.study, stdout=self.stdout)
 
     def participants(self, url: str) -> None:
         walked = Participant.objects.filter(
-            study__slug=STUDY, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED
+            study__slug=self.demo.study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED
         ).count()
-        if walked < PER_CONDITION * len(ALGORITHMS.split(",")):
+        if walked < PER_CONDITION * self.demo.n:
             with self.step("Simulated participants walk the study over HTTP"):
                 call_command(
-                    "simulate_participants", STUDY, per_condition=PER_CONDITION, seed=SEED, base_url=url,
+                    "simulate_participants", self.demo.study, per_condition=PER_CONDITION, seed=SEED, base_url=url,
                     stdout=self.stdout,
                 )  # fmt: skip
 
     def report(self) -> Path:
-        folder = Path(settings.VAR_DIR) / "demo-report"
-        if not (Report.objects.filter(study__slug=STUDY).exists() and (folder / "report.html").exists()):
+        folder = Path(settings.VAR_DIR) / f"{self.demo.study}-report"
+        if not (Report.objects.filter(study__slug=self.demo.study).exists() and (folder / "report.html").exists()):
             with self.step("Report: perceived against objective"):
-                call_command("report", STUDY, out=folder, stdout=self.stdout)
+                call_command("report", self.demo.study, out=folder, stdout=self.stdout)
         return folder / "report.html"
 
     def say_ready(self, url: str, owner: User, report: Path) -> None:
@@ -156,10 +199,10 @@ class Command(BaseCommand):
             "",
             f"  reports         {url}reports/",
             f"  report file     {report}",
-            f"  study           {url}studies/{STUDY}/",
-            f"  take part       {url}s/{STUDY}/",
+            f"  study           {url}studies/{self.demo.study}/",
+            f"  take part       {url}s/{self.demo.study}/",
             "",
-            "The ratings are synthetic and the participants simulated: the demo is no evidence about people.",
+            f"The {self.demo.data} are synthetic and the participants simulated: the demo is no evidence about people.",
             "",
             f"Sign in at {url}account/sign-in/ as {owner.email}, {password_words(owner)}",
         ]
