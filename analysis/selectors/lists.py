@@ -24,6 +24,10 @@ from studies.usage_data import is_usage
 Floats = NDArray[np.float64]
 Lists = NDArray[np.int64]
 FEATURES, CO_RATING = "features", "co-rating"
+ONLY_RANKS = "scores rank items and are not on the rating scale"
+NO_RATINGS = "the dataset holds usage data, without ratings"
+NOT_INSTALLED = "the algorithm is not installed here, so the scale of its scores is unknown"
+DECIMALS = 6
 HIGHEST_SHARE = 100.0  # popularity is in percent of training users
 
 
@@ -76,6 +80,11 @@ class ShownLists:
     diversity_by: str
     unscored: Mapping[str, str]
 
+    def column(self, metric: str) -> Floats:
+        """The values of one metric, rounded so that sums in any order are the same and ties are ties."""
+        values: Floats = np.round(getattr(self, metric), DECIMALS)
+        return values
+
 
 def shown_lists(study: Study, run: EvaluationRun, slots: Slots) -> ShownLists:
     """Measure lists, of which there is at least one, on the training side of the run; no model is used."""
@@ -116,16 +125,16 @@ def _unscored(study: Study) -> dict[str, str]:
     """The conditions whose stored scores are not predicted ratings, each with the reason."""
     conditions = conditions_of(study)
     if is_usage(study.dataset_version):
-        return {condition.label: "The dataset holds usage data, without ratings." for condition in conditions}
+        return {condition.label: NO_RATINGS for condition in conditions}
     reasons: dict[str, str] = {}
     for condition in conditions:
         try:
             is_rating = registry.algorithm(condition.model.algorithm).score_kind == "rating"
         except ParameterError:
-            reasons[condition.label] = "Its algorithm is not installed here, so the scale of its scores is unknown."
+            reasons[condition.label] = NOT_INSTALLED
             continue
         if not is_rating:
-            reasons[condition.label] = "Its scores only rank items and are not on the rating scale."
+            reasons[condition.label] = ONLY_RANKS
     return reasons
 
 

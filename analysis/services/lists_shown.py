@@ -12,7 +12,7 @@ from analysis.enums import Variable
 from analysis.results.lists_shown import LIST_METRICS, CorrelatedLists, ListMean, ListsShown, MeasuredLists
 from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Answers
-from analysis.selectors.lists import Floats, ShownLists
+from analysis.selectors.lists import DECIMALS, Floats, ShownLists
 from analysis.services.perceived import groups_among, values_of
 from analysis.services.rankings import ALPHA, Ranking
 from inference.agreement import kendall
@@ -26,7 +26,8 @@ from inference.results import AgreementResult, Interval, Undefined
 
 STREAM = "lists-shown"  # of the resamples of participants
 RESAMPLES = 5000
-GRID = 1_000_000  # parts of a unit to which values are rounded, so that sums are exact
+GRID = 10**DECIMALS  # parts of a unit in which values are whole numbers, so that sums are exact
+FEWEST_CONDITIONS = 3
 Flags = NDArray[np.bool_]
 Means = Mapping[str, Floats]  # of a condition: shape (resamples, n_columns)
 
@@ -44,7 +45,7 @@ def lists_shown(
 
     All correlations that have a p, within and between conditions, are one exploratory family with Holm's correction.
     """
-    columns = {metric.key: np.asarray(getattr(lists, metric.key), dtype=np.float64) for metric in LIST_METRICS}
+    columns = {metric.key: lists.column(metric.key) for metric in LIST_METRICS}
     measures = {
         variable.key: np.array([np.nan if value is None else value for value in values_of(answers, variable)])
         for variable in perceived
@@ -114,9 +115,9 @@ def _described(answers: Answers, metric: str, column: Floats) -> MeasuredLists:
 
 
 def _between(x: Sequence[float], y: Sequence[float], alpha: float) -> AgreementResult | Undefined:
-    """τ_b of the means of the conditions that have both."""
-    if len(x) < 2:
-        return Undefined("Fewer than two conditions have both values.")
+    """τ_b of the means of the conditions that have both; that of two conditions is 1 or -1 whatever the data."""
+    if len(x) < FEWEST_CONDITIONS:
+        return Undefined("Fewer than three conditions have both values.")
     if len(set(x)) == 1:
         return Undefined("All conditions have the same mean of the list metric.")
     if len(set(y)) == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.results.lists_shown import LIST_METRIC_OF, CorrelatedLists, ListMean, ListMetric, ListsShown
-from analysis.tables.cells import MISSING, NONE, decimal, interval, probability, whole
+from analysis.tables.cells import MISSING, NONE, decimal, interval, listed, probability, whole
 from documents.tables import Cell, Column, Row, Table, text
 from inference.correlation import CorrelationResult
 from inference.results import AgreementResult, Interval, Undefined
@@ -14,29 +14,35 @@ WITHIN, BETWEEN = "Within conditions (r)", "Between conditions (τ_b)"
 def means_table(lists: ListsShown) -> Table:
     """Mean, standard deviation and 95% interval of each metric in each condition."""
     rows = tuple(
-        _mean_row(LIST_METRIC_OF[measured.metric], row) for measured in lists.metrics for row in measured.conditions
+        _mean_row(LIST_METRIC_OF[measured.metric], row)
+        for measured in lists.metrics
+        for row in measured.conditions
+        if measured.metric != "predicted_rating" or row.condition not in lists.unscored
     )
     columns = (
-        Column("Algorithm"), Column("Lists", True), Column("M", True), Column("SD", True), Column("95% CI", True),
+        Column("Algorithm"), Column("M", True), Column("95% CI", True), Column("SD", True), Column("Lists", True),
     )  # fmt: skip
     note = (
         "Limits by Student's t over participants. Overlaps share lists with each other, so the limits of both are "
-        "approximate."
-    )
-    reasons: dict[str, list[str]] = {}
-    for condition, reason in lists.unscored.items():
-        reasons.setdefault(reason, []).append(condition)
-    missing = " ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
-    if missing:
-        note = f"{note} No predicted ratings: {missing}"
+        f"approximate. {_unscored(lists)}"
+    ).rstrip()
     return Table("list-means", "Metrics of the lists shown", columns, rows, note, "Metric")
+
+
+def _unscored(lists: ListsShown) -> str:
+    """The conditions without predicted ratings by reason, in the order of the design."""
+    names: dict[str, list[str]] = {}
+    for row in lists.metrics[0].conditions:
+        if row.condition in lists.unscored:
+            names.setdefault(lists.unscored[row.condition], []).append(row.condition)
+    return " ".join(f"No predicted rating for {listed(own)}: {reason}." for reason, own in names.items())
 
 
 def _mean_row(metric: ListMetric, row: ListMean) -> Row:
     limits = interval(row.ci_low, row.ci_high, metric.digits, metric.is_share)
     cells = (
-        text(row.condition), whole(row.n), decimal(row.mean, metric.digits, metric.is_share),
-        decimal(row.sd, metric.digits, metric.is_share), limits,
+        text(row.condition), decimal(row.mean, metric.digits, metric.is_share), limits,
+        decimal(row.sd, metric.digits, metric.is_share), whole(row.n),
     )  # fmt: skip
     return Row(cells, group=metric.title, is_quiet=row.mean is None)
 
