@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from analysis.charts.matrix import column_labels
-from analysis.results.lists_shown import LIST_METRIC_OF, CorrelatedLists, ListsShown
+from analysis.results.lists_shown import LIST_METRIC_OF, ListsShown
 from charting import marks
 from charting.theme import Spec
 from inference.results import Undefined
-
-WIDEST = 16  # characters of a line of a name
 
 
 def lists_chart(lists: ListsShown, title: str) -> Spec | None:
@@ -21,7 +17,7 @@ def lists_chart(lists: ListsShown, title: str) -> Spec | None:
     values: dict[str, dict[str, float | None]] = {}
     reasons: dict[tuple[str, str], str] = {}
     for pair in lists.correlations:
-        row, column = _row_label(pair), column_of[pair.variable_key]
+        row, column = LIST_METRIC_OF[pair.metric].name, column_of[pair.variable_key]
         if isinstance(pair.within, Undefined):
             reasons[row, column] = pair.within.reason
         values.setdefault(row, {})[column] = (
@@ -31,11 +27,10 @@ def lists_chart(lists: ListsShown, title: str) -> Spec | None:
         values,
         title=title,
         subtitle="Correlation r of each metric of a participant's list with each measure, within conditions",
-        emphasised=[(_row_label(pair), column_of[pair.variable_key]) for pair in lists.significant_within],
+        emphasised=[
+            (LIST_METRIC_OF[pair.metric].name, column_of[pair.variable_key]) for pair in lists.significant_within
+        ],
         reasons=reasons,
+        coefficient="r",
         side="perceived",
     )
-
-
-def _row_label(pair: CorrelatedLists) -> str:
-    return "\n".join(textwrap.wrap(LIST_METRIC_OF[pair.metric].name, WIDEST))

@@ -34,7 +34,7 @@ def definitions(lists: ListsShown) -> str:
         "users who rated an item. Diversity is one minus the mean cosine similarity of all pairs of items, "
         f"{DIVERSITY_BY[lists.diversity_by]}. Novelty is the mean self-information in bits: the fewer training users "
         f"rated the items, the higher. {predicted}Overlap is the mean share of a list that also was in the list of "
-        "another participant, of the same condition or of the others. Novelty here describes the list; first- and "
+        "another participant, of the same condition or of the others. List novelty describes the list; first- and "
         "second-order novelty are what participants answered."
     )
 

@@ -14,18 +14,14 @@ from inference.results import AgreementResult, Interval, Undefined
 
 @dataclass(frozen=True)
 class ListMetric:
-    """A metric of one list; `unit` is empty for shares, `digits` are the decimals of printed values."""
+    """A metric of one list: its name, its name within a sentence, and its unit; `digits` are the decimals printed."""
 
     key: str
     name: str
+    in_text: str
     unit: str = ""
     digits: int = 2
     is_share: bool = False
-
-    @property
-    def in_text(self) -> str:
-        """The name within a sentence."""
-        return f"{self.name[0].lower()}{self.name[1:]}"
 
     @property
     def title(self) -> str:
@@ -34,12 +30,12 @@ class ListMetric:
 
 
 LIST_METRICS = (
-    ListMetric("popularity", "Popularity", "% of training users", 1),
-    ListMetric("diversity", "Diversity", is_share=True),
-    ListMetric("novelty", "Novelty", "bits"),
-    ListMetric("predicted_rating", "Predicted rating", "rating scale of the dataset"),
-    ListMetric("overlap_within", "Overlap within the condition", is_share=True),
-    ListMetric("overlap_between", "Overlap with other conditions", is_share=True),
+    ListMetric("popularity", "Popularity", "list popularity", "% of training users", digits=1),
+    ListMetric("diversity", "Diversity", "list diversity", is_share=True),
+    ListMetric("novelty", "Novelty", "list novelty", "bits"),
+    ListMetric("predicted_rating", "Predicted rating", "predicted rating", "rating scale of the dataset"),
+    ListMetric("overlap_within", "Overlap within", "overlap within the condition", "same condition", is_share=True),
+    ListMetric("overlap_between", "Overlap between", "overlap between conditions", "other conditions", is_share=True),
 )
 LIST_METRIC_OF = MappingProxyType({metric.key: metric for metric in LIST_METRICS})
 

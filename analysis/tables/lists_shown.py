@@ -8,7 +8,7 @@ from documents.tables import Cell, Column, Row, Table, text
 from inference.correlation import CorrelationResult
 from inference.results import AgreementResult, Interval, Undefined
 
-WITHIN, BETWEEN = "Within conditions (r)", "Between conditions (τ_b)"
+WITHIN, BETWEEN = "Within conditions, Pearson", "Between conditions, Kendall"
 
 
 def means_table(lists: ListsShown) -> Table:

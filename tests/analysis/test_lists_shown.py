@@ -114,7 +114,7 @@ def test_planted_diversity_goes_with_satisfaction(planted_report: Report, lists:
     assert lists.significant_within[0] == pair
     page = page_without_pictures(planted_report)
     assert "Lists shown" in page
-    assert "diversity with global satisfaction" in page
+    assert "list diversity with global satisfaction" in page
     assert "These correlations are associations and do not show what changing the lists would change." in page
     assert "No predicted rating for TopPop and PureSVD4: scores rank items and are not on the rating scale." in page
 
@@ -302,7 +302,7 @@ def test_the_sign_is_that_of_the_data(slope: float) -> None:
     assert not isinstance(pair.within, Undefined)
     assert pair.within.coefficient * slope > 0
     assert lists.significant_within == (pair,)
-    assert "diversity with global satisfaction, r = " in narrative.findings(lists)[0]
+    assert "list diversity with global satisfaction, r = " in narrative.findings(lists)[0]
     assert narrative.title(lists).startswith("One pair of a list metric and a measure is significantly correlated")
 
 

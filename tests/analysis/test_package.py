@@ -61,7 +61,7 @@ def built(module_database: None) -> Report:
         for number in range(5 + place):
             turned = [1 + (rating - 1 + (number * (rank + 1)) // 4) % 5 for rank, rating in enumerate(given)]
             planted_person(study, label, turned, 1 + (number + place) % 5, n_watched=1 + (number + place) % 3,
-                           n_heard=number % 2)  # fmt: skip
+                           n_heard=number % 2, first_item=(number * 3 + place) % 9)  # fmt: skip
     exclude(participant=Participant.objects.order_by("pk")[0], reason="Answered at random")
     report = build_report(study=study)
     cached_document(report)
