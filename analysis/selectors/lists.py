@@ -130,7 +130,7 @@ def _unscored(study: Study) -> dict[str, str]:
     for condition in conditions:
         try:
             is_rating = registry.algorithm(condition.model.algorithm).score_kind == "rating"
-        except ParameterError:
+        except (ParameterError, ImportError):
             reasons[condition.label] = NOT_INSTALLED
             continue
         if not is_rating:

@@ -23,13 +23,14 @@ from analysis.package.contents import write_people
 from analysis.results.lists_shown import LIST_METRICS, CorrelatedLists, ListsShown
 from analysis.results.schema import report_schema
 from analysis.selectors.inputs import Answers, Person
-from analysis.selectors.lists import NO_RATINGS, ONLY_RANKS, ShownLists, Slots, _overlaps, shown_lists
+from analysis.selectors.lists import NO_RATINGS, NOT_INSTALLED, ONLY_RANKS, ShownLists, Slots, _overlaps, shown_lists
 from analysis.services import build_report
 from analysis.services.lists_shown import lists_shown
 from analysis.services.rankings import Ranking
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import content_terms
 from core.provenance import digest_of
+from evaluation.models import TrainedModel
 from evaluation.selectors.cases import cases_of, training_rows
 from inference.partial_order import PartialOrder
 from inference.results import Interval, Undefined
@@ -220,6 +221,17 @@ def test_usage_data_have_no_predicted_ratings(study: Study) -> None:
     assert set(lists.unscored.values()) == {NO_RATINGS}
     assert np.isnan(lists.overlap_within).all()
     assert np.isnan(lists.overlap_between).all()
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_algorithm_that_is_not_installed_is_a_reason(study: Study) -> None:
+    condition = study.conditions.get(label="CorNgr")
+    TrainedModel.objects.filter(pk=condition.model_id).update(algorithm="of-another-machine")
+    name = study.dataset_version.items.order_by("index")[0].external_id
+    lists = shown_lists(study, study.run, Slots(["CorNgr"], [1], [name], [4.0]))
+    assert lists.unscored["CorNgr"] == NOT_INSTALLED
+    assert np.isnan(lists.predicted_rating).all()
 
 
 @pytest.mark.integration

@@ -110,6 +110,8 @@ def check_recomputed(command: list[str], folder: Path) -> None:
                      "sign_test", "tau_b", "value", "hedges", "dunn", "correlation_overall", "correlation_within",
                      "correlation_between", "ordinal", "ordinal_pair", "nested"}  # fmt: skip
     assert {line[4] for line in reported if line[1] == "tau_b"} == {"coefficient", "p", "p_holm"}
+    for kind in ("correlation_within", "tau_b"):
+        assert {"list.popularity", "list.overlap_between"} <= {line[2] for line in reported if line[1] == kind}
     status, lines, last = run(command, folder)
     recomputed = {tuple(line[:5]): float(line[5]) for line in lines}
     assert set(recomputed) == set(reported)
