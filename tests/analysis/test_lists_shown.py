@@ -19,6 +19,7 @@ from analysis.enums import VARIABLE_OF
 from analysis.exports.files import report_json
 from analysis.models import Report
 from analysis.narrative import lists_shown as narrative
+from analysis.narrative.apa_sentences import apa_sentences
 from analysis.package.contents import write_people
 from analysis.results.lists_shown import LIST_METRICS, CorrelatedLists, ListsShown
 from analysis.results.schema import report_schema
@@ -115,6 +116,8 @@ def test_planted_diversity_goes_with_satisfaction(planted_report: Report, lists:
     assert lists.significant_within[0] == pair
     page = page_without_pictures(planted_report)
     assert "Lists shown" in page
+    (sentences,) = [own for heading, own in apa_sentences(planted_report.read_results()) if heading == "Lists shown"]
+    assert "list diversity with global satisfaction, r = ." in sentences[0]
     assert "list diversity with global satisfaction" in page
     assert "These correlations are associations and do not show what changing the lists would change." in page
     assert "No predicted rating for TopPop and PureSVD4: scores rank items and are not on the rating scale." in page
