@@ -33,6 +33,7 @@ def matrix(
     outlined: Collection[Cell] = (),
     emphasised: Collection[Cell] = (),
     reasons: Mapping[Cell, str] | None = None,
+    coefficient: str = "τ_b",
     side: Side = "neutral",
     description: str | None = None,
     width: Width = None,
@@ -42,9 +43,9 @@ def matrix(
     for a positive and to the left for a negative one, longer and darker the further from 0.
 
     `values` are rows of one and the same columns; a cell of None has a dash, and its reason in `reasons` in the
-    tooltip. A line break in the name of a row or column begins a second line. Cells in `outlined` have a frame, those
-    in `emphasised` a heavy number with an asterisk. Raises DataError for a number outside [-1, 1], rows with different
-    columns, or a cell that is not in the matrix.
+    tooltip, where `coefficient` names the numbers. A line break in the name of a row or column begins a second line.
+    Cells in `outlined` have a frame, those in `emphasised` a heavy number with an asterisk. Raises DataError for a
+    number outside [-1, 1], rows with different columns, or a cell that is not in the matrix.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def matrix(
     )
     by_name = {(cell["from_row"], cell["from_column"]): cell for cell in cells}
     return finished(
-        _layers(cells, [_framed(by_name[cell]) for cell in outlined], list(values), columns),
+        _layers(cells, [_framed(by_name[cell]) for cell in outlined], list(values), columns, coefficient),
         title=title,
         subtitle=subtitle,
         description=description or f"Matrix, {subtitle}. {summary}",
@@ -141,7 +142,13 @@ def _framed(cell: Mapping[str, Any]) -> dict[str, Any]:
     return {name: cell[name] for name in ("left", "right", "upper", "lower")}
 
 
-def _layers(cells: list[dict[str, Any]], frames: list[dict[str, Any]], names: list[str], columns: list[str]) -> Spec:
+def _layers(
+    cells: list[dict[str, Any]],
+    frames: list[dict[str, Any]],
+    names: list[str],
+    columns: list[str],
+    coefficient: str,
+) -> Spec:
     import altair as alt
 
     across, row_at = positions(
@@ -152,7 +159,7 @@ def _layers(cells: list[dict[str, Any]], frames: list[dict[str, Any]], names: li
     )
     drawn = [{key: cell[key] for key in cell if not key.startswith("from_")} for cell in cells]
     chart = alt.Chart(rows(drawn))
-    tooltip = [alt.Tooltip("metric:N"), alt.Tooltip("measure:N"), alt.Tooltip("coefficient:N", title="τ_b")]
+    tooltip = [alt.Tooltip("metric:N"), alt.Tooltip("measure:N"), alt.Tooltip("coefficient:N", title=coefficient)]
     layers = [
         chart.mark_rect(fill=LIGHT.paper, stroke=LIGHT.line, strokeWidth=1).encode(
             x=across("left"), x2=alt.X2("right"), y=row_at("upper"), y2=alt.Y2("lower"), tooltip=tooltip

@@ -17,7 +17,7 @@ def matrix_chart(matrix: Matrix, title: str) -> Spec | None:
     if all(isinstance(cell.tau, Undefined) for cell in matrix.cells):
         return None
     row_of = {metric.key: _row_label(metric) for metric in matrix.metrics}
-    column_of = _column_labels(matrix.variables)
+    column_of = column_labels(matrix.variables)
     values: dict[str, dict[str, float | None]] = {name: {} for name in row_of.values()}
     reasons = {}
     for cell in matrix.cells:
@@ -46,8 +46,8 @@ def _row_label(metric: MatrixMetric) -> str:
     return f"{label},\n{second}" if second else label
 
 
-def _column_labels(variables: tuple[Variable, ...]) -> dict[str, str]:
-    """Names in two lines at most; scales of one name have their keys beside it."""
+def column_labels(variables: tuple[Variable, ...]) -> dict[str, str]:
+    """Names of measures by key, in two lines at most; scales of one name have their keys beside it."""
     names = Counter(variable.name for variable in variables)
     labels = {}
     for variable in variables:

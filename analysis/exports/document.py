@@ -11,6 +11,7 @@ from analysis.exports.sections.bayesian import bayesian_section
 from analysis.exports.sections.constructs import construct_sections
 from analysis.exports.sections.covariates import covariate_sections
 from analysis.exports.sections.follow_up import follow_up_sections
+from analysis.exports.sections.lists_shown import lists_section
 from analysis.models import Report
 from analysis.narrative import agreement, generalisation, verdict
 from analysis.results.codec import decode, encode
@@ -104,6 +105,7 @@ def document_of(report: Report) -> Document:
         perceived.distributions_section(results),
         *follow_up_sections(results),
         *covariate_sections(results),
+        lists_section(results, figure),
         *perceived.scale_sections(results),
         *construct_sections(results, figure),
         objective.objective_section(results, run_figure),

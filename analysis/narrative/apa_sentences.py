@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from analysis.enums import Metric
 from analysis.narrative import contrast
+from analysis.narrative.lists_shown import findings
 from analysis.narrative.words import coefficient, method, plural, stability
 from analysis.results.comparison import Comparison
 from analysis.results.objective import TESTED_KINDS, ProfileLength
@@ -22,7 +23,7 @@ T = TypeVar("T")
 
 
 def apa_sentences(results: Results) -> list[Part]:
-    """Headings, each with its sentences: variables, metrics, planned contrast, rank correlations."""
+    """Headings, each with its sentences: variables, metrics, lists shown, planned contrast, rank correlations."""
     n = results.objective.n
     parts = [(variable.variable.name, of_variable(variable)) for variable in results.variables]
     parts += [
@@ -30,6 +31,8 @@ def apa_sentences(results: Results) -> list[Part]:
         for length in results.objective.lengths
         for kind in TESTED_KINDS
     ]
+    if results.lists_shown is not None:
+        parts.append(("Lists shown", findings(results.lists_shown)))
     if results.contrast is not None:
         parts.append(("Planned contrast", [contrast.sentence(results.contrast)]))
     parts.append(("Perceived and objective quality", [_agreement(comparison, n) for comparison in results.comparisons]))

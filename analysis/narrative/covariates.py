@@ -235,7 +235,7 @@ def lists(results: ListEffects | Undefined, variable: str) -> list[str]:
         "Popularity is the mean share of training users who rated the items of a list, in percent; diversity is one "
         f"minus the mean cosine similarity of all pairs of items, by {by}.{without}",
         *(_correlation(row, variable) for row in results.correlations),
-        _mediation(results, variable),
+        mediation(results, variable),
     ]
 
 
@@ -256,7 +256,8 @@ def _r(result: CorrelationResult | Undefined, where: str) -> str:
     return f"r = {coefficient(result.coefficient)} {where}{limits}, p {equals(result.p)}"
 
 
-def _mediation(results: ListEffects, variable: str) -> str:
+def mediation(results: ListEffects, variable: str) -> str:
+    """The share of differences that goes along with popularity and diversity of the lists."""
     model = results.mediation
     if isinstance(model, Undefined):
         return f"Differences were not split into parts that go along with the lists. {model.reason}"

@@ -100,6 +100,11 @@ def readme(report: Report) -> str:
         "- `data/plan.csv`: the tested variables, and the primary pair of a variable and a metric",
         "- `data/participants.csv`: one row per participant who gave consent, analysed or not, with every answer",
         "- `data/items.csv`: one row per participant and recommended item",
+        *(
+            ["- `data/lists.csv`: one row per analysed participant, with the metrics of the list shown"]
+            if results.lists_shown is not None
+            else []
+        ),
         "- `data/*_codebook.csv`, `_codebook.json`, `_schema.json`: the meaning of every column",
         "- `data/conditions.csv`: the conditions in the order of the design, with their models",
         "- `data/run-users.csv`: recall and fallout of each model for each test user, by profile length (0 is the "

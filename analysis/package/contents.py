@@ -13,6 +13,7 @@ import numpy as np
 
 from analysis.enums import VARIABLES, Variable
 from analysis.models import Report
+from analysis.package.lists import write_lists
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.plan import ReportPlan
 from analysis.selectors.inputs import Measured, conditions_of, measured_by, positions_in
@@ -67,6 +68,8 @@ def write_people(report: Report, folder: Path) -> None:
         for person in analysed
     ]
     _write_lines(folder / "data" / "analysed.csv", heads, lines)
+    if report.read_results().lists_shown is not None:
+        write_lists(report, analysed, folder)
     planned = [scales[variable.variable.scale] for variable in tested if variable.variable.scale]
     if planned:
         heads = ["scale", "about", "column", "low", "high", "is_reversed", "least_answered"]

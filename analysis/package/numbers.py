@@ -11,6 +11,7 @@ from typing import Any
 from analysis.enums import Metric
 from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
 from analysis.results.follow_up import CorrectedParts, CorrelatedVariables, NoveltyCorrelation, VariableEffects
+from analysis.results.lists_shown import ListsShown
 from analysis.results.matrix import MatrixCell
 from analysis.results.objective import TESTED_KINDS, ProfileLength
 from analysis.results.perceived import PerceivedVariable
@@ -24,6 +25,7 @@ from studies.data.codebook.cells import cell
 Line = tuple[str, str, str, str, str, float]
 HEADS = ("of", "test", "a", "b", "statistic", "value")
 DESCRIBED = ("n", "mean", "sd", "median", "q1", "q3", "ci_low", "ci_high")
+DESCRIBED_LISTS = ("n", "mean", "sd", "ci_low", "ci_high")
 PARTS = ("overall", "within", "between")  # of a correlation
 F_TEST = ("f", "df_between", "df_within", "p")
 PER_CONTRAST = ("t", "df", "p", "ci_low", "ci_high")
@@ -49,6 +51,8 @@ def lines_of(results: Results) -> Iterator[Line]:
             yield from _of_correlation(pair.a, pair.b, pair, pair.p_holm)
     if results.novelty is not None:
         yield from _of_correlation("fon", "unheard_of_unwatched", results.novelty, results.novelty.p_holm)
+    if results.lists_shown is not None:
+        yield from _of_lists(results.lists_shown)
     if isinstance(results.nested, ItemEffectsResult):
         yield from _of_items(results.nested)
     for length in results.objective.lengths:
@@ -123,6 +127,28 @@ def _of_correlation(
             yield from _limits((a, test, b, ""), result.interval)
             if p is not None:
                 yield a, test, b, "", "p_holm", p
+
+
+def _of_lists(lists: ListsShown) -> Iterator[Line]:
+    """Metrics of the lists by condition, and their correlations; p of τ_b and corrected p as far as orders are few."""
+    for measured in lists.metrics:
+        for row in measured.conditions:
+            if row.n:
+                names = (row.condition, "")
+                yield from _statistics(f"list.{measured.metric}", "described", names, row, DESCRIBED_LISTS)
+    tested = [pair.between for pair in lists.correlations if isinstance(pair.between, AgreementResult)]
+    is_exact = all(tau.n <= MOST_PERMUTED for tau in tested)
+    for pair in lists.correlations:
+        key, metric = pair.variable_key, f"list.{pair.metric}"
+        yield from _statistics(key, "correlation_within", (metric, ""), pair.within, ("coefficient", "p"))
+        if not isinstance(pair.within, Undefined):
+            yield from _limits((key, "correlation_within", metric, ""), pair.within.interval)
+        yield from _statistics(
+            key, "tau_b", (metric, ""), pair.between, ("coefficient", "p") if is_exact else ("coefficient",)
+        )
+        for test, p_holm in (("correlation_within", pair.p_holm_within), ("tau_b", pair.p_holm_between)):
+            if is_exact and p_holm is not None:
+                yield key, test, metric, "", "p_holm", p_holm
 
 
 def _of_items(model: ItemEffectsResult) -> Iterator[Line]:

@@ -12,6 +12,7 @@ from analysis.results.covariates import CovariateAnalyses
 from analysis.results.exclusions import Exclusions
 from analysis.results.flow import Flow
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
+from analysis.results.lists_shown import ListsShown
 from analysis.results.matrix import Matrix
 from analysis.results.objective import ObjectiveSide
 from analysis.results.offline import OfflineMetric, Repeats
@@ -91,6 +92,7 @@ class Results:
     scales: tuple[QuestionnaireScale, ...] = field(default=(), metadata=stored(is_omitted=True))
     constructs: Constructs | None = field(default=None, metadata=stored(is_omitted=True))
     covariates: CovariateAnalyses | None = field(default=None, metadata=stored(is_omitted=True))
+    lists_shown: ListsShown | None = field(default=None, metadata=stored(is_omitted=True))
     objective: ObjectiveSide
     perceived_ranks: dict[str, RankSets] = field(default_factory=dict, metadata=stored(is_omitted=True))
     offline: tuple[OfflineMetric, ...] = field(default=(), metadata=stored(is_omitted=True))

@@ -46,6 +46,7 @@ class Shown:
     son: int
     branch: str
     is_filled: bool
+    score: float | None = None  # by the pinned model, whose digest is among the inputs
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,9 @@ class Answers:
         # As `asdict`, without its copy of every value.
         plain = {
             **vars(self),
-            **{key: [vars(row) for row in getattr(self, key)] for key in ("people", "shown", "scales")},
+            **{key: [vars(row) for row in getattr(self, key)] for key in ("people", "scales")},
+            # A score is the model's and no answer.
+            "shown": [{name: value for name, value in vars(row).items() if name != "score"} for row in self.shown],
         }
         if not self.scales:  # a study without scales has the digest that it had before scales existed
             del plain["scales"]

@@ -178,6 +178,7 @@ def _row(record: Record, scales: Sequence[ScaleOfStudy]) -> _Row | None:
             son=item.measures.son,
             branch=item.measures.branch,
             is_filled=item.slot.is_filled,
+            score=item.slot.score,
         )
         for item in record.items
         if item.measures is not None

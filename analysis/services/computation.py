@@ -12,11 +12,13 @@ from analysis.results.codec import encode
 from analysis.results.comparison import Equivalence, PlannedContrast
 from analysis.results.exclusions import ComparedContrast
 from analysis.results.flow import Flow
+from analysis.results.lists_shown import ListsShown
 from analysis.results.objective import Candidates, ObjectiveSide, ProfileLength
 from analysis.results.plan import Planned, ReportPlan
 from analysis.results.report import AnswerCounts, ConditionFacts, Results, StudyFacts
 from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Measured, conditions_of
+from analysis.selectors.lists import ShownLists, Slots, shown_lists
 from analysis.selectors.metrics import StoredMetric
 from analysis.selectors.repeats import Repetitions
 from analysis.selectors.responses import Reading
@@ -28,6 +30,9 @@ from analysis.services.covariates import covariate_analyses
 from analysis.services.effects import effects_of_all
 from analysis.services.exclusions import TestedVariable, by_key, with_and_without
 from analysis.services.item_effects import item_models
+from analysis.services.lists_shown import RESAMPLES as LISTS_RESAMPLES
+from analysis.services.lists_shown import STREAM as LISTS_STREAM
+from analysis.services.lists_shown import lists_shown
 from analysis.services.matrix import Resampling, comparison_matrix, corrected_together
 from analysis.services.objective import study_measured
 from analysis.services.offline import offline_metrics, perceived_rank_sets
@@ -79,8 +84,9 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     progress("Generalising over items")
     nested, crossed = item_models(answers, alpha)
     progress("Adjusting for covariates and losses")
+    lists = _shown_lists(inputs)
     covariates = covariate_analyses(
-        study, inputs.run, inputs.reading, inputs.flow, tested=list(perceived),
+        study, inputs.reading, inputs.flow, lists=lists, tested=list(perceived),
         primary=by_key(perceived, inputs.plan.primary.perceived), covariates=inputs.plan.covariates, alpha=alpha,
     )  # fmt: skip
     progress("Comparing both sides")
@@ -142,6 +148,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         scales=tuple(study_scale(answers, scale, inputs.plan.scales) for scale in answers.scales),
         constructs=constructs_of(answers, rng_for(study.seed, "report", "constructs"), progress),
         covariates=covariates,
+        lists_shown=_lists_shown(inputs, lists, perceived),
         objective=_objective(inputs.run, lengths),
         perceived_ranks=perceived_rank_sets(perceived, alpha=alpha),
         offline=offline_metrics(lengths, objective, alpha=alpha),
@@ -185,6 +192,23 @@ def _tested_metrics(inputs: Inputs, progress: Progress) -> tuple[tuple[ProfileLe
         lengths.append(result)
         rankings |= by_metric
     return tuple(lengths), rankings
+
+
+def _shown_lists(inputs: Inputs) -> ShownLists | None:
+    """The metrics of the lists of analysed participants; None without participants or where items are missing."""
+    slots = Slots.of(inputs.reading.analysed)
+    return shown_lists(inputs.study, inputs.run, slots) if slots is not None and slots.items else None
+
+
+def _lists_shown(inputs: Inputs, lists: ShownLists | None, perceived: Mapping[Variable, Ranking]) -> ListsShown | None:
+    """The lists that participants saw, with every measure; None where they were not measured."""
+    if lists is None:
+        return None
+    plan = inputs.plan
+    return lists_shown(
+        inputs.reading.analysed, lists, perceived, rng=rng_for(inputs.study.seed, "report", LISTS_STREAM),
+        resamples=min(LISTS_RESAMPLES, plan.resamples), alpha=plan.alpha,
+    )  # fmt: skip
 
 
 def _objective(run: EvaluationRun, lengths: tuple[ProfileLength, ...]) -> ObjectiveSide:

@@ -23,11 +23,10 @@ from analysis.results.covariates import (
 from analysis.results.flow import Flow
 from analysis.selectors.backgrounds import Backgrounds, backgrounds_of
 from analysis.selectors.inputs import Answers
-from analysis.selectors.lists import ShownLists, shown_lists
+from analysis.selectors.lists import ShownLists
 from analysis.selectors.responses import Reading
 from analysis.services.perceived import values_of
 from core.provenance import rng_for
-from evaluation.models import EvaluationRun
 from inference.aggregation import aggregation
 from inference.ancova import ParticipantValues, ancova
 from inference.attrition import attrition_test
@@ -49,16 +48,20 @@ GRID = 1_000_000  # parts of a unit in which characteristics of lists are correl
 
 def covariate_analyses(
     study: Study,
-    run: EvaluationRun,
     reading: Reading,
     flow: Flow,
     *,
+    lists: ShownLists | None,
     tested: Sequence[Variable],
     primary: Variable | None,
     covariates: Sequence[str],
     alpha: float,
 ) -> CovariateAnalyses | None:
-    """Compute all of them; None without analysed participants. `primary` is None where it is not tested."""
+    """Compute all of them; None without analysed participants.
+
+    `lists` are those of the analysed participants, None where items are missing; `primary` is None where it is not
+    tested.
+    """
     answers = reading.analysed
     if not answers.people:
         return None
@@ -69,7 +72,7 @@ def covariate_analyses(
             adjustment=_adjustment(answers, backgrounds, tested, alpha),
             attrition=None if primary is None else _attrition(answers, flow, primary),
             items=_item_view(answers, alpha),
-            lists=_list_effects(study, run, answers, primary or VARIABLE_OF["accuracy"]),
+            lists=_list_effects(study, lists, answers, primary or VARIABLE_OF["accuracy"]),
         )
 
 
@@ -196,11 +199,11 @@ def _item_view(answers: Answers, alpha: float) -> ItemView:
     )
 
 
-def _list_effects(study: Study, run: EvaluationRun, answers: Answers, variable: Variable) -> ListEffects | Undefined:
-    sizes = [person.n_items for person in answers.people]
-    if sum(sizes) != len(answers.shown):
+def _list_effects(
+    study: Study, lists: ShownLists | None, answers: Answers, variable: Variable
+) -> ListEffects | Undefined:
+    if lists is None:
         return Undefined("The items of the lists are incomplete.")
-    lists = shown_lists(study, run, [slot.item for slot in answers.shown], sizes)
     values = values_of(answers, variable)
     rows = [
         row for row, value in enumerate(values) if value is not None and not np.isnan(lists.diversity[row])

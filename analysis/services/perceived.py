@@ -57,6 +57,11 @@ def paired_groups(answers: Answers, a: Variable, b: Variable) -> tuple[ExactGrou
     return _grouped(answers, *first, has_both), _grouped(answers, *second, has_both)
 
 
+def groups_among(answers: Answers, variable: Variable, is_included: Sequence[bool]) -> ExactGroups:
+    """The values of some participants who have one, by condition; `is_included` goes with `answers.people`."""
+    return _grouped(answers, *_points(answers, variable), is_included)
+
+
 def values_of(answers: Answers, variable: Variable) -> list[float | None]:
     """Each participant's value in the order of `answers.people`; None for participants without a score of a scale."""
     points, unit = _points(answers, variable)

@@ -22,6 +22,7 @@ from analysis.selectors.responses import flow_of, mode_to_report, read_answers
 from analysis.services.bayesian_jobs import request_bayesian
 from analysis.services.computation import Inputs, Progress, compute, silent
 from analysis.services.deviations import deviations
+from analysis.services.lists_shown import STREAM as LISTS_STREAM
 from analysis.services.matrix import resampled_name
 from analysis.services.plans import AS_PLANNED, Overrides, plan_of
 from core.errors import ParallaxError
@@ -114,6 +115,7 @@ def _read(
     streams = (
         *plan.tested,
         *(f"users-{length.length}" for length in measured),
+        LISTS_STREAM,
         *(resampled_name(metric) for metric in stored.metrics if metric.users is not None),
     )
     provenance = Provenance(

@@ -171,6 +171,13 @@ def _features(version_id: int, content_hash: str) -> ItemFeatures:
     return ItemFeatures(counts, tuple(terms))
 
 
+def content_terms(version: DatasetVersion) -> sparse.csr_array | None:
+    """The features of the items other than utilities, shape (n_items, n_terms); None if no item has any."""
+    features = features_of(version)
+    is_content = np.array([kind != UTILITY_KIND for kind, _ in features.terms], dtype=np.bool_)
+    return sparse.csr_array(features.item_terms[:, np.flatnonzero(is_content)]) if is_content.any() else None
+
+
 def _utility(index: int, value: str) -> float:
     worth = utility_of(value)
     if not worth:

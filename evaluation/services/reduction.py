@@ -15,8 +15,7 @@ from django.utils import timezone
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from catalog.importers.items import UTILITY_KIND
-from catalog.selectors.ratings import features_of
+from catalog.selectors.ratings import content_terms
 from core import artefacts
 from core.errors import ParallaxError
 from core.transitions import move
@@ -91,15 +90,8 @@ def training_sides(run: EvaluationRun, folds: Sequence[RunCases]) -> TrainingSid
         high=ratings.scale.high,
         popularity=np.stack(counts),
         n_users=np.array(sizes, dtype=np.int64),
-        item_terms=_terms(run) if needs_terms else None,
+        item_terms=content_terms(run.version) if needs_terms else None,
     )
-
-
-def _terms(run: EvaluationRun) -> csr_array | None:
-    """Return the item features other than utilities; None if there are none."""
-    features = features_of(run.version)
-    is_content = np.array([kind != UTILITY_KIND for kind, _ in features.terms], dtype=np.bool_)
-    return csr_array(features.item_terms[:, np.flatnonzero(is_content)]) if is_content.any() else None
 
 
 def _metrics(

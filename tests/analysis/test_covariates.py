@@ -16,7 +16,7 @@ from analysis.exports.files import report_json
 from analysis.models import Report
 from analysis.results.covariates import CovariateAnalyses
 from analysis.results.schema import report_schema
-from analysis.selectors.lists import CO_RATING, FEATURES, shown_lists
+from analysis.selectors.lists import CO_RATING, FEATURES, Slots, shown_lists
 from analysis.services import build_report
 from analysis.tables.cells import decimal
 from analysis.tables.covariates import ratings_table
@@ -52,6 +52,8 @@ def populated(study: Study, n: int = 12) -> None:
         for item in study.dataset_version.items.order_by("index")[:30]
         for genre in rng.choice(6, 2, replace=False)
     )
+    study.dataset_version.content_hash = "1" * 64  # under which features are cached
+    study.dataset_version.save()
     for c, label in enumerate(LABELS):
         for number in range(n + (2 if c == 0 else 0)):
             age, is_lost = 20 + 2 * number, number >= n
@@ -183,13 +185,16 @@ def test_lists_are_measured_by_training_users_and_features(planted: Study) -> No
     items = list(planted.dataset_version.items.order_by("index")[:3])
     names = [item.external_id for item in items]
     counts = training_rows(cases_of(planted.run).training_digest)
-    found = shown_lists(planted, planted.run, [*names, names[0]], [3, 1])
+    four = Slots(LABELS[:2], [3, 1], [*names, names[0]], [None] * 4)
+    found = shown_lists(planted, planted.run, four)
     shares = 100 * counts.item_counts[[item.index for item in items]] / counts.n_users
     assert found.popularity == pytest.approx([shares.mean(), shares[0]])
     assert np.isnan(found.diversity[1])
     assert found.diversity_by == FEATURES
     Feature.objects.all().delete()
-    rated = shown_lists(planted, planted.run, names, [3])
+    planted.dataset_version.items.update(plot="")
+    planted.dataset_version.content_hash = "0" * 64  # under which features are cached
+    rated = shown_lists(planted, planted.run, Slots(LABELS[:1], [3], names, [None] * 3))
     assert rated.diversity_by == CO_RATING
     by_item = (counts.user_items[:, [item.index for item in items]] != 0).toarray().astype(float)
     unit = by_item / np.linalg.norm(by_item, axis=0)

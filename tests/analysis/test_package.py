@@ -61,7 +61,7 @@ def built(module_database: None) -> Report:
         for number in range(5 + place):
             turned = [1 + (rating - 1 + (number * (rank + 1)) // 4) % 5 for rank, rating in enumerate(given)]
             planted_person(study, label, turned, 1 + (number + place) % 5, n_watched=1 + (number + place) % 3,
-                           n_heard=number % 2)  # fmt: skip
+                           n_heard=number % 2, first_item=(number * 3 + place) % 9)  # fmt: skip
     exclude(participant=Participant.objects.order_by("pk")[0], reason="Answered at random")
     report = build_report(study=study)
     cached_document(report)
@@ -110,6 +110,8 @@ def check_recomputed(command: list[str], folder: Path) -> None:
                      "sign_test", "tau_b", "value", "hedges", "dunn", "correlation_overall", "correlation_within",
                      "correlation_between", "ordinal", "ordinal_pair", "nested"}  # fmt: skip
     assert {line[4] for line in reported if line[1] == "tau_b"} == {"coefficient", "p", "p_holm"}
+    for kind in ("correlation_within", "tau_b"):
+        assert {"list.popularity", "list.overlap_between"} <= {line[2] for line in reported if line[1] == kind}
     status, lines, last = run(command, folder)
     recomputed = {tuple(line[:5]): float(line[5]) for line in lines}
     assert set(recomputed) == set(reported)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from catalog.models import Item
 from catalog.selectors import ratings as selectors
-from tests.factories.catalog import make_parsed, make_version
+from tests.factories.catalog import make_items, make_parsed, make_version
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -35,3 +37,14 @@ def test_ratings_are_read_only_maps_opened_once() -> None:
     assert selectors.ratings_of(version) is ratings
     with pytest.raises(ValueError, match="read-only"):
         ratings.user_items.data[0] = 1
+
+
+def test_content_terms_are_the_features_but_for_utilities() -> None:
+    items = tuple(replace(item, features=(*item.features, ("utility", "2.5"))) for item in make_items(40))
+    version = make_version(name="worth", items=items)
+    features, terms = selectors.features_of(version), selectors.content_terms(version)
+    assert terms is not None
+    assert features.terms[-1] == ("utility", "given")
+    assert np.array_equal(terms.toarray(), features.item_terms[:, :-1].toarray())
+    bare = tuple(replace(item, features=(("utility", "2.5"),), plot="", year=None) for item in items)
+    assert selectors.content_terms(make_version(name="bare", items=bare)) is None

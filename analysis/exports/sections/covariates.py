@@ -67,6 +67,8 @@ def _known_items(results: Results, analyses: CovariateAnalyses) -> Section:
 def _lists(results: Results, analyses: CovariateAnalyses) -> Section:
     section = Section("shown-lists", "Popularity and diversity of the lists", "perceived")
     lists = analyses.lists
+    if results.lists_shown is not None:  # the section on the lists shown has them all
+        return section
     name = "" if isinstance(lists, Undefined) else _name(results, lists.variable)
     for sentence in narrative.lists(lists, in_text(name)):
         section.say(sentence)

@@ -393,6 +393,40 @@ tau.b <- function(of, metric, x, y) {
   p
 }
 
+# Metrics of the lists shown by condition, and with every measure within and between conditions; one family.
+list.metrics <- function(lists) {
+  family <- data.frame()
+  condition <- people[["condition"]]
+  for (metric in names(lists)[-(1:2)]) {
+    column <- as.numeric(lists[[metric]])
+    groups <- lapply(conditions, function(name) column[condition == name & !is.na(column)])
+    names(groups) <- conditions
+    groups <- groups[lengths(groups) > 0]
+    describe(metric, groups)
+    means <- sapply(groups, mean)
+    for (variable in variables) {
+      both <- !is.na(column) & !is.na(people[[variable]])
+      x <- column[both]
+      y <- people[[variable]][both]
+      of <- factor(condition[both])
+      within <- if (any(both)) pearson(x - ave(x, of), y - ave(y, of), length(x) - nlevels(of) - 1)
+      if (!is.null(within)) {
+        do.call(keep, c(list(of = variable, test = "correlation_within", a = metric, b = ""), within))
+        family <- rbind(family, data.frame(of = variable, test = "correlation_within", a = metric, p = within$p))
+      }
+      if (length(intersect(names(means), names(perceived[[variable]]))) > 2) {
+        p <- tau.b(variable, metric, means, perceived[[variable]])
+        if (!is.na(p)) family <- rbind(family, data.frame(of = variable, test = "tau_b", a = metric, p = p))
+      }
+    }
+  }
+  corrected <- p.adjust(family[["p"]], method = "holm")
+  for (place in seq_len(nrow(family))) {
+    keep(as.character(family$of[place]), as.character(family$test[place]), as.character(family$a[place]), "",
+         p_holm = corrected[place])
+  }
+}
+
 conditions <- as.character(read("data/conditions.csv")[["label"]])
 analysed <- read("data/analysed.csv")
 ids <- as.character(analysed[["participant.id"]])
@@ -450,6 +484,10 @@ if (all(c("fon", "son") %in% variables)) {
 }
 correlations(pairs)
 nested(judged)
+if (file.exists(file.path(folder, "data/lists.csv"))) {
+  lists <- read("data/lists.csv")
+  list.metrics(lists[match(ids, as.character(lists[["participant.id"]])), ])
+}
 
 if (file.exists(file.path(folder, "data/contrast.csv"))) {
   planned <- read("data/contrast.csv")

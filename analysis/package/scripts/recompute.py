@@ -313,6 +313,35 @@ def pearson(x, y, df):
     return found
 
 
+def within_conditions(x, y, condition):
+    """r of deviations from the means of the conditions."""
+    both = x.notna() & y.notna()
+    table = pd.DataFrame({"x": x[both], "y": y[both]})
+    groups = table.groupby(condition[both])
+    centred = table - groups.transform("mean")
+    return pearson(centred["x"].to_numpy(), centred["y"].to_numpy(), len(table) - groups.ngroups - 1)
+
+
+def list_metrics(lists):
+    """Metrics of the lists shown by condition, and with every measure within and between conditions; one family."""
+    found = {}
+    for metric in lists.columns[2:]:
+        column = lists[metric]
+        groups = {name: column[people["condition"] == name].dropna().to_numpy() for name in conditions}
+        groups = {name: values for name, values in groups.items() if len(values)}
+        describe(metric, groups)
+        means = {name: values.mean() for name, values in groups.items()}
+        for variable in tested:
+            if within := within_conditions(column, people[variable], people["condition"]):
+                keep(variable, "correlation_within", metric, "", **within)
+                found[variable, "correlation_within", metric] = within["p"]
+            own = perceived[variable]
+            if sum(name in own for name in means) > 2 and (p := tau_b(variable, metric, means, own)) is not None:
+                found[variable, "tau_b", metric] = p
+    for (variable, test, metric), p in zip(found, holm(list(found.values()))):
+        keep(variable, test, metric, "", p_holm=p)
+
+
 def correlations(values, pairs):
     """Pearson's r over all participants, within conditions and between their means; one family for Holm."""
     found = {}
@@ -487,6 +516,9 @@ if {"fon", "son"} <= set(tested):
     pairs.append(("fon", "unheard_of_unwatched", people["fon"].where(people["fon"] > 0), people["son"] / people["fon"]))
 correlations(people, pairs)
 nested(judged)
+if (FOLDER / "data/lists.csv").exists():
+    lists = pd.read_csv(FOLDER / "data/lists.csv", dtype={"participant.id": str, "condition": str})
+    list_metrics(lists.set_index("participant.id", drop=False).loc[ids].reset_index(drop=True))
 
 if (FOLDER / "data/contrast.csv").exists():
     planned = pd.read_csv(FOLDER / "data/contrast.csv", dtype=str, keep_default_na=False)

@@ -143,8 +143,8 @@ class Command(BaseCommand):
         run = newest_succeeded_run(version)
         if run is None:
             self.stdout.write(
-                f"  The demo has {version.n_items} {self.demo.items}: PureSVD runs with 10 and 50 factors instead of 50 and "
-                "300, and every other one serves as a negative where fewer than 1,000 are unrated."
+                f"  The demo has {version.n_items} {self.demo.items}: PureSVD runs with 10 and 50 factors instead of "
+                "50 and 300, and every other one serves as a negative where fewer than 1,000 are unrated."
             )
             with self.step(
                 f"{number_word(self.demo.n).capitalize()} algorithms trained and measured offline on two workers"
