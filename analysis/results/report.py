@@ -27,6 +27,37 @@ LIVE = "live"
 
 
 @dataclass(frozen=True, kw_only=True)
+class ItemWords:
+    """What participants do with items, in the forms that sentences need, and whether items have trailers.
+
+    The defaults are the words of films: reports from before there were item types are read with them.
+    """
+
+    consumed: str = "watched"  # past participle, with its preposition: listened to
+    consumed_items: str = "watched items"
+    other_items: str = "unwatched items"
+    has_trailers: bool = True
+
+    @classmethod
+    def of(cls, consumed: str, *, has_trailers: bool) -> ItemWords:
+        """The words of a participle. It follows its noun, which every participle can, except for films.
+
+        Examples
+        --------
+        >>> ItemWords.of("listened to", has_trailers=False).other_items
+        'items not listened to'
+        """
+        if consumed == cls.consumed:
+            return cls(has_trailers=has_trailers)
+        return cls(
+            consumed=consumed,
+            consumed_items=f"items {consumed}",
+            other_items=f"items not {consumed}",
+            has_trailers=has_trailers,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class StudyFacts:
     """The study, as far as sentences name it; `taken_from` is the lowest rating that counts as usage."""
 
@@ -35,6 +66,7 @@ class StudyFacts:
     list_length: int
     ratings_asked: int
     taken_from: float | None = field(default=None, metadata=stored(is_omitted=True))
+    words: ItemWords = field(default_factory=ItemWords, metadata=stored(is_omitted=True))
 
 
 @dataclass(frozen=True, kw_only=True)

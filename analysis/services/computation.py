@@ -14,7 +14,7 @@ from analysis.results.exclusions import ComparedContrast
 from analysis.results.flow import Flow
 from analysis.results.objective import Candidates, ObjectiveSide, ProfileLength
 from analysis.results.plan import Planned, ReportPlan
-from analysis.results.report import AnswerCounts, ConditionFacts, Results, StudyFacts
+from analysis.results.report import AnswerCounts, ConditionFacts, ItemWords, Results, StudyFacts
 from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Measured, conditions_of
 from analysis.selectors.metrics import StoredMetric
@@ -36,9 +36,11 @@ from analysis.services.power import achieved_power
 from analysis.services.rankings import Ranking
 from analysis.services.repeats import pooled_repeats
 from analysis.services.scales import planned_scales, study_scale
+from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
 from evaluation.selectors.candidates import candidate_range
+from studies.design.selectors.placeholders import item_type_of, item_words
 from studies.enums import Mode
 from studies.models import Study
 from studies.usage_data import is_usage, taken_from
@@ -70,6 +72,8 @@ class Inputs:
 def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     """Every number of a report, as JSON values; every random draw is from a named stream."""
     study, answers, alpha = inputs.study, inputs.reading.analysed, inputs.plan.alpha
+    consumed = item_words(study.settings, FALLBACK_LANGUAGE).consumed
+    words = ItemWords.of(consumed, has_trailers=item_type_of(study.settings).has_trailers)
     tested = _tested_variables(inputs, progress)
     perceived = {test.variable: test.ranking for test in tested}
     lengths, objective = _tested_metrics(inputs, progress)
@@ -80,7 +84,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     nested, crossed = item_models(answers, alpha)
     progress("Adjusting for covariates and losses")
     covariates = covariate_analyses(
-        study, inputs.run, inputs.reading, inputs.flow, tested=list(perceived),
+        study, inputs.run, inputs.reading, inputs.flow, consumed=consumed, tested=list(perceived),
         primary=by_key(perceived, inputs.plan.primary.perceived), covariates=inputs.plan.covariates, alpha=alpha,
     )  # fmt: skip
     progress("Comparing both sides")
@@ -102,6 +106,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
             list_length=study.settings["list_length"],
             ratings_asked=study.settings["ratings_asked"],
             taken_from=taken_from(study.settings) if is_usage(study.dataset_version) else None,
+            words=words,
         ),
         mode=inputs.mode,
         is_pilot=inputs.is_pilot,

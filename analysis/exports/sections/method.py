@@ -68,13 +68,13 @@ def _exclusions(results: Results) -> str:
 
 
 def _measures(results: Results, noun: str) -> str:
-    study = results.study
+    study, consumed = results.study, results.study.words.consumed
     usage = "" if study.taken_from is None else f" {taken_rule({'taken_from': study.taken_from})}"
     return (
         f"Each {noun} met one algorithm, rated {study.ratings_asked} items and judged {study.list_length} "
         f"recommendations.{usage} Perceived accuracy is the mean rating of the recommended items, first-order novelty "
-        "the share never watched, second-order novelty the share neither watched nor heard of, and satisfaction one "
-        "answer about the whole list. The tests use exact sums of answers."
+        f"the share never {consumed}, second-order novelty the share neither {consumed} nor heard of, and satisfaction "
+        "one answer about the whole list. The tests use exact sums of answers."
     )
 
 
