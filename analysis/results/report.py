@@ -17,6 +17,7 @@ from analysis.results.objective import ObjectiveSide
 from analysis.results.offline import OfflineMetric, Repeats
 from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariable, QuestionnaireScale
 from analysis.results.plan import Planned, ReportPlan
+from analysis.results.sample import Sample
 from analysis.results.variables import ScaleVariable
 from inference.item_effects import ItemEffectsResult
 from inference.rank_sets import RankSets
@@ -107,6 +108,7 @@ class Results:
     planned: Planned | None = None
     flow: Flow
     exclusions: Exclusions | None = None
+    sample: Sample | None = field(default=None, metadata=stored(is_omitted=True))
     answers: AnswerCounts
     scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
     variables: tuple[PerceivedVariable, ...]

@@ -20,6 +20,7 @@ from analysis.selectors.inputs import Measured, conditions_of
 from analysis.selectors.metrics import StoredMetric
 from analysis.selectors.repeats import Repetitions
 from analysis.selectors.responses import Reading
+from analysis.selectors.sample import Opened
 from analysis.services.agreement import all_comparisons
 from analysis.services.constructs import constructs_of
 from analysis.services.contrasts import contrasted_metric, tested_contrast, tested_equivalence
@@ -35,12 +36,13 @@ from analysis.services.perceived import items_by_condition, liking_and_interest,
 from analysis.services.power import achieved_power
 from analysis.services.rankings import Ranking
 from analysis.services.repeats import pooled_repeats
+from analysis.services.sample import described_sample
 from analysis.services.scales import planned_scales, study_scale
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
 from evaluation.selectors.candidates import candidate_range
-from studies.design.selectors.placeholders import item_type_of, item_words
+from studies.design.selectors.placeholders import asked_questions, item_type_of, item_words
 from studies.enums import Mode
 from studies.models import Study
 from studies.usage_data import is_usage, taken_from
@@ -64,6 +66,7 @@ class Inputs:
     plan: ReportPlan
     planned: Planned
     flow: Flow
+    opened: Opened
     metrics: tuple[StoredMetric, ...] = ()
     is_pilot: bool = False
     repetitions: Repetitions | None = None
@@ -126,6 +129,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         exclusions=with_and_without(
             inputs.reading, tested, objective, pair, alpha=alpha, contrast=compared_contrast
         ),
+        sample=described_sample(inputs.reading, asked_questions(study), inputs.opened),
         answers=AnswerCounts(
             n=answers.n_answers,
             n_modelled=answers.n_modelled,

@@ -1,0 +1,127 @@
+"""Tables of the analysed participants: characteristics, balance, and how they took part."""
+
+from __future__ import annotations
+
+from analysis.results.sample import AnswersOfCondition, Characteristic, Conduct, NumberSummary, Sample
+from analysis.tables.cells import MISSING, NONE, decimal, percent, whole, written
+from documents.tables import Cell, Column, Row, Table, text
+from inference.results import Undefined
+
+ALL = "All"
+MINUTE = 60
+
+
+def characteristics_table(sample: Sample) -> Table:
+    """Every answer by condition: means of numbers, counts and shares of choices, counts of answers in words."""
+    groups = [*sample.by_condition, sample.total]
+    rows = [Row((text("n"), *(whole(group.n) for group in groups)), group="Analysed participants")]
+    for characteristic in sample.characteristics:
+        answers = [*characteristic.by_condition, characteristic.total]
+        name = f"{characteristic.question} ({characteristic.unit})" if characteristic.unit else characteristic.question
+        rows += [Row((text(label), *cells), group=name) for label, cells in _lines(characteristic, answers)]
+    columns = (Column("Answer"), *(Column(name, True) for name in (*sample.conditions, ALL)))
+    note = (
+        "Numbers of participants, with the share of those who answered. Answers that nobody chose have no line. Where "
+        "several answers could be chosen, shares can add up to more than 100%."
+    )
+    return Table("sample", "Analysed participants by condition", columns, tuple(rows), note, "Question")
+
+
+def _lines(
+    characteristic: Characteristic, answers: list[AnswersOfCondition]
+) -> list[tuple[str, list[Cell]]]:  # fmt: skip
+    lines: list[tuple[str, list[Cell]]] = []
+    if any(group.number is not None for group in answers):
+        numbers = [group.number for group in answers]
+        lines.append(("M", [decimal(None if number is None else number.mean) for number in numbers]))
+        lines.append(("SD", [decimal(None if number is None else number.sd) for number in numbers]))
+        lines.append(("Range", [_range(number) for number in numbers]))
+    for index, label in enumerate(characteristic.answers):
+        lines.append((label, [_share(group.counts[index], group.n) for group in answers]))
+    if not lines:
+        lines.append(("Answered", [whole(group.n) for group in answers]))
+    if any(group.n_missing for group in answers):
+        lines.append(("No answer", [whole(group.n_missing) for group in answers]))
+    return lines
+
+
+def _share(n: int, total: int) -> Cell:
+    return Cell(f"{n:,} ({percent(n / total)})" if total else NONE, n if total else None)
+
+
+def _range(number: NumberSummary | None) -> Cell:
+    if number is None:
+        return MISSING
+    return Cell(f"{number.minimum:,g} to {number.maximum:,g}", f"{number.minimum!r} {number.maximum!r}")
+
+
+def balance_table(sample: Sample) -> Table | None:
+    """The largest standardised difference of every question, with its conditions; largest first."""
+    known = [
+        (characteristic.question, characteristic.balance)
+        for characteristic in sample.characteristics
+        if characteristic.balance is not None
+    ]
+    if len(sample.conditions) < 2 or not known:
+        return None
+    rows = []
+    for question, balance in known:
+        if isinstance(balance, Undefined):
+            rows.append(Row((text(question), MISSING, text(NONE), text(NONE), MISSING), is_quiet=True))
+            continue
+        rows.append(
+            Row(
+                (
+                    text(question), decimal(balance.difference), text(balance.a), text(balance.b),
+                    whole(balance.n_pairs - balance.n_undefined),
+                )
+            )
+        )  # fmt: skip
+    columns = (
+        Column("Question"), Column("Largest difference, SD", True), Column("Between"), Column("and"),
+        Column("Pairs", True),
+    )  # fmt: skip
+    note = (
+        "Absolute standardised differences after Yang and Dalton (2012), the largest over all pairs of conditions, "
+        "among those who answered; not tested. A pair without answers that vary has none."
+    )
+    return Table("balance", "Balance of the conditions", columns, tuple(rows), note)
+
+
+def conduct_table(sample: Sample, *, has_trailers: bool) -> Table:
+    """Duration, opened details and trailers, and comments, by condition."""
+    named = [*zip(sample.conditions, sample.by_condition, strict=True), (ALL, sample.total)]
+    rows = tuple(
+        Row((text(name), *_conduct(group, has_trailers=has_trailers, asks_comments=sample.asks_comments)))
+        for name, group in named
+    )
+    columns = [
+        Column("Algorithm"), Column("n", True), Column("Median, min", True), Column("Range, min", True),
+        Column("Details opened", True), Column("by participants", True),
+    ]  # fmt: skip
+    if has_trailers:
+        columns += [Column("Trailers opened", True), Column("by participants", True)]
+    if sample.asks_comments:
+        columns.append(Column("Commented", True))
+    note = (
+        "Duration is the time from consent to the end. Details are counted each time they were opened, from the list "
+        "of recommendations on."
+    )
+    return Table("conduct", "Duration and conduct by condition", tuple(columns), rows, note)
+
+
+def _conduct(group: Conduct, *, has_trailers: bool, asks_comments: bool) -> tuple[Cell, ...]:
+    seconds = group.seconds
+    span = MISSING
+    if seconds is not None:
+        low, high = seconds.minimum / MINUTE, seconds.maximum / MINUTE
+        span = Cell(f"{written(low, 1)} to {written(high, 1)}", f"{low!r} {high!r}")
+    return (
+        whole(group.n),
+        decimal(None if seconds is None else seconds.median / MINUTE, 1),
+        span,
+        whole(group.details_opened),
+        whole(group.opened_details),
+        *((whole(group.trailers_opened), whole(group.opened_trailers)) if has_trailers else ()),
+        *((whole(group.commented),) if asks_comments else ()),
+    )
