@@ -6,11 +6,10 @@ import math
 
 from analysis.narrative.words import plural
 from analysis.results.sample import Conduct, Sample
-from analysis.tables.cells import capital, written
+from analysis.tables.cells import capital, lasting, written
 from inference.balance import LargestDifference
 
 SMALL = 5  # fewer participants with one answer in one condition may be recognisable
-MINUTE = 60
 
 
 def analysed(sample: Sample, noun: str) -> str:
@@ -67,7 +66,8 @@ def balance(sample: Sample) -> str:
         f"(“{question}”, {largest.a} and {largest.b}). It is descriptive: conditions are assigned at random, so "
         "differences are due to chance and are not tested. With "
         f"{plural(smallest, 'participant')} in each of two conditions, the standard error of a standardised difference "
-        f"of means is about {written(math.sqrt(2 / smallest))}."
+        f"of means is about {written(math.sqrt(2 / smallest))}; the largest of many pairs, and differences over many "
+        "answers, are larger by chance."
     )
 
 
@@ -76,8 +76,8 @@ def duration(conduct: Conduct) -> str:
     seconds = conduct.seconds
     if seconds is None:
         return ""
-    median, low, high = (written(x / MINUTE, 1) for x in (seconds.median, seconds.minimum, seconds.maximum))
-    return f"Participation took a median of {median} minutes (range {low} to {high}), from consent to the end."
+    median, low, high = map(lasting, (seconds.median, seconds.minimum, seconds.maximum))
+    return f"From consent to the end, participation took a median of {median} min (range {low} to {high})."
 
 
 def opened(conduct: Conduct, noun: str, *, has_trailers: bool) -> str:
@@ -99,6 +99,8 @@ def comments(sample: Sample, noun: str) -> str:
     """How many wrote a comment; reports hold the number alone."""
     if not sample.asks_comments:
         return ""
+    if not sample.total.commented:
+        return f"No {noun} wrote a comment."
     return (
         f"{plural(sample.total.commented, noun)} wrote a comment. Comments can identify people, so the report has only "
         "their number; members of the study read them on the report's page of comments."

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from analysis.results.sample import AnswersOfCondition, Characteristic, Conduct, NumberSummary, Sample
-from analysis.tables.cells import MISSING, NONE, decimal, percent, whole, written
+from analysis.tables.cells import MISSING, NONE, decimal, lasting, percent, whole
 from documents.tables import Cell, Column, Row, Table, text
 from inference.results import Undefined
 
 ALL = "All"
-MINUTE = 60
 
 
 def characteristics_table(sample: Sample) -> Table:
     """Every answer by condition: means of numbers, counts and shares of choices, counts of answers in words."""
-    groups = [*sample.by_condition, sample.total]
+    groups = [sample.total, *sample.by_condition]
     rows = [Row((text("n"), *(whole(group.n) for group in groups)), group="Analysed participants")]
     for characteristic in sample.characteristics:
-        answers = [*characteristic.by_condition, characteristic.total]
+        answers = [characteristic.total, *characteristic.by_condition]
         name = f"{characteristic.question} ({characteristic.unit})" if characteristic.unit else characteristic.question
         rows += [Row((text(label), *cells), group=name) for label, cells in _lines(characteristic, answers)]
-    columns = (Column("Answer"), *(Column(name, True) for name in (*sample.conditions, ALL)))
+    columns = (Column("Answer"), *(Column(name, True) for name in (ALL, *sample.conditions)))
     note = (
-        "Numbers of participants, with the share of those who answered. Answers that nobody chose have no line. Where "
-        "several answers could be chosen, shares can add up to more than 100%."
+        "Numbers of participants, with the share of those who answered. Answers that nobody chose have no line. No "
+        "answer: not asked, declined or left out. Where several answers could be chosen, shares can add up to more "
+        "than 100%."
     )
     return Table("sample", "Analysed participants by condition", columns, tuple(rows), note, "Question")
 
@@ -96,7 +96,7 @@ def conduct_table(sample: Sample, *, has_trailers: bool) -> Table:
         for name, group in named
     )
     columns = [
-        Column("Algorithm"), Column("n", True), Column("Median, min", True), Column("Range, min", True),
+        Column("Algorithm"), Column("n", True), Column("Median, min:s", True), Column("Range, min:s", True),
         Column("Details opened", True), Column("by participants", True),
     ]  # fmt: skip
     if has_trailers:
@@ -104,8 +104,8 @@ def conduct_table(sample: Sample, *, has_trailers: bool) -> Table:
     if sample.asks_comments:
         columns.append(Column("Commented", True))
     note = (
-        "Duration is the time from consent to the end. Details are counted each time they were opened, from the list "
-        "of recommendations on."
+        "Duration is the time from consent to the end; CSV files have it in seconds. Details are counted each time "
+        "they were opened, from the list of recommendations on."
     )
     return Table("conduct", "Duration and conduct by condition", tuple(columns), rows, note)
 
@@ -114,11 +114,11 @@ def _conduct(group: Conduct, *, has_trailers: bool, asks_comments: bool) -> tupl
     seconds = group.seconds
     span = MISSING
     if seconds is not None:
-        low, high = seconds.minimum / MINUTE, seconds.maximum / MINUTE
-        span = Cell(f"{written(low, 1)} to {written(high, 1)}", f"{low!r} {high!r}")
+        low, high = seconds.minimum, seconds.maximum
+        span = Cell(f"{lasting(low)} to {lasting(high)}", f"{low!r} {high!r}")
     return (
         whole(group.n),
-        decimal(None if seconds is None else seconds.median / MINUTE, 1),
+        MISSING if seconds is None else Cell(lasting(seconds.median), seconds.median),
         span,
         whole(group.details_opened),
         whole(group.opened_details),

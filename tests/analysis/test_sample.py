@@ -109,7 +109,7 @@ def test_the_report_says_it_and_suppresses_nothing(described: Study) -> None:
         "M = 32.50, SD = 10.35, range 20 to 50 (n = 8).",
         "of fewer than five participants. No cell is suppressed",
         "The largest standardised difference between two conditions is 2.00",
-        "Participation took a median of 6.0 minutes (range 4.0 to 8.0), from consent to the end.",
+        "From consent to the end, participation took a median of 6:00 min (range 4:00 to 8:00).",
         "opened 2 times by 1 participant, and trailers 1 time by 1 participant.",
         "1 participant wrote a comment.",
     ):
@@ -118,8 +118,8 @@ def test_the_report_says_it_and_suppresses_nothing(described: Study) -> None:
             characteristics_table(sample_of(report)).rows}  # fmt: skip
     genders = {answer: cells for (_question, answer), cells in rows.items() if answer in ("Woman", "Man")}
     assert genders == {
-        "Woman": ["3 (100%)", "1 (33%)", "0 (0%)", "4 (50%)"],
-        "Man": ["0 (0%)", "2 (67%)", "2 (100%)", "4 (50%)"],
+        "Woman": ["4 (50%)", "3 (100%)", "1 (33%)", "0 (0%)"],
+        "Man": ["4 (50%)", "0 (0%)", "2 (67%)", "2 (100%)"],
     }
     titles = [section.title for section in Outputs(report).document.sections]
     assert titles[-3:] == ["Sample and flow", "Method", "Provenance"]
