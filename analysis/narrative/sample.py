@@ -63,8 +63,8 @@ def balance(sample: Sample) -> str:
     smallest = min(group.n for group in sample.by_condition if group.n)
     return (
         f"The largest standardised difference between two conditions is {written(largest.difference)} "
-        f"(“{question}”, {largest.a} and {largest.b}). It is descriptive: conditions are assigned at random, so "
-        "differences are due to chance and are not tested. With "
+        f"(“{question}”, {largest.a} and {largest.b}). It is not tested: under random assignment, differences are due "
+        "to chance, and losses after it can add to them. With "
         f"{plural(smallest, 'participant')} in each of two conditions, the standard error of a standardised difference "
         f"of means is about {written(math.sqrt(2 / smallest))}; the largest of many pairs, and differences over many "
         "answers, are larger by chance."

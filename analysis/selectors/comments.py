@@ -21,7 +21,7 @@ class Comment:
 
 
 def comments_of(report: Report) -> list[Comment]:
-    """The comments of the participants whom the report's plan does not exclude, by condition and order of entry.
+    """The comments of the participants whom the report's plan does not exclude, by question, condition and entry.
 
     Answers to questions that identify a person are not among them, and neither is anything erased since.
     """
@@ -35,4 +35,5 @@ def comments_of(report: Report) -> list[Comment]:
         if record.participant.pk not in excluded
         for question, text in comments_in(record.answers, questions)
     ]
-    return sorted(comments, key=lambda comment: comment.condition)
+    order = [next(iter(question.text.values())) for question in questions]
+    return sorted(comments, key=lambda comment: (order.index(comment.question), comment.condition))

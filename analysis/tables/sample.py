@@ -56,7 +56,7 @@ def _range(number: NumberSummary | None) -> Cell:
 
 
 def balance_table(sample: Sample) -> Table | None:
-    """The largest standardised difference of every question, with its conditions; largest first."""
+    """The largest standardised difference of every question, with its conditions."""
     known = [
         (characteristic.question, characteristic.balance)
         for characteristic in sample.characteristics
@@ -64,28 +64,26 @@ def balance_table(sample: Sample) -> Table | None:
     ]
     if len(sample.conditions) < 2 or not known:
         return None
-    rows = []
-    for question, balance in known:
-        if isinstance(balance, Undefined):
-            rows.append(Row((text(question), MISSING, text(NONE), text(NONE), MISSING), is_quiet=True))
-            continue
-        rows.append(
-            Row(
-                (
-                    text(question), decimal(balance.difference), text(balance.a), text(balance.b),
-                    whole(balance.n_pairs - balance.n_undefined),
-                )
-            )
-        )  # fmt: skip
+    rows = tuple(
+        Row((text(NONE), text(NONE), MISSING, MISSING), group=question, is_quiet=True)
+        if isinstance(balance, Undefined)
+        else Row(
+            (
+                text(balance.a), text(balance.b), decimal(balance.difference),
+                whole(balance.n_pairs - balance.n_undefined),
+            ),
+            group=question,
+        )
+        for question, balance in known
+    )  # fmt: skip
     columns = (
-        Column("Question"), Column("Largest difference, SD", True), Column("Between"), Column("and"),
-        Column("Pairs", True),
+        Column("Between"), Column("and"), Column("Largest difference, SD", True), Column("Pairs", True),
     )  # fmt: skip
     note = (
         "Absolute standardised differences after Yang and Dalton (2012), the largest over all pairs of conditions, "
         "among those who answered; not tested. A pair without answers that vary has none."
     )
-    return Table("balance", "Balance of the conditions", columns, tuple(rows), note)
+    return Table("balance", "Balance of the conditions", columns, rows, note, "Question")
 
 
 def conduct_table(sample: Sample, *, has_trailers: bool) -> Table:
