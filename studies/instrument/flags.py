@@ -14,9 +14,9 @@ STRAIGHT_LINED = "straight_lined"
 ALL_RATINGS_ALIKE = "all_ratings_alike"
 ATTENTION_FAILED = "attention_failed"
 SAME_EXTERNAL_ID = "same_external_id"
-CONTRADICTORY_NOVELTY = "contradictory_novelty"
+CONTRADICTORY = "contradictory"
 KEYS = (
-    TOO_FAST, STRAIGHT_LINED, ALL_RATINGS_ALIKE, ATTENTION_FAILED, SAME_EXTERNAL_ID, CONTRADICTORY_NOVELTY,
+    TOO_FAST, STRAIGHT_LINED, ALL_RATINGS_ALIKE, ATTENTION_FAILED, SAME_EXTERNAL_ID, CONTRADICTORY,
 )  # fmt: skip
 NAMES = {
     TOO_FAST: "Too fast",
@@ -24,7 +24,7 @@ NAMES = {
     ALL_RATINGS_ALIKE: "All ratings alike",
     ATTENTION_FAILED: "Attention check failed",
     SAME_EXTERNAL_ID: "Same external id",
-    CONTRADICTORY_NOVELTY: "Contradictory novelty",
+    CONTRADICTORY: "Contradictory answers",
 }
 FEWEST_IN_ONE_DIRECTION = 10  # fewer equal answers to statements keyed the same way may be honest
 FEWEST_FOR_MEDIAN = 5  # with fewer completers a share of the median is meaningless
@@ -196,7 +196,5 @@ def flags_of(evidence: Evidence, thresholds: Thresholds, shortest: float) -> tup
         )
     if n := evidence.n_contradictory:
         items = "1 recommended item was" if n == 1 else f"{n} recommended items were"
-        flags.append(
-            Flag(CONTRADICTORY_NOVELTY, f"Contradictory answers on whether {items} known before.", {"items": n})
-        )
+        flags.append(Flag(CONTRADICTORY, f"Contradictory answers on whether {items} known before.", {"items": n}))
     return tuple(flags)

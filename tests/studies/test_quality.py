@@ -86,7 +86,7 @@ def test_flags_are_found_in_what_is_stored(study: Study) -> None:
     assert _found(study, alike) == ["straight_lined", "all_ratings_alike"]
     assert dict(flag_counts(study, [Mode.LIVE])) == {
         "Too fast": 1, "Straight-lined": 1, "All ratings alike": 1, "Attention check failed": 0, "Same external id": 0,
-        "Contradictory novelty": 0,
+        "Contradictory answers": 0,
     }  # fmt: skip
     simulated = completed(study, Mode.SIMULATED)
     assert _found(study, simulated) == []  # nobody waits for a program
@@ -126,7 +126,7 @@ def test_an_item_consumed_and_never_heard_of_is_contradictory_where_both_are_ask
     _answer(contrary, {"heard": False}, rank=2)
     _answer(consistent, {"heard": True}, rank=1)
     # Where only one of both is asked, the answer is from before the participant changed the other one.
-    assert _found(study, contrary) == (["contradictory_novelty"] if asks_both else [])
+    assert _found(study, contrary) == (["contradictory"] if asks_both else [])
     assert _found(study, consistent) == []
     for flag in flags_by_participant(study, [Mode.LIVE]).get(contrary.pk, ()):
         assert flag.reason == "Contradictory answers on whether 2 recommended items were known before."
