@@ -48,7 +48,7 @@ class Variable:
     `sum_field` names the whole sum of a participant, `per_item` says whether it is divided by the number of
     items; `low` and `high` are the ends of the scale. `figure` is its number in Cremonesi et al. (2011), and
     `in_steps` says whether a participant's value is one answer in whole steps. Of a scale `scale` is its key in the
-    questionnaire; it has no sum, no figure and no adjective.
+    questionnaire; it has no sum, no figure and no adjective. `{consumed}` in an adjective is the study's participle.
     """
 
     key: str
@@ -88,7 +88,9 @@ class Variable:
 
 VARIABLES = (
     Variable("accuracy", "Perceived accuracy", "accuracy_sum", True, 1, 5, 2, "accurate", "1 to 5"),
-    Variable("fon", "First-order novelty", "fon_sum", True, 0, 1, 3, "novel (never watched)", "share of items, 0 to 1"),
+    Variable(
+        "fon", "First-order novelty", "fon_sum", True, 0, 1, 3, "novel (never {consumed})", "share of items, 0 to 1"
+    ),
     Variable(
         "son", "Second-order novelty", "son_sum", True, 0, 1, 4, "novel (never heard of)", "share of items, 0 to 1"
     ),

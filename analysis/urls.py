@@ -13,6 +13,7 @@ urlpatterns = [
     path("requests/<int:pk>/", views.report_request, name="request"),
     path("requests/<int:pk>/cancel/", views.report_request_cancel, name="request-cancel"),
     path("<int:pk>/", views.report_detail, name="detail"),
+    path("<int:pk>/comments/", views.report_comments, name="comments"),
     path("<int:pk>/bayesian/", views.bayesian_progress, name="bayesian"),
     path("<int:pk>/bayesian/request/", views.bayesian_request, name="bayesian-request"),
     path("<int:pk>/bayesian/cancel/", views.bayesian_cancel, name="bayesian-cancel"),

@@ -12,6 +12,7 @@ from analysis.enums import REQUEST_OPEN, RequestKind
 from analysis.forms import ReportForm
 from analysis.models import BayesianAnalysis, Report
 from analysis.package import PACKAGE
+from analysis.selectors.comments import comments_of
 from analysis.selectors.reports import reports_of, requests_of, studies_to_report
 from analysis.selectors.responses import mode_to_report
 from analysis.services import Download, build_report, download_if_ready
@@ -95,6 +96,15 @@ def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
     report = _own(request, pk)
     context = {"report": report, "page": page_of(report), "analysis": report.analysis}
     return render(request, "analysis/detail.html", context)
+
+
+@require_safe
+def report_comments(request: HttpRequest, pk: int) -> HttpResponse:
+    """List the comments of the analysed participants, which the report itself does not hold."""
+    report = _own(request, pk)
+    response = render(request, "analysis/comments.html", {"report": report, "comments": comments_of(report)})
+    patch_cache_control(response, private=True, no_store=True)
+    return response
 
 
 @require_safe

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from analysis.charts import comparison as charts
-from analysis.exports.sections import comparison, method, objective, offline, perceived, plan
+from analysis.exports.sections import comparison, method, objective, offline, perceived, plan, sample
 from analysis.exports.sections.bayesian import bayesian_section
 from analysis.exports.sections.constructs import construct_sections
 from analysis.exports.sections.covariates import covariate_sections
@@ -88,7 +88,7 @@ def document_from(plain: dict[str, Any], report: Report) -> Document:
 
 
 def document_of(report: Report) -> Document:
-    """Arrange a report's results: verdict, orders, variables, metrics, comparison, method, provenance."""
+    """Arrange a report's results: verdict, orders, variables, metrics, comparison, sample, method, provenance."""
     results = report.read_results()
     badge = "" if report.mode == Mode.LIVE else PILOT_BADGE if report.is_pilot else BADGE
     stamp = PILOT_BADGE if report.is_pilot else ""
@@ -115,6 +115,7 @@ def document_of(report: Report) -> Document:
         bayesian_section(report, results, figure, run_figure),
         plan.plan_section(results),
         plan.exclusions_section(results),
+        sample.sample_section(results, badge, figure),
         method.method_section(results, badge, figure),
         method.provenance_section(report),
     )

@@ -9,13 +9,13 @@ from inference.agreement import Verdict
 from inference.results import Undefined
 
 
-def contradictions(comparison: Comparison, n: int) -> list[str]:
-    """Significant differences in opposite directions, pair by pair."""
+def contradictions(comparison: Comparison, n: int, consumed: str) -> list[str]:
+    """Significant differences in opposite directions, pair by pair; `consumed` is the study's participle."""
     variable, metric = comparison.variable, comparison.metric(n)
 
     def finding(better: str, worse: str) -> str:
         if variable.adjective:
-            return f"Participants found {better} more {variable.adjective} than {worse}"
+            return f"Participants found {better} more {variable.adjective.format(consumed=consumed)} than {worse}"
         return f"Participants scored {better} higher than {worse} in {variable.in_text}"
 
     return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.narrative.words import coefficient, in_words, plural
 from analysis.results.covariates import AdjustedVariable, Adjustment, Attrition, ItemView, ListCorrelation, ListEffects
+from analysis.results.report import ItemWords
 from analysis.tables.cells import bracketed, equals, f_statistic, listed, percent, written
 from inference.aggregation import AggregationResult, LevelSlope
 from inference.ancova import FTest
@@ -159,7 +160,7 @@ def _attrition_test(test: AttritionResult) -> str:
     return f"Fisher-Freeman-Halton {how} p {equals(test.p)}, V = {coefficient(test.cramers_v)}"
 
 
-def items(view: ItemView, alpha: float) -> list[str]:
+def items(view: ItemView, words: ItemWords, alpha: float) -> list[str]:
     """Ratings by knowledge of the item, and whether the relation is the same at every level."""
     sentences = []
     if isinstance(view.model, Undefined):
@@ -173,13 +174,16 @@ def items(view: ItemView, alpha: float) -> list[str]:
             for slope in view.model.slopes
         ]
         sentences.append(
-            f"At equal shares of items watched and heard of, the ratings of single items {verb} between the "
+            f"At equal shares of items {words.consumed} and heard of, the ratings of single items {verb} between the "
             f"algorithms, {_wald(model)} (items "
             f"nested in algorithms). Relative to items never heard of: {'; '.join(slopes)}. Knowing an item is itself "
             "a consequence of what an algorithm recommends, so this comparison describes and does not replace the "
             "unadjusted one."
         )
-    for name, result in (("watched items", view.watched), ("items watched or heard of", view.known)):
+    for name, result in (
+        (words.consumed_items, view.watched),
+        (f"items {words.consumed} or heard of", view.known),
+    ):
         sentences.append(_levels(name, result))
     return sentences
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.rankings import Order
+from analysis.results.report import ItemWords
 from analysis.tables.cells import bracketed, equals, listed, relation, written
 from inference import apa
 from inference.ordinal import OrdinalResult
@@ -117,7 +118,9 @@ def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: flo
     return f"It differs from the tests of means: {'; '.join(changes)}."
 
 
-def novelty(correlations: Sequence[CorrelatedVariables], without_overlap: NoveltyCorrelation | None = None) -> str:
+def novelty(
+    correlations: Sequence[CorrelatedVariables], without_overlap: NoveltyCorrelation | None, words: ItemWords
+) -> str:
     """The orders of novelty without their overlap, and the plain correlation for replication."""
     pair = next((pair for pair in correlations if (pair.a, pair.b) == ("fon", "son")), None)
     if pair is None:
@@ -129,9 +132,9 @@ def novelty(correlations: Sequence[CorrelatedVariables], without_overlap: Novelt
         return plain
     omitted = ""
     if without_overlap.n_without:
-        omitted = f" ({without_overlap.n_without:,} who had watched every item are left out)"
+        omitted = f" ({without_overlap.n_without:,} who had {words.consumed} every item are left out)"
     return (
-        "First-order novelty and the share unheard of among unwatched items: "
+        f"First-order novelty and the share unheard of among {words.other_items}: "
         f"{_two_parts(without_overlap)}{omitted}. {plain}"
     )
 

@@ -149,23 +149,23 @@ def items(conditions: Sequence[ItemsOfCondition]) -> list[str]:
     return sentences
 
 
-def liking(conditions: Sequence[Liking]) -> str:
-    """How much of perceived accuracy is liking, and how much expected interest."""
+def liking(conditions: Sequence[Liking], consumed: str) -> str:
+    """How much of perceived accuracy is liking, and how much interest; `consumed` is the study's participle."""
     n_watched = sum(condition.n_watched for condition in conditions)
     n_slots = n_watched + sum(condition.n_not_watched for condition in conditions)
     if not n_slots:
         return "No participant has judged an item yet."
     mixture = (
         f"Perceived accuracy combines liking, for the {percent(n_watched / n_slots)} of items that participants had "
-        "watched, and expected interest in the others."
+        f"{consumed}, and expected interest in the others."
     )
     shares = [condition.share_watched for condition in conditions if condition.share_watched is not None]
     if len(shares) < 2:
         return mixture
     low, high = percent(min(shares)), percent(max(shares))
     if low == high:
-        return f"{mixture} The share watched is {low} for every algorithm, to the nearest percent."
+        return f"{mixture} The share {consumed} is {low} for every algorithm, to the nearest percent."
     return (
-        f"{mixture} The share watched ranges from {low} to {high} between algorithms, so a difference in accuracy may "
-        "be a difference in this mixture."
+        f"{mixture} The share {consumed} ranges from {low} to {high} between algorithms, so a difference in accuracy "
+        "may be a difference in this mixture."
     )

@@ -27,7 +27,8 @@ class RunDigest:
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
     """The inputs of a report; `repetitions` are digests of the inputs and the results of each repetition of its run,
-    `metric_runs` the same of each run of another protocol whose metrics the report compares.
+    `metric_runs` the same of each run of another protocol whose metrics the report compares. `sample_digest` is of all
+    that the description of the participants rests on.
     """
 
     design_hash: str
@@ -47,5 +48,6 @@ class Provenance:
     versions: tuple[tuple[str, str], ...]
     pilot_design: str = field(default="", metadata=stored(is_omitted=True))
     repetitions: tuple[tuple[str, str], ...] = field(default=(), metadata=stored(is_omitted=True))
+    sample_digest: str = field(default="", metadata=stored(is_omitted=True))
     metric_runs: tuple[tuple[str, str], ...] = field(default=(), metadata=stored(is_omitted=True))
     completers_digest: str = field(default="", metadata=stored("everybody_digest", is_omitted=True))

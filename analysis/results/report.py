@@ -18,6 +18,7 @@ from analysis.results.objective import ObjectiveSide
 from analysis.results.offline import OfflineMetric, Repeats
 from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariable, QuestionnaireScale
 from analysis.results.plan import Planned, ReportPlan
+from analysis.results.sample import Sample
 from analysis.results.variables import ScaleVariable
 from inference.item_effects import ItemEffectsResult
 from inference.rank_sets import RankSets
@@ -25,6 +26,37 @@ from inference.results import Undefined
 
 FORMAT = 4
 LIVE = "live"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemWords:
+    """What participants do with items, in the forms that sentences need, and whether items have trailers.
+
+    The defaults are the words of films: reports from before there were item types are read with them.
+    """
+
+    consumed: str = "watched"  # past participle, with its preposition: listened to
+    consumed_items: str = "watched items"
+    other_items: str = "unwatched items"
+    has_trailers: bool = True
+
+    @classmethod
+    def of(cls, consumed: str, *, has_trailers: bool) -> ItemWords:
+        """The words of a participle. It follows its noun, which every participle can, except for films.
+
+        Examples
+        --------
+        >>> ItemWords.of("listened to", has_trailers=False).other_items
+        'items not listened to'
+        """
+        if consumed == cls.consumed:
+            return cls(has_trailers=has_trailers)
+        return cls(
+            consumed=consumed,
+            consumed_items=f"items {consumed}",
+            other_items=f"items not {consumed}",
+            has_trailers=has_trailers,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +68,7 @@ class StudyFacts:
     list_length: int
     ratings_asked: int
     taken_from: float | None = field(default=None, metadata=stored(is_omitted=True))
+    words: ItemWords = field(default_factory=ItemWords, metadata=stored(is_omitted=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +109,7 @@ class Results:
     planned: Planned | None = None
     flow: Flow
     exclusions: Exclusions | None = None
+    sample: Sample | None = field(default=None, metadata=stored(is_omitted=True))
     answers: AnswerCounts
     scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
     variables: tuple[PerceivedVariable, ...]

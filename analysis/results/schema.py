@@ -42,7 +42,7 @@ BOUNDS: Mapping[str, Schema] = {
     **dict.fromkeys(("coefficient", "smallest_detectable"), CORRELATION),
     **{f"MetricValues.{kind}": PROBABILITY for kind in ("recall", "fallout", "precision", "f")},
     **dict.fromkeys(("design_hash", "dataset_hash", "run_inputs_hash", "run_cases_digest"), DIGEST),
-    **dict.fromkeys(("digest", "answers_digest", "everybody_digest"), DIGEST),
+    **dict.fromkeys(("digest", "answers_digest", "everybody_digest", "sample_digest"), DIGEST),
     "alpha": LEVEL,
     "ReliabilityResult.alpha": {"maximum": 1},
     "PowerCurve.power": {},

@@ -8,6 +8,7 @@ from typing import Any
 
 from inference.covariates import Covariate
 from studies.allocation.assignment.traits import NOT_GIVEN, stratum_of
+from studies.design.selectors.placeholders import key_in_words
 from studies.instrument.questionnaires.conditions import plain_answer
 from studies.models import Interview, Response, Study
 
@@ -38,18 +39,18 @@ def backgrounds_of(study: Study, keys: Sequence[int], covariates: Sequence[str])
     )
     return Backgrounds(
         factors=tuple(
-            Covariate(f"{_words(rule['question'])} (stratum)", [_level(answers[key], rule) for key in keys])
+            Covariate(f"{_words(study, rule['question'])} (stratum)", [_level(answers[key], rule) for key in keys])
             for rule in rules
         ),
         covariates=tuple(
-            Covariate(_words(name), [_value(answers[key].get(name)) for key in keys]) for name in covariates
+            Covariate(_words(study, name), [_value(answers[key].get(name)) for key in keys]) for name in covariates
         ),
         interviewers=tuple(numbers.get(key) for key in keys),
     )
 
 
-def _words(key: Any) -> str:
-    return str(key).replace("_", " ")
+def _words(study: Study, key: Any) -> str:
+    return key_in_words(str(key), study.settings)
 
 
 def _level(answers: dict[str, Any], rule: dict[str, Any]) -> str | None:

@@ -10,8 +10,10 @@ from fractions import Fraction
 from analysis.results.exclusions import ExclusionReason
 from analysis.results.flow import ConditionFlow, Flow, Interviews
 from analysis.selectors.inputs import Answers, Person, ScaleAnswers, Shown, conditions_of
+from analysis.selectors.sample import Respondent, respondent_of
 from studies.design.selectors.placeholders import asked_questions
 from studies.enums import Mode, ParticipantStatus
+from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import ScaleOfStudy, answers_of_member, scales_of, score_of_participant
 from studies.models import Interview, Participant, Study
 from studies.monitoring.selectors.consort import consort_of
@@ -34,7 +36,9 @@ class Reading:
     completers: Answers
     excluded: Exclusions
     reasons: tuple[ExclusionReason, ...]
-    keys: tuple[int, ...] = ()  # of the analysed participants, in the order of `analysed.people`
+    # Keys of the analysed participants, and what is known of them, in the order of `analysed.people`
+    keys: tuple[int, ...] = ()
+    respondents: tuple[Respondent, ...] = ()
 
     @property
     def n_left_out(self) -> int:
@@ -47,6 +51,7 @@ class _Rows:
     """Rows of participants while they are read."""
 
     scales: Sequence[ScaleOfStudy]
+    questionnaire: Questionnaire
     people: list[Person] = field(default_factory=list)
     shown: list[Shown] = field(default_factory=list)
     scored: list[list[ScaleRow]] = field(default_factory=list)
@@ -55,6 +60,7 @@ class _Rows:
     n_modelled: int = 0
     n_incomplete: int = 0
     keys: list[int] = field(default_factory=list)
+    respondents: list[Respondent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.scored = [[] for _ in self.scales]
@@ -68,6 +74,7 @@ class _Rows:
         self.people.append(row.person)
         self.languages.append(record.participant.language)
         self.keys.append(record.participant.pk)
+        self.respondents.append(respondent_of(record, row.person.condition, self.questionnaire))
         self.shown += row.shown
         for rows, scale_row in zip(self.scored, row.scored, strict=True):
             rows.append(scale_row)
@@ -120,8 +127,9 @@ def mode_to_report(study: Study) -> str:
 
 def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
     """Read the answers of all completers of one mode, in order of entry, with and without the excluded ones."""
-    scales = scales_of(asked_questions(study))
-    analysed, completers = _Rows(scales), _Rows(scales)
+    questionnaire = asked_questions(study)
+    scales = scales_of(questionnaire)
+    analysed, completers = _Rows(scales, questionnaire), _Rows(scales, questionnaire)
     counts: Counter[tuple[str, str]] = Counter()
     for record in completed_answers(study, mode):
         row = _row(record, scales)
@@ -136,6 +144,7 @@ def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
         completers=completers.answers(conditions, 0),
         excluded=excluded,
         keys=tuple(analysed.keys),
+        respondents=tuple(analysed.respondents),
         reasons=tuple(
             ExclusionReason(how=how, reason=reason, n=n)
             for (how, reason), n in sorted(counts.items(), key=lambda count: (-count[1], count[0]))

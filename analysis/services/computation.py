@@ -15,13 +15,14 @@ from analysis.results.flow import Flow
 from analysis.results.lists_shown import ListsShown
 from analysis.results.objective import Candidates, ObjectiveSide, ProfileLength
 from analysis.results.plan import Planned, ReportPlan
-from analysis.results.report import AnswerCounts, ConditionFacts, Results, StudyFacts
+from analysis.results.report import AnswerCounts, ConditionFacts, ItemWords, Results, StudyFacts
 from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Measured, conditions_of
 from analysis.selectors.lists import ShownLists, Slots, shown_lists
 from analysis.selectors.metrics import StoredMetric
 from analysis.selectors.repeats import Repetitions
 from analysis.selectors.responses import Reading
+from analysis.selectors.sample import Opened
 from analysis.services.agreement import all_comparisons
 from analysis.services.constructs import constructs_of
 from analysis.services.contrasts import contrasted_metric, tested_contrast, tested_equivalence
@@ -40,10 +41,13 @@ from analysis.services.perceived import items_by_condition, liking_and_interest,
 from analysis.services.power import achieved_power
 from analysis.services.rankings import Ranking
 from analysis.services.repeats import pooled_repeats
+from analysis.services.sample import described_sample
 from analysis.services.scales import planned_scales, study_scale
+from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
 from evaluation.selectors.candidates import candidate_range
+from studies.design.selectors.placeholders import asked_questions, item_type_of, item_words
 from studies.enums import Mode
 from studies.models import Study
 from studies.usage_data import is_usage, taken_from
@@ -67,6 +71,7 @@ class Inputs:
     plan: ReportPlan
     planned: Planned
     flow: Flow
+    opened: Opened
     metrics: tuple[StoredMetric, ...] = ()
     is_pilot: bool = False
     repetitions: Repetitions | None = None
@@ -75,6 +80,8 @@ class Inputs:
 def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     """Every number of a report, as JSON values; every random draw is from a named stream."""
     study, answers, alpha = inputs.study, inputs.reading.analysed, inputs.plan.alpha
+    consumed = item_words(study.settings, FALLBACK_LANGUAGE).consumed
+    words = ItemWords.of(consumed, has_trailers=item_type_of(study.settings).has_trailers)
     tested = _tested_variables(inputs, progress)
     perceived = {test.variable: test.ranking for test in tested}
     lengths, objective = _tested_metrics(inputs, progress)
@@ -86,7 +93,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     progress("Adjusting for covariates and losses")
     lists = _shown_lists(inputs)
     covariates = covariate_analyses(
-        study, inputs.reading, inputs.flow, lists=lists, tested=list(perceived),
+        study, inputs.reading, inputs.flow, lists=lists, consumed=consumed, tested=list(perceived),
         primary=by_key(perceived, inputs.plan.primary.perceived), covariates=inputs.plan.covariates, alpha=alpha,
     )  # fmt: skip
     progress("Comparing both sides")
@@ -108,6 +115,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
             list_length=study.settings["list_length"],
             ratings_asked=study.settings["ratings_asked"],
             taken_from=taken_from(study.settings) if is_usage(study.dataset_version) else None,
+            words=words,
         ),
         mode=inputs.mode,
         is_pilot=inputs.is_pilot,
@@ -127,6 +135,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         exclusions=with_and_without(
             inputs.reading, tested, objective, pair, alpha=alpha, contrast=compared_contrast
         ),
+        sample=described_sample(inputs.reading, asked_questions(study), inputs.opened),
         answers=AnswerCounts(
             n=answers.n_answers,
             n_modelled=answers.n_modelled,

@@ -52,6 +52,7 @@ def covariate_analyses(
     flow: Flow,
     *,
     lists: ShownLists | None,
+    consumed: str,
     tested: Sequence[Variable],
     primary: Variable | None,
     covariates: Sequence[str],
@@ -60,7 +61,7 @@ def covariate_analyses(
     """Compute all of them; None without analysed participants.
 
     `lists` are those of the analysed participants, None where items are missing; `primary` is None where it is not
-    tested.
+    tested; `consumed` is the study's participle.
     """
     answers = reading.analysed
     if not answers.people:
@@ -71,7 +72,7 @@ def covariate_analyses(
         return CovariateAnalyses(
             adjustment=_adjustment(answers, backgrounds, tested, alpha),
             attrition=None if primary is None else _attrition(answers, flow, primary),
-            items=_item_view(answers, alpha),
+            items=_item_view(answers, consumed, alpha),
             lists=_list_effects(study, lists, answers, primary or VARIABLE_OF["accuracy"]),
         )
 
@@ -182,9 +183,9 @@ def _attrition(answers: Answers, flow: Flow, variable: Variable) -> Attrition:
     )
 
 
-def _item_view(answers: Answers, alpha: float) -> ItemView:
-    """Ratings by whether an item was watched, or else heard of; novelty counts the opposite."""
-    watched = [1.0 - slot.fon for slot in answers.shown]
+def _item_view(answers: Answers, consumed: str, alpha: float) -> ItemView:
+    """Ratings by whether an item was consumed, or else heard of; novelty counts the opposite."""
+    was_consumed = [1.0 - slot.fon for slot in answers.shown]
     heard_of = [float(slot.fon - slot.son) for slot in answers.shown]
     known = [1.0 - slot.son for slot in answers.shown]
     values, conditions = [float(slot.rating) for slot in answers.shown], [slot.condition for slot in answers.shown]
@@ -193,8 +194,8 @@ def _item_view(answers: Answers, alpha: float) -> ItemView:
         missing = Undefined("The ratings of single items are incomplete.")
         return ItemView(model=missing, watched=missing, known=missing)
     return ItemView(
-        model=_ratings(answers, [("watched", watched), ("heard of", heard_of)], alpha),
-        watched=aggregation(values, watched, conditions, persons, alpha=alpha),
+        model=_ratings(answers, [(consumed, was_consumed), ("heard of", heard_of)], alpha),
+        watched=aggregation(values, was_consumed, conditions, persons, alpha=alpha),
         known=aggregation(values, known, conditions, persons, alpha=alpha),
     )
 

@@ -19,6 +19,7 @@ from analysis.selectors.metrics import stored_metrics
 from analysis.selectors.plans import frozen_plan
 from analysis.selectors.repeats import repetitions_of
 from analysis.selectors.responses import flow_of, mode_to_report, read_answers
+from analysis.selectors.sample import opened_by, sample_digest
 from analysis.services.bayesian_jobs import request_bayesian
 from analysis.services.computation import Inputs, Progress, compute, silent
 from analysis.services.deviations import deviations
@@ -107,6 +108,7 @@ def _read(
     progress("Reading the answers")
     reading = read_answers(study, mode, exclusions(study, [mode], by_hand=plan.by_hand, rule=plan.exclude))
     flow = flow_of(study, mode, reading)
+    opened = opened_by(study, mode)
     progress("Reading the results of the run")
     lengths = (0, *run.profile_lengths)
     measured = tuple(measured_by(run, reading.analysed.conditions, positions, length) for length in lengths)
@@ -145,6 +147,7 @@ def _read(
         completers_digest=reading.completers.digest if reading.n_left_out else "",
         repetitions=() if repetitions is None else repetitions.digests,
         metric_runs=stored.digests,
+        sample_digest=sample_digest(reading.respondents, reading.keys, opened),
     )
     planned = Planned(
         is_frozen=frozen.is_frozen,
@@ -153,7 +156,7 @@ def _read(
     )
     inputs = Inputs(
         study=study, run=run, mode=mode, reading=reading, measured=measured, plan=plan, planned=planned, flow=flow,
-        metrics=stored.metrics, is_pilot=draft is not None, repetitions=repetitions,
+        metrics=stored.metrics, opened=opened, is_pilot=draft is not None, repetitions=repetitions,
     )  # fmt: skip
     return inputs, provenance
 

@@ -101,6 +101,18 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
+def lasting(seconds: float) -> str:
+    """A duration in minutes and seconds.
+
+    Examples
+    --------
+    >>> lasting(374.6), lasting(2)
+    ('6:15', '0:02')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes:,}:{rest:02}"
+
+
 def share_cell(share: float | None) -> Cell:
     """A cell with a share in percent."""
     return MISSING if share is None else Cell(percent(share), share)

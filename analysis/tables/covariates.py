@@ -155,8 +155,8 @@ def _bounds(bounds: Bounds | Undefined) -> tuple[Cell, Cell]:
     return interval(bounds.low, bounds.high), interval(bounds.interval.low, bounds.interval.high)
 
 
-def known_items_table(view: ItemView) -> Table | None:
-    """Means of ratings at equal shares of watched and heard-of items."""
+def known_items_table(view: ItemView, consumed: str) -> Table | None:
+    """Means of ratings at equal shares of consumed and heard-of items; `consumed` is the study's participle."""
     if isinstance(view.model, Undefined):
         return None
     rows = tuple(
@@ -172,7 +172,7 @@ def known_items_table(view: ItemView) -> Table | None:
         Column("Algorithm"), Column("Ratings", True), Column("Adjusted mean", True, "perceived"), Column("SE", True),
         Column("95% CI", True),
     )  # fmt: skip
-    title = "Ratings of items at equal shares of items watched and heard of"
+    title = f"Ratings of items at equal shares of items {consumed} and heard of"
     note = "Random intercepts of participants and of items within algorithms; every participant has the same weight."
     return Table("known-items", title, columns, rows, note)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, VariableEffects
 from analysis.results.perceived import PerceivedVariable
+from analysis.results.report import ItemWords
 from analysis.tables.cells import MISSING, decimal, interval, probability, share_cell, whole
 from documents.tables import Cell, Column, Row, Table, text
 from inference.correlation import CorrelationResult
@@ -138,7 +139,9 @@ def shares_table(effects: Effects) -> Table | None:
     )
 
 
-def correlations_table(correlations: Sequence[CorrelatedVariables], novelty: NoveltyCorrelation | None = None) -> Table:
+def correlations_table(
+    correlations: Sequence[CorrelatedVariables], novelty: NoveltyCorrelation | None, words: ItemWords
+) -> Table:
     """Every pair of variables within conditions, between their means, and over all participants."""
     parts = [
         ("Within algorithms", "within"),
@@ -149,7 +152,7 @@ def correlations_table(correlations: Sequence[CorrelatedVariables], novelty: Nov
         (_pair_name(pair), pair) for pair in correlations
     ]
     if novelty is not None:
-        named.insert(0, ("First-order novelty and share unheard of among unwatched items", novelty))
+        named.insert(0, (f"First-order novelty and share unheard of among {words.other_items}", novelty))
     rows = tuple(
         _corrected_row(_correlation_row(name, getattr(pair, key), part), getattr(pair.p_holm, key, None))
         for part, key in parts

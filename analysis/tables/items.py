@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.results.perceived import ItemsOfCondition, Liking
-from analysis.tables.cells import decimal, share_cell, whole, written
+from analysis.results.report import ItemWords
+from analysis.tables.cells import capital, decimal, share_cell, whole, written
 from documents.tables import Column, Row, Table, text
 
 
@@ -32,8 +33,8 @@ def items_table(items: Sequence[ItemsOfCondition]) -> Table:
     return Table("items", "Recommended items by algorithm", columns, rows)
 
 
-def liking_table(liking: Sequence[Liking]) -> Table:
-    """Liking of watched items and interest in the others, with their shares."""
+def liking_table(liking: Sequence[Liking], words: ItemWords) -> Table:
+    """Liking of consumed items and interest in the others, with their shares."""
     rows = tuple(
         Row(
             (
@@ -43,14 +44,15 @@ def liking_table(liking: Sequence[Liking]) -> Table:
                 decimal(condition.liking),
                 whole(condition.n_not_watched),
                 decimal(condition.interest),
-                whole(condition.branches.get("trailer_seen")),
+                *((whole(condition.branches.get("trailer_seen")),) if words.has_trailers else ()),
             )
         )
         for condition in liking
     )
     columns = (
-        Column("Algorithm"), Column("Watched", True), Column("Items watched", True),
-        Column("Liking, M", True, "perceived"), Column("Items not watched", True),
-        Column("Interest, M", True, "perceived"), Column("of them, trailer seen before", True),
+        Column("Algorithm"), Column(capital(words.consumed), True), Column(f"Items {words.consumed}", True),
+        Column("Liking, M", True, "perceived"), Column(f"Items not {words.consumed}", True),
+        Column("Interest, M", True, "perceived"),
+        *((Column("of them, trailer seen before", True),) if words.has_trailers else ()),
     )  # fmt: skip
     return Table("liking", "Perceived accuracy by kind of rating", columns, rows)

@@ -14,13 +14,17 @@ STRAIGHT_LINED = "straight_lined"
 ALL_RATINGS_ALIKE = "all_ratings_alike"
 ATTENTION_FAILED = "attention_failed"
 SAME_EXTERNAL_ID = "same_external_id"
-KEYS = (TOO_FAST, STRAIGHT_LINED, ALL_RATINGS_ALIKE, ATTENTION_FAILED, SAME_EXTERNAL_ID)
+CONTRADICTORY = "contradictory"
+KEYS = (
+    TOO_FAST, STRAIGHT_LINED, ALL_RATINGS_ALIKE, ATTENTION_FAILED, SAME_EXTERNAL_ID, CONTRADICTORY,
+)  # fmt: skip
 NAMES = {
     TOO_FAST: "Too fast",
     STRAIGHT_LINED: "Straight-lined",
     ALL_RATINGS_ALIKE: "All ratings alike",
     ATTENTION_FAILED: "Attention check failed",
     SAME_EXTERNAL_ID: "Same external id",
+    CONTRADICTORY: "Contradictory answers",
 }
 FEWEST_IN_ONE_DIRECTION = 10  # fewer equal answers to statements keyed the same way may be honest
 FEWEST_FOR_MEDIAN = 5  # with fewer completers a share of the median is meaningless
@@ -87,6 +91,7 @@ class Evidence:
     failed_checks: Sequence[str] = ()  # keys of the attention checks that were failed
     same_id: Sequence[str] = ()  # public ids of other participants with the same external id
     scale_answers: Sequence[ScaleAnswers] = ()  # answers on scales in the blocks that are not about items
+    n_contradictory: int = 0  # recommended items that were consumed before and never heard of, by the answers
 
 
 @dataclass(frozen=True)
@@ -189,4 +194,7 @@ def flags_of(evidence: Evidence, thresholds: Thresholds, shortest: float) -> tup
         flags.append(
             Flag(SAME_EXTERNAL_ID, f"Has the same external id as {public_ids}.", {"others": len(evidence.same_id)})
         )
+    if n := evidence.n_contradictory:
+        items = "1 recommended item was" if n == 1 else f"{n} recommended items were"
+        flags.append(Flag(CONTRADICTORY, f"Contradictory answers on whether {items} known before.", {"items": n}))
     return tuple(flags)

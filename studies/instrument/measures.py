@@ -92,7 +92,7 @@ def item_measures(
     if watched:
         return ItemMeasures(rating, 0, 0, WATCHED)
     if heard is None or trailer_seen is None:
-        raise DataError("An item that was not watched needs to say whether it was heard of and its trailer seen.")
+        raise DataError("An item whose answer `watched` is no needs the answers `heard` and `trailer_seen`.")
     return ItemMeasures(rating, 1, 0 if heard else 1, branch_of(watched, trailer_seen))
 
 

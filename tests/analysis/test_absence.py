@@ -9,6 +9,7 @@ from django.test import Client
 from analysis.enums import VARIABLE_OF, VARIABLES
 from analysis.narrative import effects as narrative
 from analysis.results.follow_up import CorrelatedVariables, NoveltyCorrelation
+from analysis.results.report import ItemWords
 from analysis.selectors.inputs import Answers, Person
 from analysis.services import build_report
 from analysis.services.correlations import correlations_of, part_whole_correlation
@@ -46,10 +47,10 @@ def test_independent_answers_correlate_as_part_and_whole(unwatched: float, unhea
     assert part_whole_correlation(answers) == pytest.approx(r, abs=0.02)
     assert abs(novelty.within.coefficient) < 0.05
     assert novelty.n_without == sum(not person.fon_sum for person in answers.people)
-    sentence = narrative.novelty([pair], novelty)
+    sentence = narrative.novelty([pair], novelty, ItemWords())
     assert sentence.startswith("First-order novelty and the share unheard of among unwatched items: within algorithms")
     assert "is inflated, because every item of second-order novelty also counts in first-order novelty" in sentence
-    assert "is inflated" in narrative.novelty([pair])  # a report of an older version
+    assert "is inflated" in narrative.novelty([pair], None, ItemWords())  # a report of an older version
 
 
 @pytest.mark.unit

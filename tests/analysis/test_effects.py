@@ -16,7 +16,7 @@ from analysis.narrative import effects as said
 from analysis.results.codec import codec_of, encode
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, VariableEffects
 from analysis.results.perceived import PerceivedVariable
-from analysis.results.report import Results
+from analysis.results.report import ItemWords, Results
 from analysis.selectors.inputs import Answers, Person, ScaleAnswers, Shown
 from analysis.services.correlations import correlations_of
 from analysis.services.effects import effects_of_all, effects_of_scale
@@ -68,6 +68,7 @@ def results_of(answers: Answers) -> dict[str, Any]:
     whole = {
         "flow": {"analysed": len(answers.people)},
         "plan": {"alpha": 0.05},
+        "study": {},
         "variables": encode(tuple[PerceivedVariable, ...], [result for result, _ in tested.values()]),
         "effects": encode(tuple[VariableEffects, ...], effects),
         "scale_effects": encode(tuple[Effects, ...], scale_effects),
@@ -82,7 +83,9 @@ def results_of(answers: Answers) -> dict[str, Any]:
 
 def typed(results: dict[str, Any]) -> Results:
     """The same results as the sections read them."""
-    found: Results = partial(Results, {key: value for key, value in results.items() if key in ("flow", "plan")})
+    found: Results = partial(
+        Results, {key: value for key, value in results.items() if key in ("flow", "plan", "study")}
+    )
     for name, hint in (
         ("variables", tuple[PerceivedVariable, ...]),
         ("effects", tuple[VariableEffects, ...]),
@@ -247,7 +250,7 @@ def test_scales_stand_beside_the_variables(planted: Answers) -> None:
 @pytest.mark.unit
 def test_sentences_of_rare_cases() -> None:
     assert said.families(1) == ""
-    assert said.novelty([]) == ""
+    assert said.novelty([], None, ItemWords()) == ""
     equal = {"a": "A", "b": "B", "is_defined": True, "g": 0.0, "interval": None}
 
     def largest(**plain: Any) -> str:

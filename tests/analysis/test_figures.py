@@ -51,7 +51,8 @@ def test_every_figure_has_its_place(document: Document) -> None:
     assert found["variable-satisfaction"][-2:] == ["steps-satisfaction", "forest-satisfaction"]
     assert {"bars-recall", "bars-fallout", "curves-recall", "curves-fallout"} <= set(found["objective"])
     assert found["both"] == ["scatter", "matrix"]
-    assert found["method"] == ["flow", "power"]
+    assert found["sample"] == ["flow"]
+    assert found["method"] == ["power"]
 
 
 @pytest.mark.integration

@@ -110,7 +110,7 @@ def test_exploratory_findings_are_named_with_corrected_p() -> None:
 
 
 def test_contradictions_are_said_in_words() -> None:
-    assert agreement.contradictions(comparison(), 5) == [
+    assert agreement.contradictions(comparison(), 5, "watched") == [
         "Participants found TopPop more accurate than NNCosNgr, p = .004; the difference in recall at 5 was in the "
         "opposite direction, p = .020."
     ]
@@ -182,7 +182,9 @@ def test_one_pair_and_a_share_that_is_the_same_read_well() -> None:
     said = perceived.order(order_of({"A": "unordered", "B": "unordered"}, [False]))
     assert said.startswith("Tukey's HSD found no significant difference in the only pair.")
     liking = [partial(Liking, {"n_watched": 1, "n_not_watched": 4, "share_watched": 0.2})] * 2
-    assert perceived.liking(liking).endswith("The share watched is 20% for every algorithm, to the nearest percent.")
+    assert perceived.liking(liking, "watched").endswith(
+        "The share watched is 20% for every algorithm, to the nearest percent."
+    )
 
 
 def test_order_names_maximal_and_minimal_and_a_surprise() -> None:

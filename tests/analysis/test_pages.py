@@ -170,6 +170,7 @@ ANSWERED = {
     "request": (200, 404, 404),
     "request-cancel": (302, 404, 404),
     "detail": (200, 200, 404),
+    "comments": (200, 200, 404),
     "file": (200, 200, 404),
     "bayesian": (200, 200, 404),
     "bayesian-request": (302, 302, 404),
@@ -192,7 +193,7 @@ def test_every_address_against_every_role(planted: Study, report: Report) -> Non
             arguments = {
                 **{
                     of_report: [report.pk]
-                    for of_report in ("detail", "bayesian", "bayesian-request", "bayesian-cancel")
+                    for of_report in ("detail", "comments", "bayesian", "bayesian-request", "bayesian-cancel")
                 },
                 **{of_request: [asked.pk] for of_request in ("request", "request-cancel")},
                 "file": [report.pk, "report.json"],

@@ -32,6 +32,7 @@ def test_nobody_has_a_flag_for_nothing() -> None:
         (Evidence(None, [], [4] * 6), flags.ALL_RATINGS_ALIKE, {"ratings": 6, "rating": 4}),
         (Evidence(None, [], [], ["look"]), flags.ATTENTION_FAILED, {"failed": 1}),
         (Evidence(None, [], [], (), ["AB23CD"]), flags.SAME_EXTERNAL_ID, {"others": 1}),
+        (Evidence(None, [], [], n_contradictory=1), flags.CONTRADICTORY, {"items": 1}),
     ],
 )
 def test_each_flag_has_its_reason_and_numbers(given: Evidence, key: str, numbers: dict[str, float]) -> None:

@@ -86,6 +86,7 @@ def test_flags_are_found_in_what_is_stored(study: Study) -> None:
     assert _found(study, alike) == ["straight_lined", "all_ratings_alike"]
     assert dict(flag_counts(study, [Mode.LIVE])) == {
         "Too fast": 1, "Straight-lined": 1, "All ratings alike": 1, "Attention check failed": 0, "Same external id": 0,
+        "Contradictory answers": 0,
     }  # fmt: skip
     simulated = completed(study, Mode.SIMULATED)
     assert _found(study, simulated) == []  # nobody waits for a program
@@ -108,6 +109,28 @@ def test_someone_the_studys_own_rule_sent_away_has_the_flag(study: Study) -> Non
     person = assigned(study)
     Participant.objects.filter(pk=person.pk).update(status="attention_failed")
     assert _found(study, person) == ["attention_failed"]
+
+
+@pytest.mark.parametrize("asks_both", [True, False])
+def test_an_item_consumed_and_never_heard_of_is_contradictory_where_both_are_asked(
+    study: Study, asks_both: bool
+) -> None:  # fmt: skip
+    if asks_both:
+        for question in study.questionnaire["items"]:
+            if question["key"] == "heard":
+                del question["shown_if"]
+        study.save()
+    contrary = _slow(planted_person(study, "TopPop", [3, 4, 2, 3, 4], 3, n_watched=2, n_heard=1))
+    consistent = _slow(planted_person(study, "TopPop", [3, 4, 2, 3, 4], 3, n_watched=1, n_heard=1))
+    _answer(contrary, {"heard": False}, rank=1)
+    _answer(contrary, {"heard": False}, rank=2)
+    _answer(consistent, {"heard": True}, rank=1)
+    # Where only one of both is asked, the answer is from before the participant changed the other one.
+    assert _found(study, contrary) == (["contradictory"] if asks_both else [])
+    assert _found(study, consistent) == []
+    for flag in flags_by_participant(study, [Mode.LIVE]).get(contrary.pk, ()):
+        assert flag.reason == "Contradictory answers on whether 2 recommended items were known before."
+    assert _one_by_one(study) == flags_by_participant(study, [Mode.LIVE])
 
 
 def _one_by_one(study: Study) -> dict[int, tuple[flags.Flag, ...]]:

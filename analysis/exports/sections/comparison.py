@@ -57,7 +57,7 @@ def certainty_section(results: Results, figure: FigureMaker, run_figure: FigureM
     section.put(tables.metrics_table(results.comparisons, primary, n))
     section.say(agreement.agreement(primary), "says")
     section.say(agreement.same_direction(primary))
-    contradictions = agreement.contradictions(primary, n)
+    contradictions = agreement.contradictions(primary, n, results.study.words.consumed)
     for sentence in contradictions[:MOST_CONTRADICTIONS]:
         section.say(sentence)
     if (n_more := len(contradictions) - MOST_CONTRADICTIONS) > 0:

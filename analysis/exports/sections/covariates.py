@@ -58,9 +58,9 @@ def _attrition(results: Results, analyses: CovariateAnalyses) -> Section:
 
 def _known_items(results: Results, analyses: CovariateAnalyses) -> Section:
     section = Section("known-items", "Known and unknown items", "perceived")
-    for sentence in narrative.items(analyses.items, results.plan.alpha):
+    for sentence in narrative.items(analyses.items, results.study.words, results.plan.alpha):
         section.say(sentence)
-    section.put(tables.known_items_table(analyses.items), is_folded=True)
+    section.put(tables.known_items_table(analyses.items, results.study.words.consumed), is_folded=True)
     return section
 
 

@@ -57,10 +57,10 @@ def correlations_section(results: Results) -> Section:
     section = Section("correlations", "Correlations between measures", "perceived")
     if not results.flow.analysed or not results.correlations:
         return section
-    section.say(narrative.novelty(results.correlations, results.novelty))
+    section.say(narrative.novelty(results.correlations, results.novelty, results.study.words))
     section.say(narrative.opposite_correlations(results.correlations, results.plan.alpha))
     section.say(narrative.correlation_family(results.correlations))
-    section.put(tables.correlations_table(results.correlations, results.novelty))
+    section.put(tables.correlations_table(results.correlations, results.novelty, results.study.words))
     section.put(tables.correlations_by_condition(results.correlations), is_folded=True)
     return section
 

@@ -1,4 +1,4 @@
-"""Sections on participants, method and provenance."""
+"""Sections on method and provenance."""
 
 from __future__ import annotations
 
@@ -15,29 +15,15 @@ from documents.blocks import Figure, FigureMaker, Section
 from evaluation.selectors.candidates import CandidateRange
 from inference.results import Undefined
 from studies.design.narrative.plan import level
-from studies.recruitment.interviewer_text import interviewed_sentence
 from studies.usage_data import taken_rule
 
 
 def method_section(results: Results, badge: str, figure: FigureMaker) -> Section:
-    """Participants, procedure, measures, run and tests."""
-    section = Section("method", "Participants and method")
-    flow = figure(
-        "flow",
-        charts.consort(results),
-        "The flow of participants after CONSORT: how many reached each stage, and where the others left. The table "
-        "below has it by condition.",
-        tables.flow_table(results.flow),
-    )
-    section.draw(flow, _power_figure(results, figure))
-    if flow is None:
-        section.put(tables.flow_table(results.flow))
+    """Power, procedure, measures, run and tests."""
+    section = Section("method", "Method")
+    section.draw(_power_figure(results, figure))
     if results.power is not None:
         section.say(titles.power_sentence(results.power))
-    section.put(tables.flow_by_condition(results.flow), is_folded=True)
-    section.say(_exclusions(results))
-    if interviews := results.flow.interviews:
-        section.say(interviewed_sentence(interviews.n, interviews.interviewers, interviews.is_nested))
     section.say(_measures(results, "simulated participant" if badge else "participant"))
     section.say(plan_narrative.planned_scales(results))
     section.say(_run(results.objective))
@@ -63,19 +49,14 @@ def _power_figure(results: Results, figure: FigureMaker) -> Figure | None:
     )
 
 
-def _exclusions(results: Results) -> str:
-    sentence, n = tables.exclusions_sentence(results.flow), results.answers.n_incomplete
-    return f"{sentence} {n} completed the study without all answers and are excluded." if n else sentence
-
-
 def _measures(results: Results, noun: str) -> str:
-    study = results.study
+    study, consumed = results.study, results.study.words.consumed
     usage = "" if study.taken_from is None else f" {taken_rule({'taken_from': study.taken_from})}"
     return (
         f"Each {noun} met one algorithm, rated {study.ratings_asked} items and judged {study.list_length} "
         f"recommendations.{usage} Perceived accuracy is the mean rating of the recommended items, first-order novelty "
-        "the share never watched, second-order novelty the share neither watched nor heard of, and satisfaction one "
-        "answer about the whole list. The tests use exact sums of answers."
+        f"the share never {consumed}, second-order novelty the share neither {consumed} nor heard of, and satisfaction "
+        "one answer about the whole list. The tests use exact sums of answers."
     )
 
 

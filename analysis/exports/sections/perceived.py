@@ -123,8 +123,8 @@ def distributions_section(results: Results) -> Section:
         section.say(warning, "warning")
     section.put(item_tables.items_table(results.items))
     section.head("Liking and interest")
-    section.say(narrative.liking(results.liking))
-    section.put(item_tables.liking_table(results.liking))
+    section.say(narrative.liking(results.liking, results.study.words.consumed))
+    section.put(item_tables.liking_table(results.liking, results.study.words))
     return section
 
 

@@ -8,6 +8,7 @@ from django import forms
 
 from studies.design.narrative.plan import PERCEIVED_LABELS
 from studies.design.presets.loader import possible_covariates
+from studies.design.selectors.placeholders import key_in_words
 from studies.instrument import flags
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study
@@ -96,7 +97,7 @@ class PlanFields(forms.Form):
         questionnaire = questionnaire_from(study.questionnaire)
         scales, covariates = questionnaire.scales, possible_covariates(questionnaire)
         if covariates:
-            self.fields["covariates"].choices = [(key, key.replace("_", " ")) for key in covariates]  # type: ignore[attr-defined]
+            self.fields["covariates"].choices = [(key, key_in_words(key, study.settings)) for key in covariates]  # type: ignore[attr-defined]
         else:
             del self.fields["covariates"]
         if not scales:

@@ -15,6 +15,7 @@ from studies.console.forms.question_lines import (
     words_field,
 )
 from studies.design.selectors.texts import language_name
+from studies.instrument.flow import WATCHED
 from studies.instrument.questionnaires.conditions import as_alternatives, from_alternatives
 from studies.instrument.questionnaires.core import is_measured
 from studies.instrument.questionnaires.questions import ATTENTION, MATRIX, MULTIPLE, NUMBER, SLIDER, Question
@@ -62,8 +63,11 @@ class QuestionForm(forms.Form):
         languages: Sequence[str],
         data: Any = None,
         *,
+        consumed: str,
         stored: Mapping[str, Any] | None = None,
     ) -> None:
+        """`consumed` is the study's past participle: the wording of a question may depend on it."""
+        self.consumed = consumed
         self.kind, self.languages, self.block = kind, list(languages), block
         self.stored = dict(stored or {})
         fields = OF_KIND[kind]
@@ -142,8 +146,9 @@ class QuestionForm(forms.Form):
                 help_text="Empty for none.",
             )  # fmt: skip
         for branch in own.get("wordings") or {}:
+            case = self.consumed if branch == WATCHED else branch.replace("_", " ")
             self.fields[f"wording_{branch}_{language}"] = area(
-                f"Wording where {branch.replace('_', ' ')}, in {name}", own["wordings"][branch].get(language), 2,
+                f"Wording where {case}, in {name}", own["wordings"][branch].get(language), 2,
                 is_required=True,
             )  # fmt: skip
 

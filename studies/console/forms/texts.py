@@ -8,21 +8,23 @@ from typing import Any
 
 from django import forms
 
+from catalog.item_types import FALLBACK_LANGUAGE
 from catalog.item_words import Words
 from studies.design.presets.loader import LONGEST_NOUN
-from studies.design.selectors.placeholders import ITEM_NOUN, item_words
+from studies.design.selectors.placeholders import ITEM_NOUN, item_words, rated_items
 from studies.design.services.texts import CONSENT_TEXTS, NOTE_TEXTS
 from studies.models import Study
 from studies.monitoring.services.exclusions import LONGEST_REASON
 
 LONGEST_TEXT = 20_000
 LONGEST_TITLE = 200
+EXAMPLE = "five films"
 NOUNS = (
     ("one", "Item noun, singular", "For example film, book or product; replaces {item} in texts."),
     (
         "many",
         "Item noun, plural",
-        "Replaces {items} in texts; {rated_items} is replaced by number and noun, such as five films.",
+        f"Replaces {{items}} in texts; {{rated_items}} is replaced by number and noun, such as {EXAMPLE}.",
     ),
     ("consumed", "Item verb, past participle", "For example watched, read or used; replaces {consumed} in texts."),
     ("consume", "Item verb, infinitive", "For example watch; replaces {consume} in texts."),
@@ -115,10 +117,11 @@ def noun_fields(study: Study, languages: Sequence[str]) -> dict[str, forms.Field
     """What an item is called and what people do with it, in each language."""
     fields: dict[str, forms.Field] = {}
     for language in languages:
-        words = asdict(item_words(study.settings, language))
+        words, example = asdict(item_words(study.settings, language)), rated_items(study, FALLBACK_LANGUAGE)
         for name, label, help_text in noun_forms(language):
             given: dict[str, Any] = {
-                "label": f"{label} ({language})", "required": False, "help_text": help_text, "initial": words[name],
+                "label": f"{label} ({language})", "required": False,
+                "help_text": help_text.replace(EXAMPLE, example), "initial": words[name],
             }  # fmt: skip
             fields[noun_key(name, language)] = (
                 forms.ChoiceField(choices=[("", "none"), *GENDER_NAMES], **given)

@@ -16,6 +16,7 @@ from django.utils import translation
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from catalog.item_types import FALLBACK_LANGUAGE
 from core.errors import ParallaxError
 from studies.console.forms.questionnaire_parts import (
     BLOCK_LABELS,
@@ -28,7 +29,7 @@ from studies.console.forms.questionnaire_parts import (
 )
 from studies.console.forms.questions import QuestionForm
 from studies.console.views.outcomes import problems_of, warn_of_numbers
-from studies.design.selectors.placeholders import asked_questions
+from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.design.services import questionnaires as service
 from studies.enums import StudyStatus
 from studies.instrument.questionnaires.core import is_measured
@@ -207,7 +208,10 @@ def _question_page(
         messages.error(request, "The design was frozen at the launch and cannot be changed any more.")
         return _back(seat, block)
     parsed = questionnaire_from(study.questionnaire)
-    form = QuestionForm(kind, parsed, block, _languages(study), request.POST or None, stored=stored)
+    consumed = item_words(study.settings, FALLBACK_LANGUAGE).consumed
+    form = QuestionForm(
+        kind, parsed, block, _languages(study), request.POST or None, consumed=consumed, stored=stored
+    )  # fmt: skip
     if request.method == "POST" and form.is_valid():
         try:
             service.save_question(study=study, block=block, question=form.question(), key=key, actor=request.user)

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from catalog.item_types import FALLBACK_LANGUAGE
 from studies.data.codebook.participants import Person, participant_variables, rated_variables, same_as
 from studies.data.codebook.questions import Reader, order_variables, question_variables, scale_variable
 from studies.data.codebook.variable import YES_NO, Variable, lifted, shown
-from studies.design.selectors.placeholders import asked_questions
+from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Provenance
-from studies.instrument.flow import BRANCHES
+from studies.instrument.flow import BRANCHES, WATCHED
 from studies.instrument.questionnaires import schema
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.models import Study
@@ -57,6 +58,7 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     ]
     questions += order_variables(schema.ITEMS, "item", item_questions, READER)
     scales = [_scored(scale) for scale in scales_of(questionnaire) if scale.is_about_items]
+    consumed = item_words(study.settings, FALLBACK_LANGUAGE).consumed
     return (
         Variable("item.rank", "Rank of the recommended item", "integer", lambda i: i.slot.rank, minimum=1),
         Variable("item.id", "Recommended item", "text", lambda i: i.slot.item.external_id,
@@ -69,12 +71,13 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
         *questions,
         *scales,
         Variable("item.branch", "Wording in which the rating was asked", "category", _measure("branch"),
-                 values=same_as(BRANCHES), derivation="from item.watched and item.trailer_seen"),
+                 values=tuple((branch, consumed if branch == WATCHED else branch) for branch in BRANCHES),
+                 derivation="from item.watched and item.trailer_seen"),
         Variable("item.fon", "First-order novelty", "integer", _measure("fon"),
-                 values=(("1", "not watched"), ("0", "watched")), derivation="1 - item.watched",
+                 values=(("1", f"not {consumed}"), ("0", consumed)), derivation="1 - item.watched",
                  direction="high is newer"),
         Variable("item.son", "Second-order novelty", "integer", _measure("son"),
-                 values=(("1", "neither watched nor heard of"), ("0", "else")),
+                 values=(("1", f"neither {consumed} nor heard of"), ("0", "else")),
                  derivation="1 where item.watched and item.heard are both 0", direction="high is newer"),
         Variable("item.details_opened", "Whether its details were opened", "boolean",
                  lambda i: "details_opened" in i.looked_at, values=YES_NO, derivation=FROM_EVENTS),

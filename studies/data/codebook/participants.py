@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from catalog.item_types import FALLBACK_LANGUAGE
 from studies.data.codebook.questions import Reader, order_variables, question_variables, scale_variable
 from studies.data.codebook.variable import INDIRECTLY, YES, YES_NO, Variable
-from studies.design.selectors.placeholders import asked_questions
+from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Entrance, Mode, ParticipantStatus
 from studies.instrument import flags
 from studies.instrument.flow import AFTER, STEPS
@@ -152,23 +153,23 @@ def identity_variables(study: Study) -> Iterator[Of]:
                    **SPAN_0_1)  # type: ignore[arg-type]  # fmt: skip
 
 
-def _measures() -> Iterator[Of]:
+def _measures(consumed: str) -> Iterator[Of]:
     more = {"direction": "high is better"}
     new = {"direction": "high is newer"}
     yield _measure("measure.accuracy", "Perceived accuracy", "number", "accuracy",
                    "mean of item.rating over the recommended items", **SPAN_1_5, **more)  # fmt: skip
     yield _measure("measure.fon", "First-order novelty", "number", "fon",
-                   "mean of item.fon: share of items not watched", **SPAN_0_1, **new)  # fmt: skip
+                   f"mean of item.fon: share of items not {consumed}", **SPAN_0_1, **new)  # fmt: skip
     yield _measure("measure.son", "Second-order novelty", "number", "son",
-                   "mean of item.son: share of items neither watched nor heard of", **SPAN_0_1, **new)  # fmt: skip
+                   f"mean of item.son: share of items neither {consumed} nor heard of", **SPAN_0_1, **new)  # fmt: skip
     yield _measure("measure.satisfaction", "Global satisfaction with the list", "integer", "satisfaction",
                    "overall.satisfaction", **SPAN_1_5, **more)  # fmt: skip
-    yield _measure("measure.liking", "Mean rating of the items watched", "number", "liking",
+    yield _measure("measure.liking", f"Mean rating of the items {consumed}", "number", "liking",
                    "mean of item.rating where item.watched is 1", **SPAN_1_5, **more)  # fmt: skip
-    yield _measure("measure.interest", "Mean rating of the items not watched", "number", "interest",
+    yield _measure("measure.interest", f"Mean rating of the items not {consumed}", "number", "interest",
                    "mean of item.rating where item.watched is 0", **SPAN_1_5, **more)  # fmt: skip
-    yield _measure("measure.n_liking", "Items watched", "integer", "n_liking", "count", minimum=0)
-    yield _measure("measure.n_interest", "Items not watched", "integer", "n_interest", "count", minimum=0)
+    yield _measure("measure.n_liking", f"Items {consumed}", "integer", "n_liking", "count", minimum=0)
+    yield _measure("measure.n_interest", f"Items not {consumed}", "integer", "n_interest", "count", minimum=0)
 
 
 def _lists(study: Study) -> Iterator[Of]:
@@ -218,7 +219,7 @@ def participant_variables(study: Study) -> tuple[Of, ...]:
         *identity_variables(study),
         *questions,
         *(_scored(scale) for scale in scales_of(questionnaire)),
-        *_measures(),
+        *_measures(item_words(study.settings, FALLBACK_LANGUAGE).consumed),
         *_lists(study),
     )
 

@@ -16,9 +16,11 @@ FORMS = (ASPREDICTED, OSF)
 
 VARIABLES = {
     "accuracy": "**Perceived accuracy**: the mean of a participant's ratings of the recommended items, 1 to 5.",
-    "fon": "**First-order novelty**: the share of the recommended items that the participant had not watched, 0 to 1.",
+    "fon": (
+        "**First-order novelty**: the share of the recommended items that the participant had not {consumed}, 0 to 1."
+    ),
     "son": (
-        "**Second-order novelty**: the share of the recommended items that the participant had neither watched nor "
+        "**Second-order novelty**: the share of the recommended items that the participant had neither {consumed} nor "
         "heard of, 0 to 1."
     ),
     "satisfaction": "**Global satisfaction**: one answer about the list as a whole, 1 to 5.",
@@ -84,6 +86,8 @@ class Plan:
     profile: str = ""  # how ratings become the profile of a recommender, where it is not plain; may be empty
     contrast: Contrast | None = None  # the planned contrast, where it is the primary test and not the rank correlation
     smallest_effect: float | None = None  # in points of the primary variable, where one is planned
+    covariates: Sequence[str] = ()  # those of the plan, in words
+    consumed: str = "watched"  # what participants do with an item, as a past participle
 
     @property
     def n_total(self) -> int:
@@ -161,7 +165,9 @@ def _primary_question(plan: Plan) -> str:
 
 
 def _variables(plan: Plan) -> str:
-    described = {key: VARIABLES[key] for key in VARIABLES if key in plan.analysis.variables}
+    described = {
+        key: VARIABLES[key].format(consumed=plan.consumed) for key in VARIABLES if key in plan.analysis.variables
+    }
     described |= {scale.key: scale.described for scale in plan.scales}
     lines = [f"- {described.pop(plan.perceived)} (primary)", *(f"- {line}" for line in described.values())]
     return "\n".join(lines)
@@ -246,13 +252,12 @@ def _equivalence(plan: Plan) -> str:
 
 
 def _covariates(plan: Plan) -> str:
-    if not plan.analysis.covariates:
+    if not plan.covariates:
         return ""
-    names = ", ".join(key.replace("_", " ") for key in plan.analysis.covariates)
     return (
         " Beside the unadjusted comparisons an analysis of covariance is reported with the stratification factors and "
-        f"these covariates, measured before assignment: {names}. A missing number has the mean, a missing choice is a "
-        "level of its own."
+        f"these covariates, measured before assignment: {', '.join(plan.covariates)}. A missing number has the mean, a "
+        "missing choice is a level of its own."
     )
 
 

@@ -14,7 +14,7 @@ from django.conf import settings as installation
 from django.utils import translation
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from catalog.item_types import DEFAULT, ITEM_TYPES, ItemType, words_with_noun
+from catalog.item_types import DEFAULT, FALLBACK_LANGUAGE, ITEM_TYPES, ItemType, words_with_noun
 from catalog.item_words import ENDINGS, Words, agreed, agreeing, forms_of
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.models import Study
@@ -87,6 +87,19 @@ def item_noun(settings: Mapping[str, Any], language: str) -> tuple[str, str]:
     """What an item of the study is called in a language, in the singular and the plural."""
     words = item_words(settings, language)
     return words.one, words.many
+
+
+def key_in_words(key: str, settings: Mapping[str, Any]) -> str:
+    """The key of a question as readers see it: what the template counts as movies are the study's own items.
+
+    Examples
+    --------
+    >>> key_in_words("movies_per_month", {}), key_in_words("movies_per_month", {"item_type": "book"})
+    ('movies per month', 'books per month')
+    """
+    spoken, items = key.replace("_", " "), item_noun(settings, FALLBACK_LANGUAGE)[1]
+    is_film = items == ITEM_TYPES[DEFAULT].words_in(FALLBACK_LANGUAGE).many
+    return spoken if is_film else re.sub(r"\bmovies\b", lambda _: items, spoken)
 
 
 def words_at_creation(kind: ItemType, own: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import derived_seed, rng_for
 from evaluation.enums import RunStatus
 from evaluation.selectors.paired_tests import intervals
@@ -39,7 +40,7 @@ from studies.design.narrative.plan import (
     rank_power_sentence,
 )
 from studies.design.narrative.preregistration import ConditionPlan, Plan, ScalePlan
-from studies.design.selectors.placeholders import asked_questions
+from studies.design.selectors.placeholders import asked_questions, item_words, key_in_words
 from studies.design.selectors.reportability import positions_in, report_problems
 from studies.enums import Mode
 from studies.instrument.questionnaires.schema import Question
@@ -321,6 +322,8 @@ def preregistration_plan(study: Study) -> Plan:
         analysis=analysis,
         is_refilled=bool(settings.get(REFILL)),
         contrast=contrast_from(primary),
+        covariates=tuple(key_in_words(key, settings) for key in analysis.covariates),
+        consumed=item_words(settings, FALLBACK_LANGUAGE).consumed,
         smallest_effect=smallest_effect_from(primary),
         scales=tuple(_scale_plan(scale) for scale in scales_of(questionnaire) if scale.key in analysis.scales),
     )

@@ -15,6 +15,8 @@ from studies.enums import Mode, ParticipantStatus
 from studies.instrument import flags, flow
 from studies.instrument.batteries import Battery, batteries_of
 from studies.instrument.flags import Evidence, Flag, ScaleAnswers, Thresholds
+from studies.instrument.flow import HEARD, WATCHED
+from studies.instrument.questionnaires.conditions import Test
 from studies.instrument.questionnaires.questions import IN_WORDS, OTHER
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Question, Questionnaire, questionnaire_from
 from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
@@ -136,6 +138,9 @@ def _evidence(record: Record, sources: FlagSources, shared: dict[int, list[str]]
         failed_checks=_failed(record, sources.checks),
         same_id=shared.get(record.participant.pk, ()),
         scale_answers=_scale_answers(record, sources.batteries),
+        n_contradictory=sum(
+            item.answers.get(WATCHED) is True and item.answers.get(HEARD) is False for item in record.items
+        ),
     )
 
 
@@ -229,6 +234,20 @@ def _maybe_inattentive(study: Study, modes: Sequence[str], checks: Sequence[Ques
     return {pk for pk, key, value in answers if value is not None and value != expected[key]} if expected else set()
 
 
+def _maybe_contradictory(study: Study, modes: Sequence[str], questionnaire: Questionnaire) -> set[int]:
+    """Return everyone with an item that they consumed and never heard of, by their stored answers.
+
+    Nobody, where the question whether the item was heard of depends on the other one, as in the template.
+    """
+    heard = next((question for question in questionnaire.items if question.key == HEARD), None)
+    if heard is None or heard.shown_if == Test(WATCHED, "equals", False):
+        return set()
+    rows = Response.objects.filter(participant__study=study, participant__mode__in=modes, rank__gte=1).order_by()
+    unheard = rows.filter(question=HEARD, value=False).values_list("participant_id", "rank")
+    consumed = rows.filter(question=WATCHED, value=True).values_list("participant_id", "rank")
+    return {pk for pk, _rank in {*unheard}.intersection(consumed)}
+
+
 def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[Flag, ...]]:
     """Return the flags of all flagged participants by participant key, in order of entry.
 
@@ -241,6 +260,7 @@ def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[
     candidates = {*fast, *shared, *_maybe_alike(study, modes, thresholds, questionnaire)}
     candidates |= _maybe_straight_lined(study, modes, thresholds, sources.batteries)
     candidates |= _maybe_inattentive(study, modes, sources.checks)
+    candidates |= _maybe_contradictory(study, modes, questionnaire)
     under_way = Participant.objects.filter(study=study, mode__in=modes).exclude(status=ParticipantStatus.COMPLETED)
     candidates.update(under_way.order_by().values_list("pk", flat=True))
     flagged: dict[int, tuple[Flag, ...]] = {}

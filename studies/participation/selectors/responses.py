@@ -24,7 +24,10 @@ PUBLIC_ID_LENGTH = 6  # longer where two ids of a study would be equal
 RATING = "rating"
 MEASURED = ("watched", "heard", "trailer_seen", RATING)
 # Columns of a participant.
-OF_LEAN = ("study", "condition", "mode", "status", "step", "language", "item_rank", "shown_orders")
+OF_LEAN = (
+    "study", "condition", "mode", "status", "step", "language", "item_rank", "shown_orders", "consented_at",
+    "completed_at",
+)  # fmt: skip
 LOOKED_AT = ("details_opened", "trailer_opened")
 
 

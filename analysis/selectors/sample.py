@@ -1,0 +1,104 @@
+"""What is known of completers beside their judgements: answers about themselves, time, what they opened, comments."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count
+
+from core.provenance import digest_of
+from studies.instrument.questionnaires.conditions import plain_answer
+from studies.instrument.questionnaires.questions import ATTENTION, IN_WORDS, Question
+from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Questionnaire
+from studies.models import Event, Study
+from studies.participation.selectors.bulk_reader import WITH_LIST
+from studies.participation.selectors.responses import LOOKED_AT, Record
+
+
+@dataclass(frozen=True)
+class Respondent:
+    """One completer; `answers` are those about the person, `seconds` the time from consent to the end."""
+
+    condition: str
+    answers: Mapping[str, Any]
+    seconds: float | None
+    has_commented: bool
+
+
+@dataclass(frozen=True)
+class Opened:
+    """How often the details and the trailers of recommended items were opened, by the participant's key."""
+
+    details: Mapping[int, int]
+    trailers: Mapping[int, int]
+
+
+def questions_about(questionnaire: Questionnaire) -> tuple[Question, ...]:
+    """The questions about the participant that a report describes: without attention checks, and without those that
+    identify a person.
+    """
+    return tuple(
+        question
+        for question in questionnaire.block(ABOUT)
+        if question.kind != ATTENTION and not question.is_identifying
+    )
+
+
+def comment_questions(questionnaire: Questionnaire) -> tuple[Question, ...]:
+    """The questions after the list that are answered in words and do not identify a person."""
+    return tuple(
+        question
+        for block in (OVERALL, AFTER)
+        for question in questionnaire.block(block)
+        if question.kind in IN_WORDS and not question.is_identifying
+    )
+
+
+def comments_in(answers: Mapping[str, Any], questions: Sequence[Question]) -> Iterator[tuple[Question, str]]:
+    """The comments among a participant's answers."""
+    for question in questions:
+        text = plain_answer(answers.get(question.key))
+        if isinstance(text, str) and text.strip():
+            yield question, text
+
+
+def respondent_of(record: Record, condition: str, questionnaire: Questionnaire) -> Respondent:
+    """A completer as a respondent."""
+    participant = record.participant
+    started, ended = participant.consented_at, participant.completed_at
+    return Respondent(
+        condition=condition,
+        answers={
+            question.key: plain_answer(record.answers.get(question.key)) for question in questions_about(questionnaire)
+        },
+        seconds=None if ended is None else (ended - started).total_seconds(),
+        has_commented=any(comments_in(record.answers, comment_questions(questionnaire))),
+    )
+
+
+def opened_by(study: Study, mode: str) -> Opened:
+    """Read how often participants opened details and trailers since their list was there."""
+    counts: dict[str, dict[int, int]] = defaultdict(dict)
+    rows = (
+        Event.objects.filter(participant__study=study, participant__mode=mode, kind__in=LOOKED_AT, page__in=WITH_LIST)
+        .order_by()
+        .values_list("participant_id", "kind")
+        .annotate(n=Count("pk"))
+    )
+    for key, kind, n in rows:
+        counts[kind][key] = n
+    details, trailers = (counts[kind] for kind in LOOKED_AT)
+    return Opened(details, trailers)
+
+
+def sample_digest(respondents: Sequence[Respondent], keys: Sequence[int], opened: Opened) -> str:
+    """Digest of everything that the sample is described from, in order of entry."""
+    return digest_of(
+        [
+            {**vars(person), "details": opened.details.get(key, 0), "trailers": opened.trailers.get(key, 0)}
+            for person, key in zip(respondents, keys, strict=True)
+        ]
+    )

@@ -1,0 +1,50 @@
+"""Standardised differences against values computed by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import DataError
+from inference.balance import LargestDifference, categorical_difference, largest_difference, numeric_difference
+from inference.results import Undefined
+
+pytestmark = pytest.mark.unit
+
+
+def test_of_means_against_a_value_by_hand() -> None:
+    # Means 2 and 4, variances 1 and 4: 2 / sqrt(2.5).
+    assert numeric_difference([1, 2, 3], [2, 4, 6]) == pytest.approx(1.2649110640673518)
+    assert numeric_difference([2, 4, 6], [1, 2, 3]) == pytest.approx(1.2649110640673518)
+
+
+def test_of_two_shares_against_a_value_by_hand() -> None:
+    # .50 and .25: .25 / sqrt((.25 + .1875) / 2).
+    assert categorical_difference([2, 2], [1, 3]) == pytest.approx(0.5345224838248488)
+
+
+def test_of_three_categories_against_a_value_by_hand() -> None:
+    # Without the first: T - C = (0, -.2), S = [[.21, -.09], [-.09, .20]], det S = .0339, d² = .04 * .21 / .0339.
+    expected = (0.04 * 0.21 / 0.0339) ** 0.5
+    assert categorical_difference([5, 3, 2], [3, 3, 4]) == pytest.approx(expected)
+    # It does not matter which category is left out, nor whether one exists that nobody chose.
+    assert categorical_difference([2, 5, 0, 3], [4, 3, 0, 3]) == pytest.approx(expected)
+
+
+def test_limits() -> None:
+    assert numeric_difference([1, 1], [1, 1]) == 0
+    assert numeric_difference([1, 1], [2, 2]) is None
+    assert numeric_difference([1], [1, 2]) is None
+    assert categorical_difference([3, 0], [5, 0]) == 0
+    assert categorical_difference([3, 0], [0, 5]) is None
+    assert categorical_difference([0, 0], [0, 5]) is None
+    assert categorical_difference([3, 2, 1], [3, 2, 1]) == 0
+    with pytest.raises(DataError, match="2 and 3 categories"):
+        categorical_difference([1, 2], [1, 2, 3])
+
+
+def test_the_largest_over_pairs() -> None:
+    values = {"A": [1.0, 2, 3], "B": [1.0, 2, 4], "C": [2.0, 4, 6], "D": [7.0]}
+    found = largest_difference(values, numeric_difference)
+    assert found == LargestDifference("A", "C", pytest.approx(1.2649110640673518), 6, 3)  # type: ignore[arg-type]
+    assert isinstance(largest_difference({"A": [1.0, 2]}, numeric_difference), Undefined)
+    assert isinstance(largest_difference({"A": [1.0], "B": [2.0]}, numeric_difference), Undefined)
