@@ -31,10 +31,10 @@ def definitions(lists: ListsShown) -> str:
     )
     return (
         f"Metrics of the lists of {plural(lists.n, 'participant')}. Popularity is the mean percentage of training "
-        "users who rated an item. Diversity is one minus the mean cosine similarity of all pairs of items, "
-        f"{DIVERSITY_BY[lists.diversity_by]}. Novelty is the mean self-information in bits: the fewer training users "
-        f"rated the items, the higher. {predicted}Overlap is the mean share of a list that also was in the list of "
-        "another participant, of the same condition or of the others. List novelty describes the list; first- and "
+        "users whose data include an item. Diversity is one minus the mean cosine similarity of all pairs of items, "
+        f"{DIVERSITY_BY[lists.diversity_by]}. Novelty is the mean self-information in bits: the rarer the items "
+        f"in the training data, the higher. {predicted}Overlap is the mean share of a list that was also in the list "
+        "of another participant, of the same condition or of the others. List novelty describes the list; first- and "
         "second-order novelty are what participants answered."
     )
 
