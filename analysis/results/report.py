@@ -28,13 +28,17 @@ LIVE = "live"
 
 @dataclass(frozen=True, kw_only=True)
 class StudyFacts:
-    """The study, as far as sentences name it; `taken_from` is the lowest rating that counts as usage."""
+    """The study, as far as sentences name it.
+
+    `taken_from` is the lowest rating that counts as usage; `elicitation` is stored where items were chosen, not rated.
+    """
 
     slug: str
     title: str
     list_length: int
     ratings_asked: int
     taken_from: float | None = field(default=None, metadata=stored(is_omitted=True))
+    elicitation: str | None = field(default=None, metadata=stored(is_omitted=True))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from studies.participation.services import consenting, enrolment, finishing, rat
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.recruitment import set_exits, set_panel
+from studies.usage_data import USED, is_choice
 from tests.factories import answering
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
@@ -132,10 +133,11 @@ def items_of(study: Study, n: int) -> list[Item]:
 
 
 def rated(study: Study, mode: str = Mode.LIVE, **about: Any) -> Participant:
-    """Someone who has rated what they were asked to, and has their list."""
+    """Someone who has rated or chosen what they were asked to, and has their list."""
     participant = assigned(study, mode, **about)
+    chooses = is_choice(study.settings)
     for number, item in enumerate(items_of(study, study.settings["ratings_asked"])):
-        ratings.rate_item(participant=participant, item=item, rating=1 + number % 5)
+        ratings.rate_item(participant=participant, item=item, rating=USED if chooses else 1 + number % 5)
     recommending.finish_rating(participant=participant)
     return participant
 

@@ -25,7 +25,9 @@ from studies.instrument.questionnaires.document import write_document
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study
 from studies.participation.selectors.responses import records
+from studies.usage_data import is_choice
 from tests.e2e import states as e2e_states
+from tests.factories.catalog import make_usage_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 from tests.studies.test_pages import ABOUT, HTMX, Person, tree
@@ -142,9 +144,9 @@ def speaking_german(study: Study) -> None:
     study.save()
 
 
-def study_of(key: str) -> Study:
+def study_of(key: str, **given: Any) -> Study:
     """A live study of an item type, with every shipped block of questions, in three languages."""
-    study = make_study(slug="tastes", status="draft", run=run_of(key))
+    study = make_study(slug="tastes", status="draft", run=run_of(key, **given))
     asked = copy.deepcopy(study.questionnaire)
     for block in block_keys():
         for part, questions in load_block(block).questionnaire.items():
@@ -194,7 +196,7 @@ def pages_of(study: Study, language: str) -> dict[str, str]:
     get(f"details/{keys[0]}/")
     refused("rate/", {})
     for pk in keys:
-        person.post(f"rate/{pk}/", {"rating": "4"})
+        person.post(f"rate/{pk}/", {"rating": "1" if is_choice(study.settings) else "4"})
     get("rate/")
     person.post("rate/", {})
     get("recommendations/")
@@ -235,6 +237,44 @@ def test_no_page_speaks_of_other_items(key: str) -> None:
     texts = filled({"texts": study.texts, "questions": study.questionnaire}, study.settings)
     for language in LANGUAGES:
         assert found_nouns(" ".join(words_in(texts, language)), key, language) == []
+
+
+CHOOSING = {  # the heading of the page, and the button under the first item
+    ("film", "en"): ("Choose five films you have watched", "I have watched this film"),
+    ("film", "it"): ("Scegli cinque film che hai visto", "Ho visto questo film"),
+    ("film", "de"): ("Wählen Sie fünf Filme, die Sie gesehen haben", "Ich habe diesen Film gesehen"),
+    ("book", "en"): ("Choose five books you have read", "I have read this book"),
+    ("book", "de"): ("Wählen Sie fünf Bücher, die Sie gelesen haben", "Ich habe dieses Buch gelesen"),
+    ("song", "it"): ("Scegli cinque canzoni che hai ascoltato", "Ho ascoltato questa canzone"),
+    ("product", "en"): ("Choose five products you have used", "I have used this product"),
+}
+OF_RATINGS = {
+    "en": re.compile(r"\b(you rate|your ratings?|rated?|stars?)\b", re.IGNORECASE),
+    "it": re.compile(r"valut|\bstell[ae]\b", re.IGNORECASE),
+    "de": re.compile(r"bewert|\bSterne?\b", re.IGNORECASE),
+}
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+@pytest.mark.parametrize("key", ITEM_TYPES)
+def test_where_items_are_chosen_no_page_speaks_of_other_items_or_of_ratings(key: str) -> None:
+    protocol = {"name": "one-plus-random", "negatives": 20, "relevant": 1.0, "irrelevant": 0.5}
+    study = study_of(key, version=make_usage_version(), protocol=protocol)
+    for language in LANGUAGES:
+        own = ITEM_TYPES[key].words_in(language)
+        pages = pages_of(study, language)
+        seen = {name: " ".join(read(page).split()) for name, page in pages.items()}
+        assert {name: nouns for name, text in seen.items() if (nouns := found_nouns(text, key, language))} == {}
+        asked = html.fromstring(pages["rate/"])
+        heading = asked.findtext(".//h1")
+        label = asked.xpath("string(//button[@aria-pressed]/span/text())")
+        assert own.many in heading
+        assert own.consumed in heading
+        assert (own.one in label, own.consumed in label) == (True, True)
+        assert (heading, label) == CHOOSING.get((key, language), (heading, label))
+        told = ("consent", "rate/", "rate/ refused", "recommendations/", "withdraw/", "withdrawn")
+        assert {name: found for name in told if (found := OF_RATINGS[language].findall(seen[name]))} == {}
 
 
 @pytest.mark.slow
@@ -309,7 +349,7 @@ def test_a_study_without_trailers_is_measured_and_keeps_its_words() -> None:
     run = run_of("book")
     study = make_study(run=run)
     assert [q.key for q in questionnaire_from(study.questionnaire).items] == ["watched", "heard", "rating"]
-    assert study.template_version == 3
+    assert study.template_version == 4
     design = (study.design_hash, copy.deepcopy(study.settings))
     change_item_type(dataset=run.version.dataset, item_type="song")
     study.refresh_from_db()
