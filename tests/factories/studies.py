@@ -19,6 +19,7 @@ from studies.recruitment.services.recruitment import set_exits, set_panel
 from studies.usage_data import USED, is_choice
 from tests.factories import answering
 from tests.factories.accounts import UserFactory
+from tests.factories.catalog import make_usage_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.replay import replayed
 
@@ -93,6 +94,12 @@ def _made(
         close_study(study=study)
     study.refresh_from_db()
     return study
+
+
+def make_usage_run(**given: Any) -> EvaluationRun:
+    """A run on usage data, with a metric that a study's plan can name."""
+    protocol = {"name": "one-plus-random", "negatives": 20, "relevant": 1.0, "irrelevant": 0.5}
+    return make_run_at("succeeded", **{"version": make_usage_version(), "protocol": protocol, **given})
 
 
 def recruit_on_prolific(study: Study, **panel: Any) -> None:

@@ -15,6 +15,7 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from analysis.exports.document import document_of
 from analysis.services.report_builder import build_report
@@ -32,6 +33,7 @@ from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Event, Participant, Study
 from studies.monitoring.selectors.quality import flags_by_participant
+from studies.participation.selectors.pages import profile_of
 from studies.participation.services import ratings
 from studies.recruitment.services.entry_links import entry_link
 from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
@@ -143,6 +145,16 @@ def test_every_chosen_item_enters_the_profile_as_used(study: Study) -> None:
     best = recommend(model=participant.condition.model, items=indexes, ratings=[1.0] * 5, scale=(1.0, 1.0, 1.0), n=5)
     slots = participant.recommendation_list.slots.order_by("rank")
     assert list(slots.values_list("item__index", "score")) == list(zip(best.items, best.scores, strict=True))
+
+
+def test_an_item_chosen_before_a_return_by_an_id_is_shown_once_chosen_again(study: Study) -> None:
+    participant, item = assigned(study), items_of(study, 1)[0]
+    ratings.rate_item(participant=participant, item=item, rating=1)
+    since = timezone.now()
+    assert profile_of(participant, since) == {}
+    ratings.rate_item(participant=participant, item=item, rating=1)
+    assert profile_of(participant, since) == {item.index: 1}
+    assert participant.profile.get().n_changes == 0
 
 
 @pytest.mark.parametrize("rating", [0, 2, 5, True])

@@ -27,9 +27,8 @@ from studies.models import Study
 from studies.participation.selectors.responses import records
 from studies.usage_data import is_choice
 from tests.e2e import states as e2e_states
-from tests.factories.catalog import make_usage_version
 from tests.factories.evaluation import make_run_at
-from tests.factories.studies import make_study
+from tests.factories.studies import make_study, make_usage_run
 from tests.studies.test_pages import ABOUT, HTMX, Person, tree
 
 LANGUAGES = ("en", "it", "de")
@@ -128,9 +127,9 @@ def read(page: str) -> str:
     return TITLES.sub("", " ".join([tree.text_content(), *spoken]))
 
 
-def run_of(key: str, **given: Any) -> EvaluationRun:
+def run_of(key: str, run: EvaluationRun | None = None) -> EvaluationRun:
     """A run on a dataset of an item type."""
-    run = make_run_at("succeeded", **given)
+    run = run or make_run_at("succeeded")
     change_item_type(dataset=run.version.dataset, item_type=key)
     run.version.dataset.refresh_from_db()
     return run
@@ -144,9 +143,9 @@ def speaking_german(study: Study) -> None:
     study.save()
 
 
-def study_of(key: str, **given: Any) -> Study:
+def study_of(key: str, run: EvaluationRun | None = None) -> Study:
     """A live study of an item type, with every shipped block of questions, in three languages."""
-    study = make_study(slug="tastes", status="draft", run=run_of(key, **given))
+    study = make_study(slug="tastes", status="draft", run=run_of(key, run))
     asked = copy.deepcopy(study.questionnaire)
     for block in block_keys():
         for part, questions in load_block(block).questionnaire.items():
@@ -259,8 +258,7 @@ OF_RATINGS = {
 @pytest.mark.django_db
 @pytest.mark.parametrize("key", ITEM_TYPES)
 def test_where_items_are_chosen_no_page_speaks_of_other_items_or_of_ratings(key: str) -> None:
-    protocol = {"name": "one-plus-random", "negatives": 20, "relevant": 1.0, "irrelevant": 0.5}
-    study = study_of(key, version=make_usage_version(), protocol=protocol)
+    study = study_of(key, make_usage_run())
     for language in LANGUAGES:
         own = ITEM_TYPES[key].words_in(language)
         pages = pages_of(study, language)
@@ -292,6 +290,7 @@ def test_no_state_of_a_study_speaks_of_other_items(key: str, language: str, monk
 
     monkeypatch.setattr(e2e_states, "make_study", made)
     monkeypatch.setattr(e2e_states, "make_run_at", lambda status: run_of(key))
+    monkeypatch.setattr(e2e_states, "make_usage_run", lambda: run_of(key, run=make_usage_run()))
     found = {}
     for name, state in e2e_states.states(language).items():
         page = Client(headers={"accept-language": language}).get(state.path, follow=True).content.decode()

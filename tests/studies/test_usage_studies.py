@@ -22,9 +22,7 @@ from studies.design.services.launch import design_snapshot, launch_problems
 from studies.models import Participant, Study
 from studies.participation.selectors.responses import records
 from studies.participation.services import ratings, recommending
-from tests.factories.catalog import make_usage_version
-from tests.factories.evaluation import make_run_at
-from tests.factories.studies import assigned, completed, items_of, make_study
+from tests.factories.studies import assigned, completed, items_of, make_study, make_usage_run
 from tests.studies.test_pages import Person as Visitor
 from tests.studies.test_pages import tree
 
@@ -32,10 +30,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 
 def usage_run() -> EvaluationRun:
-    protocol = {"name": "one-plus-random", "negatives": 20, "relevant": 1.0, "irrelevant": 0.5}
-    return make_run_at(
-        "succeeded", version=make_usage_version(), algorithms="toppop,puresvd:factors=4", protocol=protocol
-    )
+    return make_usage_run(algorithms="toppop,puresvd:factors=4")
 
 
 def star_study(*, settings: dict[str, Any] | None = None, **given: Any) -> Study:

@@ -49,8 +49,8 @@ ORDER_LABELS = {
     "strata": "Mixed evenly from well known to little known, at random for each participant",
 }
 ELICITATION_LABELS = {
-    STARS: "Rate each with one to five stars",
-    CHOICE: "Choose the ones they know, without stars",
+    STARS: "Rate them with stars",
+    CHOICE: "Choose them",
 }
 PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
 ASSIGNMENT = "Assignment to conditions"

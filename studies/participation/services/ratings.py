@@ -74,6 +74,8 @@ def rate_item(
     if row.rating != rating:
         row.rating, row.provenance, row.n_changes = rating, provenance, row.n_changes + 1
         row.save()
+    elif is_choice(participant.study.settings):
+        row.save(update_fields=["changed_at"])  # shown again to those who came back by an id and chose it again
     return row
 
 
