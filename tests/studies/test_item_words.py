@@ -266,7 +266,7 @@ def test_where_items_are_chosen_no_page_speaks_of_other_items_or_of_ratings(key:
         assert {name: nouns for name, text in seen.items() if (nouns := found_nouns(text, key, language))} == {}
         asked = html.fromstring(pages["rate/"])
         heading = asked.findtext(".//h1")
-        label = asked.xpath("string(//button[@aria-pressed]/span/text())")
+        label = asked.xpath("string(//button[@aria-pressed]/span/text())").strip()
         assert own.many in heading
         assert own.consumed in heading
         assert (own.one in label, own.consumed in label) == (True, True)
