@@ -191,9 +191,7 @@ def test_without_a_script_a_press_chooses_and_another_removes(study: Study) -> N
     page = tree(person.get(here))
     assert page.findtext(".//h1") == "Choose five films you have watched"
     assert page.xpath("//input[@type='radio'][@name='rating']") == []
-    assert " ".join(page.xpath("//*[@id='tray']//*[@role='status']")[0].text_content().split()) == (
-        "0 of 5 chosen, 5 to go"
-    )
+    assert " ".join(page.xpath("//*[@id='tray']//p")[0].text_content().split()) == ("0 of 5 chosen, 5 to go")
     for pressed, values in (("true", [(0, 1)]), ("false", []), ("true", [(0, 1)])):
         form = button(page, pk).getparent()
         fields = {field.get("name"): field.get("value") for field in form.xpath(".//input")}
