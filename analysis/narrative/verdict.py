@@ -16,6 +16,7 @@ from inference.agreement import smallest_exact_p
 from inference.results import AgreementResult, Undefined
 from studies.design.narrative.plan import level
 from studies.simulation.planted_effects import planted_sentence
+from studies.usage_data import CHOICE
 
 
 @dataclass(frozen=True)
@@ -247,8 +248,9 @@ def simulated_notice(results: Results) -> str:
     counts, shares = results.answers, ""
     if counts.n:
         true = counts.n_true / counts.n
+        own = "choices" if results.study.elicitation == CHOICE else "ratings"
         shares = (
-            f" Of their {counts.n:,} answers, {percent(true)} are the users' own ratings and "
+            f" Of their {counts.n:,} answers, {percent(true)} are the users' own {own} and "
             f"{100 - round(100 * true)}% are modelled."
         )
     planted = planted_sentence(results.planted_effects)

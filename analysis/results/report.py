@@ -61,7 +61,10 @@ class ItemWords:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyFacts:
-    """The study, as far as sentences name it; `taken_from` is the lowest rating that counts as usage."""
+    """The study, as far as sentences name it.
+
+    `taken_from` is the lowest rating that counts as usage; `elicitation` is stored where items were chosen, not rated.
+    """
 
     slug: str
     title: str
@@ -69,6 +72,7 @@ class StudyFacts:
     ratings_asked: int
     taken_from: float | None = field(default=None, metadata=stored(is_omitted=True))
     words: ItemWords = field(default_factory=ItemWords, metadata=stored(is_omitted=True))
+    elicitation: str | None = field(default=None, metadata=stored(is_omitted=True))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,7 +50,7 @@ from evaluation.selectors.candidates import candidate_range
 from studies.design.selectors.placeholders import asked_questions, item_type_of, item_words
 from studies.enums import Mode
 from studies.models import Study
-from studies.usage_data import is_usage, taken_from
+from studies.usage_data import CHOICE, is_choice, is_usage, taken_from
 
 Progress = Callable[[str], None]
 
@@ -108,14 +108,16 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         resamples=inputs.plan.resamples,
     )
     matrix = comparison_matrix(inputs.metrics, perceived, objective, comparisons, resampling=resampling, alpha=alpha)
+    chooses = is_choice(study.settings)
     results = Results(
         study=StudyFacts(
             slug=study.slug,
             title=study.title,
             list_length=study.settings["list_length"],
             ratings_asked=study.settings["ratings_asked"],
-            taken_from=taken_from(study.settings) if is_usage(study.dataset_version) else None,
+            taken_from=taken_from(study.settings) if is_usage(study.dataset_version) and not chooses else None,
             words=words,
+            elicitation=CHOICE if chooses else None,
         ),
         mode=inputs.mode,
         is_pilot=inputs.is_pilot,

@@ -124,10 +124,13 @@ def test_agreement_counts_every_pair() -> None:
 
 
 def test_simulated_notice_gives_the_shares() -> None:
-    found = results(comparison(), mode="simulated", answers={"n": 200, "n_true": 50, "n_modelled": 150})
-    said = verdict.simulated_notice(found)
+    facts = {"mode": "simulated", "answers": {"n": 200, "n_true": 50, "n_modelled": 150}}
+    study = {"slug": "s", "title": "S", "list_length": 5, "ratings_asked": 5}
+    said = verdict.simulated_notice(results(comparison(), **facts, study=study))
     assert said.startswith("These participants are simulated")
     assert said.endswith("Of their 200 answers, 25% are the users' own ratings and 75% are modelled.")
+    chosen = verdict.simulated_notice(results(comparison(), **facts, study={**study, "elicitation": "choice"}))
+    assert chosen.endswith("25% are the users' own choices and 75% are modelled.")
     assert verdict.simulated_notice(results(comparison())) == ""
 
 

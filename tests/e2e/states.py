@@ -15,9 +15,18 @@ from studies.participation.services.interviews import start_interview
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.recruitment import set_exits, set_panel
+from studies.usage_data import USED, is_choice
 from tests.factories import answering
 from tests.factories.evaluation import make_run_at
-from tests.factories.studies import ABOUT, answer_item, enter, items_of, make_study, recruit_on_prolific
+from tests.factories.studies import (
+    ABOUT,
+    answer_item,
+    enter,
+    items_of,
+    make_study,
+    make_usage_run,
+    recruit_on_prolific,
+)
 
 
 @dataclass(frozen=True)
@@ -47,8 +56,9 @@ class Way:
         self.participant = enrolment.accept_about(participant=self.participant, answers=ABOUT)
 
     def _rated(self) -> None:
+        chooses = is_choice(self.study.settings)
         for number, item in enumerate(items_of(self.study, 5)):
-            ratings.rate_item(participant=self.participant, item=item, rating=1 + number)
+            ratings.rate_item(participant=self.participant, item=item, rating=USED if chooses else 1 + number)
 
     def _recommendations(self) -> None:
         recommending.finish_rating(participant=self.participant)
@@ -109,7 +119,7 @@ def states(language: str) -> dict[str, State]:
     number = iter(range(1000))
 
     def study(**given: Any) -> Study:
-        return make_study(slug=f"study-{language}-{next(number)}", run=run, **{"per_condition": 20, **given})
+        return make_study(slug=f"study-{language}-{next(number)}", **{"run": run, "per_condition": 20, **given})
 
     def way(step: str, at: Study | None = None, mode: str = Mode.LIVE) -> Way:
         return Way(at or main, language, mode).to(step)
@@ -131,7 +141,7 @@ def states(language: str) -> dict[str, State]:
             page.evaluate("document.querySelector('#tray form').submit()")
         page.locator(".problem").wait_for()
 
-    main = study()
+    main, choosing = study(), study(run=make_usage_run())
     lang = f"?lang={language}"
     found = {
         "consent": State(f"/s/{main.slug}/{lang}"),
@@ -143,6 +153,10 @@ def states(language: str) -> dict[str, State]:
         "rate, five rated": State(way("rated").base),
         "rate, too few": State(way("rate").base, send_too_few),
         "rate, nothing found": State(way("rate").base + "rate/?q=zzzzqqqq"),
+        "rate, five chosen": State(way("rated", choosing).base),
+        "rate, too few chosen": State(way("rate", choosing).base, send_too_few),
+        "recommendations for a choice": State(way("recommendations", choosing).base),
+        "details in the sheet, to choose": State(way("rate", choosing).base, sheet),
         "details in the sheet": State(way("rate").base, sheet),
         "recommendations": State(way("recommendations").base),
         "item": State(way("items").base),

@@ -16,8 +16,10 @@ from studies.participation.services import consenting, enrolment, finishing, rat
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.recruitment import set_exits, set_panel
+from studies.usage_data import USED, is_choice
 from tests.factories import answering
 from tests.factories.accounts import UserFactory
+from tests.factories.catalog import make_usage_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.replay import replayed
 
@@ -94,6 +96,12 @@ def _made(
     return study
 
 
+def make_usage_run(**given: Any) -> EvaluationRun:
+    """A run on usage data, with a metric that a study's plan can name."""
+    protocol = {"name": "one-plus-random", "negatives": 20, "relevant": 1.0, "irrelevant": 0.5}
+    return make_run_at("succeeded", **{"version": make_usage_version(), "protocol": protocol, **given})
+
+
 def recruit_on_prolific(study: Study, **panel: Any) -> None:
     """Let people come by Prolific's open link; those who complete get its one code."""
     set_exits(study=study, exits={"complete": Exit("static", "C1A2")})
@@ -132,10 +140,11 @@ def items_of(study: Study, n: int) -> list[Item]:
 
 
 def rated(study: Study, mode: str = Mode.LIVE, **about: Any) -> Participant:
-    """Someone who has rated what they were asked to, and has their list."""
+    """Someone who has rated or chosen what they were asked to, and has their list."""
     participant = assigned(study, mode, **about)
+    chooses = is_choice(study.settings)
     for number, item in enumerate(items_of(study, study.settings["ratings_asked"])):
-        ratings.rate_item(participant=participant, item=item, rating=1 + number % 5)
+        ratings.rate_item(participant=participant, item=item, rating=USED if chooses else 1 + number % 5)
     recommending.finish_rating(participant=participant)
     return participant
 

@@ -25,9 +25,10 @@ from studies.instrument.questionnaires.document import write_document
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study
 from studies.participation.selectors.responses import records
+from studies.usage_data import is_choice
 from tests.e2e import states as e2e_states
 from tests.factories.evaluation import make_run_at
-from tests.factories.studies import make_study
+from tests.factories.studies import make_study, make_usage_run
 from tests.studies.test_pages import ABOUT, HTMX, Person, tree
 
 LANGUAGES = ("en", "it", "de")
@@ -126,9 +127,9 @@ def read(page: str) -> str:
     return TITLES.sub("", " ".join([tree.text_content(), *spoken]))
 
 
-def run_of(key: str, **given: Any) -> EvaluationRun:
+def run_of(key: str, run: EvaluationRun | None = None) -> EvaluationRun:
     """A run on a dataset of an item type."""
-    run = make_run_at("succeeded", **given)
+    run = run or make_run_at("succeeded")
     change_item_type(dataset=run.version.dataset, item_type=key)
     run.version.dataset.refresh_from_db()
     return run
@@ -142,9 +143,9 @@ def speaking_german(study: Study) -> None:
     study.save()
 
 
-def study_of(key: str) -> Study:
+def study_of(key: str, run: EvaluationRun | None = None) -> Study:
     """A live study of an item type, with every shipped block of questions, in three languages."""
-    study = make_study(slug="tastes", status="draft", run=run_of(key))
+    study = make_study(slug="tastes", status="draft", run=run_of(key, run))
     asked = copy.deepcopy(study.questionnaire)
     for block in block_keys():
         for part, questions in load_block(block).questionnaire.items():
@@ -194,7 +195,7 @@ def pages_of(study: Study, language: str) -> dict[str, str]:
     get(f"details/{keys[0]}/")
     refused("rate/", {})
     for pk in keys:
-        person.post(f"rate/{pk}/", {"rating": "4"})
+        person.post(f"rate/{pk}/", {"rating": "1" if is_choice(study.settings) else "4"})
     get("rate/")
     person.post("rate/", {})
     get("recommendations/")
@@ -237,6 +238,43 @@ def test_no_page_speaks_of_other_items(key: str) -> None:
         assert found_nouns(" ".join(words_in(texts, language)), key, language) == []
 
 
+CHOOSING = {  # the heading of the page, and the button under the first item
+    ("film", "en"): ("Choose five films you have watched", "I have watched this film"),
+    ("film", "it"): ("Scegli cinque film che hai visto", "Ho visto questo film"),
+    ("film", "de"): ("Wählen Sie fünf Filme, die Sie gesehen haben", "Ich habe diesen Film gesehen"),
+    ("book", "en"): ("Choose five books you have read", "I have read this book"),
+    ("book", "de"): ("Wählen Sie fünf Bücher, die Sie gelesen haben", "Ich habe dieses Buch gelesen"),
+    ("song", "it"): ("Scegli cinque canzoni che hai ascoltato", "Ho ascoltato questa canzone"),
+    ("product", "en"): ("Choose five products you have used", "I have used this product"),
+}
+OF_RATINGS = {
+    "en": re.compile(r"\b(you rate|your ratings?|rated?|stars?)\b", re.IGNORECASE),
+    "it": re.compile(r"valut|\bstell[ae]\b", re.IGNORECASE),
+    "de": re.compile(r"bewert|\bSterne?\b", re.IGNORECASE),
+}
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+@pytest.mark.parametrize("key", ITEM_TYPES)
+def test_where_items_are_chosen_no_page_speaks_of_other_items_or_of_ratings(key: str) -> None:
+    study = study_of(key, make_usage_run())
+    for language in LANGUAGES:
+        own = ITEM_TYPES[key].words_in(language)
+        pages = pages_of(study, language)
+        seen = {name: " ".join(read(page).split()) for name, page in pages.items()}
+        assert {name: nouns for name, text in seen.items() if (nouns := found_nouns(text, key, language))} == {}
+        asked = html.fromstring(pages["rate/"])
+        heading = asked.findtext(".//h1")
+        label = asked.xpath("string(//button[@aria-pressed]/span/text())").strip()
+        assert own.many in heading
+        assert own.consumed in heading
+        assert (own.one in label, own.consumed in label) == (True, True)
+        assert (heading, label) == CHOOSING.get((key, language), (heading, label))
+        told = ("consent", "rate/", "rate/ refused", "recommendations/", "withdraw/", "withdrawn")
+        assert {name: found for name in told if (found := OF_RATINGS[language].findall(seen[name]))} == {}
+
+
 @pytest.mark.slow
 @pytest.mark.integration
 @pytest.mark.django_db
@@ -252,6 +290,7 @@ def test_no_state_of_a_study_speaks_of_other_items(key: str, language: str, monk
 
     monkeypatch.setattr(e2e_states, "make_study", made)
     monkeypatch.setattr(e2e_states, "make_run_at", lambda status: run_of(key))
+    monkeypatch.setattr(e2e_states, "make_usage_run", lambda: run_of(key, run=make_usage_run()))
     found = {}
     for name, state in e2e_states.states(language).items():
         page = Client(headers={"accept-language": language}).get(state.path, follow=True).content.decode()
@@ -309,7 +348,7 @@ def test_a_study_without_trailers_is_measured_and_keeps_its_words() -> None:
     run = run_of("book")
     study = make_study(run=run)
     assert [q.key for q in questionnaire_from(study.questionnaire).items] == ["watched", "heard", "rating"]
-    assert study.template_version == 3
+    assert study.template_version == 4
     design = (study.design_hash, copy.deepcopy(study.settings))
     change_item_type(dataset=run.version.dataset, item_type="song")
     study.refresh_from_db()

@@ -383,7 +383,8 @@ class TestPreregistration:
 def test_sentences_about_unequal_targets_and_undefined_studies() -> None:
     conditions = [ConditionPlan("A", "toppop", "a" * 64, 10), ConditionPlan("B", "lsa", "b" * 64, 20)]
     plan = Plan(
-        "T", "t", "", 0, "", "fon", "First-order novelty", "Recall at 10", conditions, "Films", 5, 5, "By lot.",
+        "T", "t", "", 0, "", "fon", "First-order novelty", "Recall at 10", conditions, "Films",
+        "rates 5 known items", 5, "By lot.",
         (), (), (), 1, (),
     )  # fmt: skip
     assert "30 participants who complete, 10 to 20 in each condition" in preregistration(plan)

@@ -1,4 +1,4 @@
-"""Studies on usage data: stars at or above the design's threshold count as taken, and everybody gets a list."""
+"""Studies with stars on usage data: those at or above the design's threshold count as taken; everybody gets a list."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from studies.design.services.launch import design_snapshot, launch_problems
 from studies.models import Participant, Study
 from studies.participation.selectors.responses import records
 from studies.participation.services import ratings, recommending
-from tests.factories.catalog import make_usage_version
-from tests.factories.evaluation import make_run_at
-from tests.factories.studies import assigned, completed, items_of, make_study
+from tests.factories.studies import assigned, completed, items_of, make_study, make_usage_run
+from tests.studies.test_pages import Person as Visitor
+from tests.studies.test_pages import tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 
 def usage_run() -> EvaluationRun:
-    protocol = {"name": "one-plus-random", "negatives": 20, "relevant": 1.0, "irrelevant": 0.5}
-    return make_run_at(
-        "succeeded", version=make_usage_version(), algorithms="toppop,puresvd:factors=4", protocol=protocol
-    )
+    return make_usage_run(algorithms="toppop,puresvd:factors=4")
+
+
+def star_study(*, settings: dict[str, Any] | None = None, **given: Any) -> Study:
+    return make_study(settings={"elicitation": "stars", **(settings or {})}, **given)
 
 
 def with_stars(study: Study, stars: list[int]) -> Participant:
@@ -62,14 +63,14 @@ def personal(study: Study) -> str:
 
 
 def test_a_study_on_usage_data_is_completed() -> None:
-    study = make_study(run=usage_run())
+    study = star_study(run=usage_run())
     participant = completed(study)
     assert participant.status == "completed"
     assert participant.recommendation_list.slots.count() == 5
 
 
 def test_items_below_the_threshold_are_no_part_of_the_profile_and_are_not_recommended() -> None:
-    study = make_study(run=usage_run(), per_condition=8)
+    study = star_study(run=usage_run(), per_condition=8)
     label = personal(study)
     participant = in_condition(study, label, [5, 4, 1, 3, 2])
     rated = [item.index for item in items_of(study, 5)]
@@ -85,15 +86,14 @@ def test_items_below_the_threshold_are_no_part_of_the_profile_and_are_not_recomm
 
 
 def test_without_a_taken_item_the_list_is_filled_by_popularity_and_says_so() -> None:
-    study = make_study(run=usage_run(), per_condition=8)
+    study = star_study(run=usage_run(), per_condition=8)
     participant = in_condition(study, personal(study), [1, 2, 3, 1, 2])
     assert len(slots_of(participant)) == 5
     assert all(is_filled for _index, is_filled in slots_of(participant))
 
 
 def test_the_threshold_is_a_setting_frozen_with_the_design() -> None:
-    study = make_study(run=usage_run(), status="draft")
-    assert study.settings["taken_from"] == 4
+    study = star_study(run=usage_run(), status="draft")
     change_design(study=study, settings={"taken_from": 3})
     study.refresh_from_db()
     assert design_snapshot(study)["settings"]["taken_from"] == 3
@@ -102,11 +102,10 @@ def test_the_threshold_is_a_setting_frozen_with_the_design() -> None:
 
 
 def test_a_draft_without_the_setting_freezes_the_default() -> None:
-    study = make_study(run=usage_run(), status="draft")
-    study.settings.pop("taken_from")
-    study.save(update_fields=["settings"])
+    study = star_study(run=usage_run(), status="draft")
+    assert "taken_from" not in study.settings
     assert launch_problems(study) == []
-    launched: Any = make_study(slug="other", run=study.run)
+    launched: Any = star_study(slug="other", run=study.run)
     assert launched.versions.get().snapshot["settings"]["taken_from"] == 4
 
 
@@ -115,7 +114,7 @@ def test_a_study_on_ratings_has_no_such_setting() -> None:
 
 
 def test_the_threshold_is_said_wherever_the_design_is(client: Client) -> None:
-    study = make_study(run=usage_run(), settings={"taken_from": 3})
+    study = star_study(run=usage_run(), settings={"taken_from": 3})
     rule = "ratings of 3 stars or more enter the profile as taken items"
     assert rule in preregistration(preregistration_plan(study))
     n_taken = next(one for one in participant_variables(study) if one.name == "list.n_taken")
@@ -131,17 +130,30 @@ def test_the_threshold_is_said_wherever_the_design_is(client: Client) -> None:
 
 
 def test_the_design_page_asks_for_the_threshold_of_usage_data_alone() -> None:
-    usage, rated = make_study(run=usage_run(), status="draft"), make_study(slug="rated", status="draft")
+    usage, rated = star_study(run=usage_run(), status="draft"), make_study(slug="rated", status="draft")
     assert DesignForm(usage)["taken_from"].initial == 4
     assert "taken_from" not in DesignForm(rated).fields
 
 
 @pytest.mark.slow
 def test_a_report_on_usage_data_is_built_and_says_the_threshold() -> None:
-    study = make_study(run=usage_run())
+    study = star_study(run=usage_run())
     for number in range(4):
         completed(study, number=number)
     report = build_report(study=study)
     assert report.results["study"]["taken_from"] == 4
     said = " ".join(block.text for section in document_of(report).sections for block in section.blocks)
     assert "ratings of 4 stars or more enter the profile" in said
+
+
+def test_a_study_from_before_there_was_a_choice_keeps_its_stars() -> None:
+    study = star_study(run=usage_run())
+    Study.objects.filter(pk=study.pk).update(
+        settings={name: value for name, value in study.settings.items() if name != "elicitation"}
+    )
+    study.refresh_from_db()
+    page = tree(Visitor(study).to("rate").get("rate/"))
+    assert page.findtext(".//h1") == "Rate five films you know"
+    assert page.xpath("//fieldset[@class='stars']")
+    assert not page.xpath("//button[@aria-pressed]")
+    assert completed(study).status == "completed"

@@ -15,7 +15,7 @@ from documents.blocks import Figure, FigureMaker, Section
 from evaluation.selectors.candidates import CandidateRange
 from inference.results import Undefined
 from studies.design.narrative.plan import level
-from studies.usage_data import taken_rule
+from studies.usage_data import CHOICE, ELICITATION, taken_rule
 
 
 def method_section(results: Results, badge: str, figure: FigureMaker) -> Section:
@@ -51,9 +51,13 @@ def _power_figure(results: Results, figure: FigureMaker) -> Figure | None:
 
 def _measures(results: Results, noun: str) -> str:
     study, consumed = results.study, results.study.words.consumed
-    usage = "" if study.taken_from is None else f" {taken_rule({'taken_from': study.taken_from})}"
+    usage, did = "", "rated"
+    if study.elicitation == CHOICE:
+        usage, did = f" {taken_rule({ELICITATION: CHOICE})}", "chose"
+    elif study.taken_from is not None:
+        usage = f" {taken_rule({'taken_from': study.taken_from})}"
     return (
-        f"Each {noun} met one algorithm, rated {study.ratings_asked} items and judged {study.list_length} "
+        f"Each {noun} met one algorithm, {did} {study.ratings_asked} items and judged {study.list_length} "
         f"recommendations.{usage} Perceived accuracy is the mean rating of the recommended items, first-order novelty "
         f"the share never {consumed}, second-order novelty the share neither {consumed} nor heard of, and satisfaction "
         "one answer about the whole list. The tests use exact sums of answers."

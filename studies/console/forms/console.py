@@ -40,13 +40,17 @@ from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Condition, Study
 from studies.recruitment.selectors.recruitment import is_nested
 from studies.team.selectors.studies import runs_to_study
-from studies.usage_data import SETTING, is_usage, taken_from
+from studies.usage_data import CHOICE, ELICITATION, SETTING, STARS, elicitation_of, is_usage, taken_from
 
 ORDER_LABELS = {
     "random": "At random for each participant",
     "popularity": "Most rated first",
     "title": "By title",
     "strata": "Mixed evenly from well known to little known, at random for each participant",
+}
+ELICITATION_LABELS = {
+    STARS: "Rate them with stars",
+    CHOICE: "Choose them",
 }
 PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
 ASSIGNMENT = "Assignment to conditions"
@@ -85,8 +89,13 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     """What can be set of a draft."""
 
     title = forms.CharField(max_length=200)
-    ratings_asked = forms.IntegerField(label="Known items to rate", min_value=1, max_value=50)
+    ratings_asked = forms.IntegerField(label="Known items to rate or choose", min_value=1, max_value=50)
     list_length = forms.IntegerField(label="Recommendations", min_value=1, max_value=20)
+    elicitation = forms.ChoiceField(
+        label="What participants do with items they know",
+        choices=list(ELICITATION_LABELS.items()),
+        help_text="Choosing is for usage data: a chosen item enters the profile as used, and has no rating.",
+    )
     taken_from = forms.IntegerField(
         label="Taken from, stars",
         min_value=RATING_LOW,
@@ -153,7 +162,7 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         label="All ratings alike from so many",
         min_value=2,
         max_value=100,
-        help_text="Ratings of known and of recommended items together.",
+        help_text="Ratings of known and of recommended items together; chosen items have no rating and do not count.",
     )
     languages = forms.MultipleChoiceField(
         label="Languages the study is offered in",
@@ -167,7 +176,10 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     SECTIONS = (
         (
             "The study",
-            ("title", "ratings_asked", "list_length", SETTING, "item_order", "idle_minutes", "youngest", "oldest"),
+            (
+                *("title", ELICITATION, SETTING, "ratings_asked", "list_length", "item_order", "idle_minutes"),
+                *("youngest", "oldest"),
+            ),
         ),
         (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
         ("Quality flags", ("fastest_seconds", "fastest_percent", "alike_items", "alike_statements", "alike_ratings")),
@@ -191,7 +203,8 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
             **self.initial_plan(study),
             "effect": study.settings.get("effect", MEDIUM),
             "hypothesis": study.settings.get("hypothesis", ""),
-            SETTING: taken_from(study.settings),
+            ELICITATION: elicitation_of(study.settings),
+            SETTING: taken_from({**study.settings, ELICITATION: STARS}),
         }
         self.thresholds = thresholds_from(study.settings)
         initial |= {
@@ -247,10 +260,23 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     def clean(self) -> dict[str, Any] | None:
         """Require the texts of each offered language that was complete before; the launch requires the others."""
         cleaned = super().clean()
+        if self._chooses:  # the threshold of stars is not shown
+            self.errors.pop(SETTING, None)
+            self.cleaned_data.pop(SETTING, None)
         complete = [code for code in self.cleaned_data.get("languages", ()) if code not in self.translating]
         for key in missing_texts(self.cleaned_data, complete, CHANGEABLE_TEXTS):
             self.add_error(key, "Required in every language the study is offered in.")
         return cleaned
+
+    @property
+    def _chooses(self) -> bool:
+        return bool(self.cleaned_data.get(ELICITATION) == CHOICE)
+
+    def _elicitation(self) -> dict[str, Any]:
+        """The elicitation where it is another than the study's, and the threshold of stars."""
+        changed = self.cleaned_data[ELICITATION]
+        threshold = {SETTING: self.cleaned_data[SETTING]} if SETTING in self.cleaned_data else {}
+        return threshold if changed == elicitation_of(self.study.settings) else {**threshold, ELICITATION: changed}
 
     def _quality(self) -> dict[str, float]:
         cleaned = self.cleaned_data
@@ -273,7 +299,8 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
             "per_condition": cleaned["per_condition"],
             "targets": cleaned["targets"],
             "settings": {
-                **{name: cleaned[name] for name in (*PLAIN_SETTINGS, SETTING) if name in cleaned},
+                **{name: cleaned[name] for name in PLAIN_SETTINGS},
+                **self._elicitation(),
                 **self.assignment_settings(),
                 "quality": self._quality(),
                 "primary": {

@@ -9,27 +9,31 @@ from django import forms
 from django.http import QueryDict
 
 from studies.simulation.services.condition_lists import ANY, RESERVED
+from studies.usage_data import USED
 
-STARS = ("1", "2", "3", "4", "5")
+POINTS = ("1", "2", "3", "4", "5")
 MOST_RATED = 50
 
 
 class ProfileForm(forms.Form):
     """Ratings as parameters of their own: ``r12=4`` is 4 stars for the item of index 12.
 
+    With `chooses` items are chosen and not rated, by ``r12=1``.
     `rated` has the valid ratings, even if another parameter is invalid.
     """
 
     RATING = re.compile(r"r([0-9]{1,9})")
-    points = STARS
-    is_usage = False
 
     q = forms.CharField(label="Find something to rate", required=False, max_length=200)
     draw = forms.ChoiceField(choices=[(RESERVED, "A reserved user"), (ANY, "Any user")], required=False)
     number = forms.IntegerField(required=False, min_value=0, max_value=1_000_000)
 
-    def __init__(self, data: QueryDict, *, n_items: int) -> None:
+    def __init__(self, data: QueryDict, *, n_items: int, chooses: bool = False) -> None:
         super().__init__(data)
+        self.is_usage = chooses
+        self.points = (str(USED),) if chooses else POINTS
+        if chooses:
+            self.fields["q"].label = "Find something to choose"
         self.asked = data
         self.n_items = n_items
         self.rated: dict[int, int] = {}
@@ -44,8 +48,9 @@ class ProfileForm(forms.Form):
             index = int(match[1])
             if index >= self.n_items:
                 self.add_error(None, f"There is no item {index} here; they run from 0 to {self.n_items - 1}.")
-            elif value not in STARS:
-                self.add_error(None, f"{value!r} is not a rating; item {index} takes 1 to 5.")
+            elif value not in self.points:
+                values = " to ".join(dict.fromkeys((self.points[0], self.points[-1])))
+                self.add_error(None, f"{value!r} is not a rating; item {index} takes {values}.")
             else:
                 self.rated[index] = int(value)
         if len(self.rated) > MOST_RATED:

@@ -52,7 +52,7 @@ from studies.simulation.planted_effects import planted_sentence
 from studies.team.permissions import ANY_ROLE, NO_ROLE, OWNERS, READERS, Seat, ownerless_study_for, seated
 from studies.team.selectors import studies
 from studies.team.services import members
-from studies.usage_data import is_usage, taken_from
+from studies.usage_data import is_choice, is_usage, taken_from
 
 
 @require_safe
@@ -137,6 +137,7 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
             "known_users_note": known_users_note(study.run),
             "method_label": METHOD_LABELS[method_from(study.settings).name],
             "is_nested": is_nested(study),
+            "chooses": is_choice(study.settings),
             "taken_from": taken_from(study.settings) if is_usage(study.dataset_version) else None,
             "seed_state": seed_state(study),
             "seed_sentence": seed_sentence(study),

@@ -18,6 +18,7 @@ from studies.models import Study
 from studies.participation.services.previewing import preview_link
 from studies.simulation.services.condition_lists import are_named, sample_profile, side_by_side
 from studies.team.permissions import READERS, Seat, seated
+from studies.usage_data import is_choice
 
 ITEMS_FOUND = 6
 
@@ -40,7 +41,8 @@ def study_preview(request: HttpRequest, seat: Seat) -> HttpResponse:
 def study_lists(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Rate a few items, or choose a user of the dataset, and see every condition's recommendations."""
     study = seat.study
-    form = ProfileForm(request.GET, n_items=study.dataset_version.n_items)
+    chooses = is_choice(study.settings)
+    form = ProfileForm(request.GET, n_items=study.dataset_version.n_items, chooses=chooses)
     is_valid = form.is_valid()
     sample, problem = None, ""
     if is_valid and form.cleaned_data["draw"]:
@@ -52,7 +54,13 @@ def study_lists(request: HttpRequest, seat: Seat) -> HttpResponse:
             problem = str(refusal)
         else:
             form.rated = dict(sample.ratings)
-    context: dict[str, Any] = {"study": study, "form": form, "found": _matching_items(study, form), "problem": problem}
+    context: dict[str, Any] = {
+        "study": study,
+        "form": form,
+        "found": _matching_items(study, form),
+        "problem": problem,
+        "chooses": chooses,
+    }
     if request.htmx and request.htmx.target == "found":  # type: ignore[attr-defined]
         return render(request, "console/evaluation/_found.html", context)
     context |= {

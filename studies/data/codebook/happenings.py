@@ -8,12 +8,13 @@ from typing import Any
 
 from studies.allocation.assignment.draws import Seed
 from studies.data.codebook.cells import iso_time
-from studies.data.codebook.participants import Person, same_as
+from studies.data.codebook.participants import Person, known_values, page_of_known_items, same_as
 from studies.data.codebook.variable import INDIRECTLY, YES_NO, Variable
 from studies.enums import AllocationKind, Mode, Provenance
 from studies.instrument.flow import STEPS
 from studies.models import Allocation, Event, ProfileRating, Study
 from studies.monitoring.selectors.page_times import PageSummary, Spent
+from studies.usage_data import is_choice
 
 CLOCK = "ISO 8601, UTC, the server's clock"
 
@@ -61,18 +62,21 @@ class Allotted:
 
 
 def rating_variables(study: Study) -> tuple[Variable[Rated], ...]:
-    """Variables of each rating of a known item."""
+    """Variables of each rating, or choice, of a known item."""
+    noun, verb = ("choice", "chosen") if is_choice(study.settings) else ("rating", "rated")
+    source = page_of_known_items(study)
     return (
         Variable("participant.id", "Id of the participant for publication", "text",
                  lambda r: r.person.record.public_id),
         Variable("participant.mode", "Mode of the participant", "category",
                  lambda r: r.person.record.participant.mode, values=same_as(Mode.values)),
-        Variable("rating.order", "Number of the rating, in the order given", "integer", lambda r: r.order, minimum=1),
-        Variable("rating.item", "Item rated", "text", lambda r: r.rating.item.external_id,
-                 allowed="the dataset's own id", source="Rate what you know"),
+        Variable("rating.order", f"Number of the {noun}, in the order given", "integer", lambda r: r.order,
+                 minimum=1),
+        Variable("rating.item", f"Item {verb}", "text", lambda r: r.rating.item.external_id,
+                 allowed="the dataset's own id", source=source),
         Variable("rating.title", "Its title and year", "text", lambda r: str(r.rating.item)),
-        Variable("rating.value", "Rating", "integer", lambda r: r.rating.rating, minimum=1, maximum=5,
-                 allowed="1 to 5", source="Rate what you know", direction="high is better"),
+        Variable("rating.value", noun.capitalize(), "integer", lambda r: r.rating.rating, source=source,
+                 **known_values(study)),
         Variable("rating.n_changes", "How often it was changed", "integer", lambda r: r.rating.n_changes, minimum=0),
         Variable("rating.provenance", "Where it comes from", "category", lambda r: r.rating.provenance,
                  values=same_as(Provenance.values)),

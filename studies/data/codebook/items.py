@@ -102,7 +102,7 @@ def wide_variables(study: Study, *, with_identifying: bool = False) -> tuple[Var
     """Columns of the file with one row per participant; names contain the numbers of items and ratings."""
     variables = [*participant_variables(study)]
     for position in range(1, int(study.settings["ratings_asked"]) + 1):
-        variables += rated_variables(position)
+        variables += rated_variables(study, position)
     for rank in range(1, int(study.settings["list_length"]) + 1):
         for variable in item_variables(study):
             if variable.name == "item.rank":

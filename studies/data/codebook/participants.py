@@ -18,7 +18,7 @@ from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_particip
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import planned_rule
 from studies.participation.selectors.responses import Record
-from studies.usage_data import is_usage, taken_from, taken_rule
+from studies.usage_data import USED, is_choice, is_usage, taken_from, taken_rule
 
 SPAN_1_5 = {"minimum": 1, "maximum": 5, "allowed": "1 to 5"}
 SPAN_0_1 = {"minimum": 0, "maximum": 1, "allowed": "0 to 1"}
@@ -175,11 +175,15 @@ def _measures(consumed: str) -> Iterator[Of]:
 def _lists(study: Study) -> Iterator[Of]:
     if is_usage(study.dataset_version):
         lowest = taken_from(study.settings)
-        yield Variable("list.n_taken", "Rated items that entered the profile as taken", "integer",
+        chosen = is_choice(study.settings)
+        entered = f"{'Chosen' if chosen else 'Rated'} items that entered the profile as taken"
+        derivation = taken_rule(study.settings)
+        yield Variable("list.n_taken", entered, "integer",
                        lambda p: sum(rating.rating >= lowest for rating in p.record.profile)
                        if p.record.recommendations else None,
-                       minimum=0, derivation=f"{taken_rule(study.settings)} With 0 the list was made without a profile",
-                       source="Rate what you know")  # fmt: skip
+                       minimum=0, source=page_of_known_items(study),
+                       derivation=derivation if chosen else f"{derivation} With 0 the list was made without a profile",
+                       )  # fmt: skip
     yield Variable("list.model", "SHA-256 of the model that made the list", "text",
                    lambda p: p.record.recommendations.model_digest if p.record.recommendations else None,
                    allowed="64 hexadecimal digits")  # fmt: skip
@@ -224,16 +228,29 @@ def participant_variables(study: Study) -> tuple[Of, ...]:
     )
 
 
-def rated_variables(position: int) -> Iterator[Of]:
-    """The item rated as number `position`, from 1, and its rating."""
+def page_of_known_items(study: Study) -> str:
+    """The page on which participants rate or choose items they know."""
+    return "Choose what you know" if is_choice(study.settings) else "Rate what you know"
+
+
+def known_values(study: Study) -> dict[str, Any]:
+    """The values of known items: stars, or the one of a chosen item."""
+    if is_choice(study.settings):
+        return {"values": ((str(USED), "chosen"),), "minimum": USED, "maximum": USED}
+    return {**SPAN_1_5, "direction": "high is better"}
+
+
+def rated_variables(study: Study, position: int) -> Iterator[Of]:
+    """The item rated or chosen as number `position`, from 1, and its rating."""
+    chosen, source = is_choice(study.settings), page_of_known_items(study)
 
     def rating(person: Person) -> Any:
         profile = person.record.profile
         return profile[position - 1] if len(profile) >= position else None
 
-    yield Variable(f"profile.{position}.item", f"Item rated as number {position}", "text",
+    yield Variable(f"profile.{position}.item", f"Item {'chosen' if chosen else 'rated'} as number {position}", "text",
                    lambda p: rating(p).item.external_id if rating(p) else None, allowed="the dataset's own id",
-                   source="Rate what you know")  # fmt: skip
-    yield Variable(f"profile.{position}.rating", f"Rating given as number {position}", "integer",
-                   lambda p: rating(p).rating if rating(p) else None, direction="high is better",
-                   source="Rate what you know", **SPAN_1_5)  # type: ignore[arg-type]  # fmt: skip
+                   source=source)  # fmt: skip
+    meaning = f"Choice number {position}" if chosen else f"Rating given as number {position}"
+    yield Variable(f"profile.{position}.rating", meaning, "integer",
+                   lambda p: rating(p).rating if rating(p) else None, source=source, **known_values(study))  # fmt: skip

@@ -70,9 +70,8 @@ class Plan:
     objective_name: str
     conditions: Sequence[ConditionPlan]  # in the order of the design
     dataset: str  # name and version of the dataset, and the start of its hash
-    # `ratings_asked`, `list_length`: items rated, items recommended
-    ratings_asked: int
-    list_length: int
+    known_items: str  # what a participant does with known items: rates 5 known items
+    list_length: int  # items recommended
     assignment: str  # the method in a sentence
     # `strata`, `quotas`: what is kept even, and who is limited, in words; may be empty
     strata: Sequence[str]
@@ -184,7 +183,7 @@ def _conditions(plan: Plan) -> str:
     )
     return (
         f"{len(plan.conditions)} conditions between participants; each participant meets one. A condition is a "
-        f"recommender trained on {plan.dataset}. Each participant rates {plan.ratings_asked} known items and judges "
+        f"recommender trained on {plan.dataset}. Each participant {plan.known_items} and judges "
         f"{plan.list_length} recommendations, on the same pages.{profile}\n\n{lines}\n\n{_assignment(plan)}"
     )
 

@@ -39,7 +39,7 @@ from studies.instrument.questionnaires.schema import (
 )
 from studies.instrument.scales import scales_of
 from studies.plans import PERCEIVED, REFILL, SCALE_PREFIX, contrast_from, plan_from, smallest_effect_from
-from studies.usage_data import SETTING
+from studies.usage_data import ELICITATIONS, SETTING, elicitation_of, is_choice
 
 FOLDER = Path(__file__).parent
 COVARIATE_KINDS = (NUMBER, CHOICE, YES_NO, LIKERT, SLIDER)
@@ -133,8 +133,7 @@ def check_design(
     _whole(settings, "ratings_asked", 1, 50)
     _whole(settings, "list_length", 1, 20)
     _whole(settings, "idle_minutes", 1, 60 * 24 * 30)
-    if SETTING in settings:
-        _whole(settings, SETTING, RATING_LOW, RATING_HIGH)
+    _check_elicitation(settings)
     if settings["item_order"] not in ITEM_ORDERS:
         raise ParameterError(f"The order of items is one of {', '.join(ITEM_ORDERS)}; got {settings['item_order']!r}.")
     _check_nouns(settings.get("item_noun", {}))
@@ -154,6 +153,20 @@ def check_design(
         raise QuestionnaireProblems(problems)
     if problems := lacking_wordings(parsed, complete):
         raise QuestionnaireProblems(problems)
+
+
+def _check_elicitation(settings: Mapping[str, Any]) -> None:
+    if elicitation_of(settings) not in ELICITATIONS:
+        raise ParameterError(
+            f"The elicitation of known items is one of {', '.join(ELICITATIONS)}; got {elicitation_of(settings)!r}."
+        )
+    if SETTING in settings:
+        _whole(settings, SETTING, RATING_LOW, RATING_HIGH)
+        if is_choice(settings):
+            raise ParameterError(
+                f"The setting {SETTING} is a number of stars, and participants of this study choose items without "
+                f"stars. Leave {SETTING} out, or set the elicitation to stars."
+            )
 
 
 def _check_nouns(nouns: Any) -> None:

@@ -26,7 +26,7 @@ from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import BLOCKS
 from studies.models import Study
 from studies.plans import contrast_from, plan_from, smallest_effect_from
-from studies.usage_data import is_usage, taken_rule
+from studies.usage_data import is_choice, is_usage, taken_rule
 
 OPTIONAL_TEXTS = ("declined", "contact")
 
@@ -87,7 +87,7 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
         ("Dataset", f"{study.dataset_version}, {study.dataset_version.content_hash[:12]}"),
         ("Run", f"{study.run_id}, inputs {study.run.inputs_hash[:12]}"),
         ("Participants", f"{sum(condition.target for condition in conditions):,} in {len(conditions)} conditions"),
-        ("Items rated", str(settings["ratings_asked"])),
+        ("Items chosen" if is_choice(settings) else "Items rated", str(settings["ratings_asked"])),
         ("Items recommended", str(settings["list_length"])),
         ("Questionnaire", f"{sum(n_questions.values())} questions ({counts}), {digest_of(study.questionnaire)[:12]}"),
         ("Languages", ", ".join(offered)),

@@ -13,10 +13,11 @@ from studies.design.selectors.placeholders import NUMBER_WORDS, item_noun
 from studies.design.selectors.texts import languages_of
 from studies.instrument.questionnaires.schema import BLOCKS
 from studies.models import Study
+from studies.usage_data import is_choice
 
 # What is counted, and what is done with it, by the beginnings of the words; of any language.
 LISTED = ("recommend", "suggest", "consigl", "raccomand", "suggeri", "empfehl", "vorschl")
-RATED = ("rate", "rating", "valut", "bewert")
+RATED = ("rate", "rating", "valut", "bewert", "choose", "scegl", "wähl")
 OF_A_SCALE = frozenset({"from", "to", "da", "a", "von", "bis"})  # "rate it from 1 to 5"
 COUNTED = (*LISTED, "item", "film", "movie", "title", "elementi", "titoli", "titel")
 _PLACEHOLDER = re.compile(r"\{[\w/ ’']+\}")
@@ -77,8 +78,9 @@ def literal_number_warnings(study: Study) -> list[str]:
         for question in study.questionnaire.get(block, ()):
             where = f"The question {question['key']!r}"
             located += [(f"{where} in {code!r}", code, text) for code, text in _texts(question) if code in offered]
+    told = "choices" if is_choice(settings) else "ratings"
     return [
-        f"{where} says “{number}”, and the study asks for {settings['ratings_asked']} ratings and shows "
+        f"{where} says “{number}”, and the study asks for {settings['ratings_asked']} {told} and shows "
         f"{settings['list_length']} recommendations. Write {{ratings_asked}} or {{list_length}} instead."
         for where, language, text in located
         for number in dict.fromkeys(_wrong(text, language, settings))

@@ -18,6 +18,7 @@ from catalog.item_types import DEFAULT, FALLBACK_LANGUAGE, ITEM_TYPES, ItemType,
 from catalog.item_words import ENDINGS, Words, agreed, agreeing, forms_of
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.models import Study
+from studies.usage_data import is_choice
 
 ITEM_NOUN = "item_noun"  # the nouns and the verb, by language and form
 ITEM_TYPE = "item_type"
@@ -37,6 +38,9 @@ NAMES = {
     "look_at_details": "a request to look at the details, and at the trailer where items have some",
     "rated_items": "number and noun of the items rated (five films)",
     "recommended_items": "number and noun of the items recommended",
+    "you_rate": "what participants do with items they know, said to them (rate, or choose)",
+    "known_items": "number and noun of these items (five films that you know, or five films you have watched)",
+    "your_ratings": "what participants tell of them (your ratings, or your choices)",
     "recommendations": "number of recommendations with the word (five recommendations)",
 }
 NUMBER_WORDS = {
@@ -112,7 +116,10 @@ def _values(settings: Mapping[str, Any], language: str) -> dict[str, str]:
     rated, listed = int(settings["ratings_asked"]), int(settings["list_length"])
     words = item_words(settings, language)
     singular, plural = words.one, words.many
+    chooses = is_choice(settings)
     with translation.override(language):
+        known = gettext("%(items)s you have %(consumed)s") if chooses else gettext("%(items)s that you know")
+        rated_items = f"{number_word(rated)} {singular if rated == 1 else plural}"
         recommendation = ngettext("recommendation", "recommendations", listed)
         return {
             "ratings_asked": number_word(rated),
@@ -129,7 +136,10 @@ def _values(settings: Mapping[str, Any], language: str) -> dict[str, str]:
                 if item_type_of(settings).has_trailers
                 else gettext("Look at its details.")
             ),
-            "rated_items": f"{number_word(rated)} {singular if rated == 1 else plural}",
+            "rated_items": rated_items,
+            "you_rate": gettext("choose") if chooses else gettext("rate"),
+            "known_items": known % {"items": rated_items, "consumed": words.consumed},
+            "your_ratings": gettext("your choices") if chooses else gettext("your ratings"),
             "recommended_items": f"{number_word(listed)} {singular if listed == 1 else plural}",
             "recommendations": f"{number_word(listed)} {recommendation}",
         }
@@ -164,8 +174,35 @@ def agreed_text(study: Study, text: str) -> str:
 
 
 def rated_items(study: Study, language: str) -> str:
-    """Number and noun of the items rated, such as "five films"."""
+    """Number and noun of the known items, such as "five films"."""
     return _values(study.settings, language)["rated_items"]
+
+
+def elicitation_heading(study: Study, language: str) -> str:
+    """The request for known items, in the active language: "Rate five films you know", "Choose five books …"."""
+    values = _values(study.settings, language)
+    if is_choice(study.settings):
+        return gettext("Choose %(known_items)s") % {"known_items": values["known_items"]}
+    return gettext("Rate %(rated_items)s you know") % {"rated_items": values["rated_items"]}
+
+
+def choice_label(study: Study) -> str:
+    """The words of the button that chooses an item, in the active language; empty where items are rated."""
+    if not is_choice(study.settings):
+        return ""
+    words = item_words(study.settings, translation.get_language() or "en")
+    label = gettext("I have %(consumed)s this %(item)s") % {"consumed": words.consumed, "item": words.one}
+    return agreed(label, words.gender)
+
+
+def known_items_phrase(settings: Mapping[str, Any]) -> str:
+    """What a participant does with known items, in English: "rates 5 known items", "chooses five books they have …"."""
+    n = int(settings["ratings_asked"])
+    if not is_choice(settings):
+        return f"rates {n} known items"
+    words = item_words(settings, "en")
+    with translation.override("en"):
+        return f"chooses {number_word(n)} {words.one if n == 1 else words.many} they have {words.consumed}"
 
 
 def as_read(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -40,7 +40,7 @@ from studies.design.narrative.plan import (
     rank_power_sentence,
 )
 from studies.design.narrative.preregistration import ConditionPlan, Plan, ScalePlan
-from studies.design.selectors.placeholders import asked_questions, item_words, key_in_words
+from studies.design.selectors.placeholders import asked_questions, item_words, key_in_words, known_items_phrase
 from studies.design.selectors.reportability import positions_in, report_problems
 from studies.enums import Mode
 from studies.instrument.questionnaires.schema import Question
@@ -305,7 +305,7 @@ def preregistration_plan(study: Study) -> Plan:
         objective_name=metric_label(primary["objective"], study.run.n),
         conditions=conditions,
         dataset=f"{version} (`{version.content_hash[:12]}`)",
-        ratings_asked=settings["ratings_asked"],
+        known_items=known_items_phrase(settings),
         profile=taken_rule(settings) if is_usage(version) else "",
         list_length=settings["list_length"],
         assignment=f"{_method_sentence(method)} {nested_sentence()}" if is_nested(study) else _method_sentence(method),

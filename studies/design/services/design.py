@@ -32,7 +32,7 @@ from studies.instrument.trailers import without_trailers
 from studies.models import Condition, Study, StudyMembership
 from studies.models.study import new_assignment_seed
 from studies.plans import contrast_from
-from studies.usage_data import SETTING, is_usage, taken_from
+from studies.usage_data import CHOICE, ELICITATION, SETTING, choice_problem, is_choice, is_usage
 
 MOST_PER_CONDITION = 10_000
 PUBLIC_SEED = 1  # of page orders, resampling and simulated participants, where none is given
@@ -111,7 +111,7 @@ def _labelled(run: EvaluationRun, labels: Sequence[str]) -> list[RunAlgorithm]:
 def _first_settings(preset: Preset, version: DatasetVersion) -> dict[str, Any]:
     settings = copy.deepcopy(preset.settings)
     settings |= words_at_creation(version.dataset.kind_of_item, settings.get(ITEM_NOUN, {}))
-    return {**settings, SETTING: taken_from(settings)} if is_usage(version) else settings
+    return {**settings, ELICITATION: CHOICE} if is_usage(version) else settings
 
 
 def _first_questions(preset: Preset, version: DatasetVersion) -> dict[str, Any]:
@@ -250,6 +250,14 @@ def _with_ages(questionnaire: Mapping[str, Any], youngest: int, oldest: int) -> 
     return changed
 
 
+def _changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with the changes; a stored threshold goes with the stars that it is about."""
+    changed = {**settings, **changes}
+    if is_choice(changed) and SETTING not in changes:
+        changed.pop(SETTING, None)
+    return changed
+
+
 @transaction.atomic
 def change_design(
     *,
@@ -269,7 +277,7 @@ def change_design(
 
     Raises `studies.not_draft`, `study.archived`, `study.bad_settings`, `study.bad_target`.
     """
-    current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
+    current = Study.objects.select_for_update(of=("self",)).select_related("dataset_version__dataset").get(pk=study.pk)
     refuse_archived(current)
     require_draft(current)
     before, translating = design_snapshot(current), languages_in_translation(current)
@@ -281,7 +289,7 @@ def change_design(
     for position, target in (targets or {}).items():
         _check_target(target)
         current.conditions.filter(position=position).update(target=target)
-    current.settings = {**current.settings, **(settings or {})}
+    current.settings = _changed(current.settings, settings or {})
     if per_condition is not None or targets:
         current.settings = with_block_weights(current)
     if ages is not None:
@@ -294,6 +302,8 @@ def change_design(
             texts=current.texts,
             translating=translating,
         )
+        if refused := choice_problem(current.settings, current.dataset_version):
+            raise ParameterError(refused)
         if contrast := contrast_from(current.settings["primary"]):
             contrast.check(list(current.conditions.order_by("position").values_list("label", flat=True)))
     except ParameterError as problem:

@@ -30,7 +30,7 @@ from studies.models import Condition, Study, StudyVersion
 from studies.plans import contrast_from, plan_from, tests_of
 from studies.recruitment.panels.exits import code_problems
 from studies.recruitment.selectors.recruitment import recruiting_of
-from studies.usage_data import SETTING, is_usage, taken_from
+from studies.usage_data import SETTING, USED, choice_problem, is_choice, is_usage, taken_from
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ def draft_snapshot(study: Study) -> dict[str, Any]:
 def with_defaults(study: Study) -> dict[str, Any]:
     """The settings with the default of each that a draft older than the setting does not have."""
     settings = {**study.settings, "plan": plan_from(study.settings).as_plain()}
-    if is_usage(study.dataset_version):
+    if is_usage(study.dataset_version) and not is_choice(settings):
         settings[SETTING] = taken_from(settings)
     return settings
 
@@ -106,6 +106,11 @@ def model_problems(study: Study) -> list[str]:
     """What keeps the conditions' models from being used, in sentences: each makes lists as for a participant."""
     problems = []
     profiles = _trial_profiles(study)
+    given = (
+        "chosen items"
+        if is_choice(study.settings)
+        else f"ratings from {RATING_LOW} to {RATING_HIGH}, as participants give them"
+    )
     for condition in study.conditions.select_related("model").order_by("position"):
         if condition.model.digest != condition.model_digest:
             problems.append(f"{condition.label}: its model is no longer the one that the study pinned.")
@@ -118,15 +123,18 @@ def model_problems(study: Study) -> list[str]:
         except Exception as problem:  # an algorithm may be anybody's, and end in any error
             logger.exception("no list study=%s condition=%s", study.slug, condition.label)
             problems.append(
-                f"{condition.label}: no recommendations for a profile of {len(profiles[0])} ratings from {RATING_LOW} "
-                f"to {RATING_HIGH}, as participants give them. {str(problem).rstrip('.')}. Evaluate again without this "
-                "algorithm, or with a corrected version of it, and create the study on that run."
+                f"{condition.label}: no recommendations for a profile of {len(profiles[0])} {given}. "
+                f"{str(problem).rstrip('.')}. Evaluate again without this algorithm, or with a corrected version of "
+                "it, and create the study on that run."
             )
     return problems
 
 
 def _trial_profiles(study: Study) -> list[dict[int, int]]:
-    """Ratings of items that a participant would be shown first: of all stars, and on usage data none of them taken."""
+    """Items that a participant would be shown first, as they choose or rate them.
+
+    Ratings are of all stars, and on usage data in a second profile none is taken.
+    """
     n_ratings = int(study.settings["ratings_asked"])
     shown = search_items(
         study.dataset_version,
@@ -135,6 +143,8 @@ def _trial_profiles(study: Study) -> list[dict[int, int]]:
         limit=n_ratings,
     )
     indexes = [item.index for item in shown.items]
+    if is_choice(study.settings):
+        return [dict.fromkeys(indexes, USED)]
     stars = range(RATING_HIGH, RATING_LOW - 1, -1)
     profiles = [dict(zip(indexes, itertools.cycle(stars), strict=False))]
     if is_usage(study.dataset_version):
@@ -188,6 +198,8 @@ def launch_problems(study: Study) -> list[str]:
         check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts, translating=lacking)
     except ParameterError as problem:
         return [*problems, str(problem)]
+    if refused := choice_problem(study.settings, study.dataset_version):
+        return [*problems, refused]
     recruiting = recruiting_of(study)
     problems += code_problems(recruiting.exits, recruiting.panel)
     if contrast := contrast_from(study.settings["primary"]):
@@ -201,8 +213,9 @@ def launch_problems(study: Study) -> list[str]:
     if n_items < needed:
         return [
             *problems,
-            f"The dataset has {n_items} items; rating {study.settings['ratings_asked']} and recommending "
-            f"{study.settings['list_length']} others needs {needed}. Ask for fewer ratings or recommend fewer.",
+            f"The dataset has {n_items} items; {'choosing' if is_choice(study.settings) else 'rating'} "
+            f"{study.settings['ratings_asked']} and recommending {study.settings['list_length']} others needs "
+            f"{needed}. Ask for fewer known items or recommend fewer.",
         ]
     return [*problems, *model_problems(study)]
 

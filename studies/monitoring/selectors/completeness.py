@@ -6,6 +6,7 @@ from studies.enums import ParticipantStatus
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL, questionnaire_from
 from studies.models import Study
 from studies.participation.selectors.responses import Record
+from studies.usage_data import is_choice
 
 
 def missing_of(study: Study, record: Record) -> list[str]:
@@ -14,7 +15,8 @@ def missing_of(study: Study, record: Record) -> list[str]:
     wanted, length = int(study.settings["ratings_asked"]), int(study.settings["list_length"])
     missing = []
     if len(record.profile) != wanted:
-        missing.append(f"{len(record.profile)} of {wanted} ratings of known items")
+        told = "choices" if is_choice(study.settings) else "ratings"
+        missing.append(f"{len(record.profile)} of {wanted} {told} of known items")
     if record.recommendations is None:
         missing.append("the recommendation list")
     elif len(record.items) != length:

@@ -21,6 +21,7 @@ from studies.instrument.questionnaires.questions import IN_WORDS, OTHER
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Question, Questionnaire, questionnaire_from
 from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
 from studies.participation.selectors.responses import MEASURED, RATING, Record, public_ids, records_of
+from studies.usage_data import is_choice
 
 PERSON_NAMES = frozenset(
     {"PROLIFIC_PID", "prolific_pid", "workerId", "worker_id", "participant_label", "external_id", "id"}
@@ -42,21 +43,28 @@ class Reviewed:
 class FlagSources:
     """The parts of a questionnaire that flags are computed from.
 
-    Attention checks, the questions compared between items (all but free text), and the batteries.
+    Attention checks, the questions compared between items (all but free text), the batteries, and whether known items
+    are chosen and not rated.
     """
 
     checks: tuple[Question, ...]
     compared: tuple[str, ...]
     batteries: tuple[Battery, ...]
+    chooses: bool = False
+
+    def ratings_of(self, record: Record) -> list[int]:
+        """Return the ratings of known items; chosen items have none."""
+        return [] if self.chooses else [rating.rating for rating in record.profile]
 
 
-def flag_sources(questionnaire: Questionnaire) -> FlagSources:
-    """Return the parts of that questionnaire that flags are computed from."""
+def flag_sources(questionnaire: Questionnaire, *, chooses: bool = False) -> FlagSources:
+    """Return the parts of that questionnaire that flags are computed from; `chooses`: known items are not rated."""
     of_items = (question.key for question in questionnaire.items if question.kind not in IN_WORDS)
     return FlagSources(
         checks=tuple(question for question in questionnaire.questions if question.expects is not None),
         compared=tuple(dict.fromkeys((*MEASURED, *of_items))),
         batteries=batteries_of(questionnaire),
+        chooses=chooses,
     )
 
 
@@ -134,7 +142,7 @@ def _evidence(record: Record, sources: FlagSources, shared: dict[int, list[str]]
     return Evidence(
         seconds=_seconds(record.participant),
         items=[tuple(_plain(answers.get(key)) for key in sources.compared) for answers in answered],
-        ratings=[rating.rating for rating in record.profile] + [int(answers[RATING]) for answers in answered],
+        ratings=[*sources.ratings_of(record), *(int(answers[RATING]) for answers in answered)],
         failed_checks=_failed(record, sources.checks),
         same_id=shared.get(record.participant.pk, ()),
         scale_answers=_scale_answers(record, sources.batteries),
@@ -255,7 +263,7 @@ def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[
     """
     thresholds = flags.thresholds_from(study.settings)
     questionnaire = questionnaire_from(study.questionnaire)
-    sources, shared = flag_sources(questionnaire), _shared_ids(study)
+    sources, shared = flag_sources(questionnaire, chooses=is_choice(study.settings)), _shared_ids(study)
     shortest, fast = _shortest(study, modes, thresholds)
     candidates = {*fast, *shared, *_maybe_alike(study, modes, thresholds, questionnaire)}
     candidates |= _maybe_straight_lined(study, modes, thresholds, sources.batteries)

@@ -15,7 +15,7 @@ from catalog.item_types import ItemType
 from catalog.models import DatasetVersion, Item
 from catalog.selectors.items import headlines_at, items_at
 from core.errors import ParallaxError
-from studies.design.selectors.placeholders import item_type_of
+from studies.design.selectors.placeholders import choice_label, item_type_of
 from studies.instrument import flow
 from studies.models import Participant, ProfileRating, RecommendedItem, Study
 
@@ -30,6 +30,7 @@ NAMES: dict[str, Promise] = {
     flow.AFTER: _("Some more questions"),
     flow.THANKS: _("Thank you"),
 }
+CHOICES = _("Your choices")  # in the place of the ratings, where items are chosen
 
 GENRES: dict[str, Promise] = {
     "Action": _("Action"),
@@ -83,6 +84,12 @@ class Card:
     error: str = ""
     is_echo: bool = False  # the same item's stars elsewhere on the page, updated with these
     scale: tuple[int, ...] = STARS
+    choice: str = ""  # the words of the button that chooses the item; empty where it is rated
+
+    @property
+    def control(self) -> str:
+        """The template of what rates or chooses the item."""
+        return f"participant/parts/{'choice' if self.choice else 'stars'}.html"
 
 
 @dataclass(frozen=True)
@@ -144,12 +151,13 @@ class Links:
         return self._of("rate_item", item_id)
 
 
-def progress_at(step: str, *, has_after: bool = False) -> Progress:
-    """Return the progress bar with everything before `step` done."""
+def progress_at(step: str, *, has_after: bool = False, chooses: bool = False) -> Progress:
+    """Return the progress bar with everything before `step` done; `chooses`: items are chosen and not rated."""
     steps = ("consent", *(step_name for step_name in flow.STEPS if has_after or step_name != flow.AFTER))
     position = steps.index(step)
     states = tuple("done" if i < position else "now" if i == position else "" for i in range(len(steps)))
-    return Progress(position + 1, len(steps), NAMES[step], states)
+    name = CHOICES if chooses and step == flow.RATE else NAMES[step]
+    return Progress(position + 1, len(steps), name, states)
 
 
 def genre_name(genre: str, kind: ItemType) -> str:
@@ -181,6 +189,7 @@ def cards_of(
 ) -> list[Card]:
     """Return the items as cards that can be rated; `profile` holds the ratings by the item's index."""
     facts = facts_of(study.dataset_version, items, item_type_of(study.settings))
+    choice = choice_label(study)
     return [
         Card(
             item,
@@ -190,6 +199,7 @@ def cards_of(
             links.rating(item.pk),
             profile.get(item.index),
             suffix,
+            choice=choice,
         )
         for item in items
     ]
@@ -208,7 +218,7 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
     ranked = list(recommended.order_by("rank").values_list("rank", "item__index"))
     if not ranked:
         raise ParallaxError(
-            "study.no_list", str(_("There are no recommendations yet. Please finish your ratings first."))
+            "study.no_list", str(_("There are no recommendations yet. Please finish the previous step first."))
         )
     items = items_at(version, [index for _rank, index in ranked])
     kind = item_type_of(participant.study.settings)

@@ -120,5 +120,7 @@ def recommendation_list(participant: Participant) -> RecommendationList:
     """The participant's list with its items; raises `study.no_list` before there is one."""
     stored = RecommendationList.objects.filter(participant=participant.pk).prefetch_related("slots__item").first()
     if stored is None:
-        raise ParallaxError("study.no_list", _("There are no recommendations yet. Please finish your ratings first."))
+        raise ParallaxError(
+            "study.no_list", _("There are no recommendations yet. Please finish the previous step first.")
+        )
     return stored

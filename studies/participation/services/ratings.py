@@ -1,4 +1,4 @@
-"""Ratings of known items, stored at once: the profile that the recommendations are computed from.
+"""Ratings or choices of known items, stored at once: the profile that the recommendations are computed from.
 
 A rating sent twice has the same result. A request out of order is refused with `study.out_of_order` and the
 participant's current step.
@@ -21,6 +21,7 @@ from studies.models import Participant, ProfileRating
 from studies.participation.selectors.participant_rows import ratings_given
 from studies.participation.services.events import record_event
 from studies.participation.services.participant_state import lock_open, out_of_order, require_active, touch
+from studies.usage_data import USED, is_choice
 
 
 @transaction.atomic
@@ -34,6 +35,8 @@ def rate_item(
 ) -> ProfileRating | None:
     """Rate a known item, change that rating, or clear it with None; a change is recorded as an event too.
 
+    Where participants choose items, the rating of a chosen item is `USED`, and None removes it.
+
     Raises `study.bad_rating`, `study.bad_item`, `study.enough_ratings`, `study.out_of_order`,
     `study.not_active`.
     """
@@ -41,9 +44,7 @@ def rate_item(
     require_active(participant)
     if participant.step != flow.RATE:
         raise out_of_order(participant)
-    is_whole = isinstance(rating, int) and not isinstance(rating, bool)
-    if rating is not None and not (is_whole and RATING_LOW <= rating <= RATING_HIGH):
-        raise ParallaxError("study.bad_rating", _("A rating is a whole number from 1 to 5."), {"rating": str(rating)})
+    _require_value(participant, rating)
     if item.version_id != participant.study.dataset_version_id:
         raise ParallaxError("study.bad_item", _("This is not part of the study."), {"item": item.pk})
     ratings = ratings_given(participant)
@@ -66,14 +67,28 @@ def rate_item(
         if len(ratings) >= n_asked:
             raise ParallaxError(
                 "study.enough_ratings",
-                agreed_text(
-                    participant.study,
-                    _("You have already rated %(n)s. To rate another, clear a rating first.") % {"n": n_asked},
-                ),
+                agreed_text(participant.study, _enough(participant) % {"n": n_asked}),
                 {"n": n_asked},
             )
         return ProfileRating.objects.create(participant=participant, item=item, rating=rating, provenance=provenance)
     if row.rating != rating:
         row.rating, row.provenance, row.n_changes = rating, provenance, row.n_changes + 1
         row.save()
+    elif is_choice(participant.study.settings):
+        row.save(update_fields=["changed_at"])  # shown again to those who came back by an id and chose it again
     return row
+
+
+def _require_value(participant: Participant, rating: int | None) -> None:
+    """Raise unless it is a rating that this study's participants can give."""
+    chooses = is_choice(participant.study.settings)
+    values = (USED,) if chooses else range(RATING_LOW, RATING_HIGH + 1)
+    if rating is not None and not (type(rating) is int and rating in values):
+        text = _("An item can only be chosen or removed.") if chooses else _("A rating is a whole number from 1 to 5.")
+        raise ParallaxError("study.bad_rating", text, {"rating": str(rating)})
+
+
+def _enough(participant: Participant) -> str:
+    if is_choice(participant.study.settings):
+        return _("You have already chosen %(n)s. To choose another, remove a choice first.")
+    return _("You have already rated %(n)s. To rate another, clear a rating first.")

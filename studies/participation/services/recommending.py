@@ -29,6 +29,7 @@ from studies.participation.services.participant_state import (
     require_active,
 )
 from studies.team.services.notices import notify_owners
+from studies.usage_data import is_choice
 
 logger = logging.getLogger(__name__)
 
@@ -66,11 +67,10 @@ def _unavailable(participant: Participant, condition: Condition, why: str) -> Pa
             text = f"No recommendations could be made in {condition.label}, so the study was paused. {why}"
             key = f"model:{condition.pk}:{participant.study.updated_at.isoformat()}"  # of this pause
             notify_owners(study=participant.study, kind=NoticeKind.FAULT, key=key, text=text)
-    return ParallaxError(
-        "study.model_unavailable",
-        _("We cannot compute your recommendations just now. Your ratings are stored; please come back later."),
-        {"code": participant.code},
-    )
+    text = _("We cannot compute your recommendations just now. Your ratings are stored; please come back later.")
+    if is_choice(participant.study.settings):
+        text = _("We cannot compute your recommendations just now. Your choices are stored; please come back later.")
+    return ParallaxError("study.model_unavailable", text, {"code": participant.code})
 
 
 def finish_rating(*, participant: Participant) -> RecommendationList:
@@ -106,15 +106,11 @@ def _require_profile(participant: Participant, n_rated: int) -> None:
         raise out_of_order(participant)
     n_asked = int(participant.study.settings["ratings_asked"])
     if n_rated != n_asked:
-        raise ParallaxError(
-            "study.wrong_number_of_ratings",
-            agreed_text(
-                participant.study,
-                _("%(given)s of %(wanted)s are rated. Please rate exactly %(wanted)s.")
-                % {"given": n_rated, "wanted": n_asked},
-            ),
-            {"given": n_rated, "wanted": n_asked},
-        )
+        text = _("%(given)s of %(wanted)s are rated. Please rate exactly %(wanted)s.")
+        if is_choice(participant.study.settings):
+            text = _("%(given)s of %(wanted)s are chosen. Please choose exactly %(wanted)s.")
+        counts = {"given": n_rated, "wanted": n_asked}
+        raise ParallaxError("study.wrong_number_of_ratings", agreed_text(participant.study, text % counts), counts)
 
 
 @transaction.atomic

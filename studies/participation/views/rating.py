@@ -1,4 +1,4 @@
-"""The rating page: catalogue search and ratings."""
+"""The rating page: catalogue search, and ratings or choices."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from catalog.selectors.datasets import decades_of, genres_of
 from catalog.selectors.search import search_items
 from core.errors import ParallaxError
 from core.provenance import derived_seed
-from studies.design.selectors.placeholders import item_type_of, item_words, rated_items
+from studies.design.selectors.placeholders import elicitation_heading, item_type_of, item_words
 from studies.instrument import flow
 from studies.participation.forms import whole_number
 from studies.participation.selectors import pages
 from studies.participation.services import events, ratings, recommending
 from studies.participation.views.cards import card_html
 from studies.participation.views.visit import Visit, item_of_study, of_participant, true_step
+from studies.usage_data import is_choice
 
 PAGE_SIZE = 24
 
@@ -82,7 +83,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         "chips": _chips(visit, show),
         "next_url": f"{rate_url}?{following}" if offset + PAGE_SIZE < results.total else "",
         "error": error,
-        "rated_items": rated_items(visit.study, visit.language),
+        "heading": elicitation_heading(visit.study, visit.language),
         **_tray(visit, profile),
     }
     return visit.page("rate", flow.RATE, **context)
@@ -117,6 +118,8 @@ def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
     return {
         "gender": item_words(visit.study.settings, visit.language).gender,
         "asked": n_asked,
+        "chooses": is_choice(visit.study.settings),
+        "to_go": max(0, n_asked - n_rated),
         "rated": rated,
         "n_rated": n_rated,
         "hidden_slots": range(n_rated - len(rated)),  # rated before a return by an id of another site
@@ -127,7 +130,7 @@ def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
 
 @of_participant
 def rate_item(visit: Visit, item_id: int) -> HttpResponse:
-    """Save, change or clear a rating; respond with the updated stars and tray."""
+    """Save, change or clear a rating or choice; respond with the updated control and tray."""
     if visit.request.method != "POST" or not flow.may_change(visit.here, flow.Place(flow.RATE)):
         return visit.lead_to(visit.here)
     rated = item_of_study(visit, item_id)
@@ -158,12 +161,12 @@ def _looked_at(visit: Visit) -> str:
 
 
 def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpResponse:
-    """The tray, and the stars where the page does not already show them."""
+    """The tray, and the stars or the button where the page does not already show their state."""
     suffix = "-sheet" if visit.request.POST.get("suffix") == "-sheet" else ""
     profile = pages.profile_of(visit.participant, visit.since)
     (card,) = pages.cards_of(visit.study, [rated], links=visit.links, profile=profile, suffix=suffix)
     card.error = error
-    is_redrawn = bool(error) or is_cleared
+    is_redrawn = bool(error) or is_cleared or bool(card.choice)
     context = {
         "card": card,
         "echo": replace(card, suffix="", is_echo=True) if suffix else None,

@@ -36,6 +36,7 @@ from studies.participation.services.entry_limits import TooOften
 from studies.participation.services.events import client_time, record_view
 from studies.participation.views.calm import calm_page, is_part, outcome, titled, too_often_page
 from studies.participation.views.language import browser_language, switches, without_language
+from studies.usage_data import is_choice
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
 ASIDE = frozenset({"details", "withdraw"})  # pages outside the sequence of steps
@@ -175,6 +176,7 @@ class Visit:
         is_aside = template in ASIDE
         if self.request.method == "GET" and not self.is_htmx and not is_aside:
             record_view(participant=self.participant, kind="page_view", page=at, rank=rank)
+        chooses = is_choice(self.study.settings)
         whole = {
             "page_of_events": at,
             "rank": rank,
@@ -182,7 +184,8 @@ class Visit:
             "study": titled(self.study, self.language),
             "participant": self.participant,
             "is_limited": self.is_limited,
-            "progress": pages.progress_at(at, has_after=content_of(self.study).has_after),
+            "progress": pages.progress_at(at, has_after=content_of(self.study).has_after, chooses=chooses),
+            "chooses": chooses,
             "step": at,
             "picture": item_type_of(self.study.settings).picture,
             "withdraw_url": self.withdraw_url,

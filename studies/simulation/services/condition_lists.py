@@ -21,6 +21,7 @@ from studies.models import Condition, Study
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.participation.services.previewing import tickets
 from studies.simulation.answer_model import stars
+from studies.usage_data import USED, is_choice
 
 RESERVED, ANY = "reserved", "any"
 
@@ -61,7 +62,10 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class SampleProfile:
-    """Sampled ratings of a dataset user, stars by item index; `is_reserved`: no model was trained on the user."""
+    """Sampled ratings of a dataset user by item index; `is_reserved`: no model was trained on the user.
+
+    `ratings` are in stars, or `USED` where participants choose items.
+    """
 
     user: str
     ratings: dict[int, int]
@@ -143,5 +147,8 @@ def sample_profile(*, study: Study, draw: str, number: int) -> SampleProfile:
     items, values = profile.user_items.indices, profile.user_items.data
     chosen = np.sort(rng_for(study.seed, "sample-items", user).choice(len(items), size=wanted, replace=False))
     scale = ratings.scale
-    profile_stars = {int(items[at]): stars(float(values[at]), scale.low, scale.high) for at in chosen}
-    return SampleProfile(str(user_ids_of(study.dataset_version)[user]), profile_stars, draw == RESERVED)
+    is_chosen = is_choice(study.settings)
+    profile_ratings = {
+        int(items[at]): USED if is_chosen else stars(float(values[at]), scale.low, scale.high) for at in chosen
+    }
+    return SampleProfile(str(user_ids_of(study.dataset_version)[user]), profile_ratings, draw == RESERVED)

@@ -17,7 +17,7 @@ from lxml import html
 
 from core.errors import ParallaxError
 from studies.instrument.flow import TRAILER_SEEN
-from studies.simulation.answer_model import MODELLED, Answer, SimulatedPerson
+from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
 from studies.simulation.walker.pages import Page
 from studies.simulation.walker.questions import (
     QUESTIONS,
@@ -129,10 +129,13 @@ class Walker:
             results = self._get(page.url, {"q": self.item_titles[item]})
             form = results.find(f"//form[@id='rating-{self.item_ids[item]}']")
             self._look_at_details(results, self.item_ids[item], probability=0.25)
+            if form.xpath(".//button[@aria-pressed='true']"):
+                continue  # chosen before an interruption; another press would remove it
+            is_choice = bool(form.xpath(".//button[@aria-pressed]"))
             self._post(
                 form.get("action", ""),
-                {**self._hidden(form), "rating": str(rating)},
-                person.rating_provenance,
+                self._hidden(form) if is_choice else {**self._hidden(form), "rating": str(rating)},
+                TRUE if is_choice else person.rating_provenance,
                 is_htmx=True,
             )
         return self._post(page.url, self._hidden(page.find("//*[@id='tray']//form")), MODELLED)
