@@ -26,6 +26,7 @@ from studies.models import Response, Study
 from tests.analysis.conftest import ALGORITHMS
 from tests.factories.analysis import page_without_pictures, planted_person
 from tests.factories.console import POSTED, ROLES_OF, ask, console_url, owner_of
+from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 from tests.studies.test_item_words import TITLES, read, run_of, strange_nouns
 
@@ -64,7 +65,7 @@ def strange_words(text: str, key: str) -> list[str]:
 
 def study_of(key: str) -> Study:
     """A launched study of an item type with planned covariates, and participants with every kind of answer."""
-    study = make_study(slug="tastes", status="draft", run=run_of(key, algorithms=ALGORITHMS))
+    study = make_study(slug="tastes", status="draft", run=run_of(key, make_run_at("succeeded", algorithms=ALGORITHMS)))
     change_design(
         study=study, settings={"plan": {"resamples": 1000, "covariates": ["age", "movies_per_month"], "exclude": []}}
     )
