@@ -10,7 +10,7 @@ from core.errors import NotAllowedInState
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import Progress, failure_summary, progress
-from evaluation.services.run_workers import RunWorkers
+from evaluation.services.run_workers import RunWorkers, workers_to_start
 from evaluation.services.runs import cancel_run
 from evaluation.services.worker_loop import sweep
 
@@ -22,9 +22,9 @@ LINE_SECONDS = 5.0  # between lines if the output is not a terminal
 
 def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) -> None:
     """Print the progress of a run until it is over; recover parts of dead workers."""
-    started = checked_at = printed_at = time.monotonic()
+    waiting_since = checked_at = printed_at = time.monotonic()
     shown = ""
-    has_worker = False
+    is_told = False
     is_terminal = bool(out.isatty())
     while True:
         run.refresh_from_db()
@@ -38,9 +38,10 @@ def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) ->
             shown, printed_at = line, now
         if run.status not in RUN_OPEN:
             break
-        has_worker = has_worker or run.status != RunStatus.QUEUED
-        if not has_worker and now - started > PATIENCE_SECONDS and workers is None:
-            has_worker = True  # printed once
+        if not _lacks_worker(run, workers):
+            waiting_since, is_told = now, False
+        elif now - waiting_since > PATIENCE_SECONDS and not is_told:
+            is_told = True
             out.write(
                 "\nNo worker has responded for 10 seconds. Start one with `.venv/bin/celery -A parallax worker`, or "
                 "run the command again with `--workers 2`. Still waiting; press Ctrl-C to cancel the run."
@@ -53,6 +54,11 @@ def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) ->
         time.sleep(POLL_SECONDS)
     if is_terminal:
         out.write("")
+
+
+def _lacks_worker(run: EvaluationRun, workers: RunWorkers | None) -> bool:
+    """Whether no worker has begun the run, or none runs on this machine any more; only its own workers never lack."""
+    return workers is None and (run.status == RunStatus.QUEUED or workers_to_start(None) > 0)
 
 
 def announce_workers(n_workers: int, out: OutputWrapper) -> None:
