@@ -76,7 +76,7 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
         if known.get(name)
     ]
     context: dict[str, Any] = {
-        "details": {"item": shown, "plot": shown.plot},
+        "details": {"item": shown, "title": pages.title_of(version, shown), "plot": pages.plot_of(version, shown)},
         "facts": facts,
         "poster_url": shown.poster_url,
         "trailer_url": visit.links.trailer(shown.pk) if shown.trailer_url and kind.has_trailers else "",
