@@ -79,7 +79,7 @@ class ItemLanguageForm(forms.Form):
     """The language of the default texts of a dataset's items."""
 
     language = forms.ChoiceField(
-        label="Language of titles and descriptions",
+        label="Item language",
         required=False,
         choices=[("", "Unknown"), *settings.LANGUAGES],
         help_text="Participant pages in other languages mark these texts for screen readers.",

@@ -30,6 +30,7 @@ from catalog.selectors.datasets import (
     version_in_console,
     versions_of,
 )
+from catalog.selectors.item_texts import title_in
 from catalog.selectors.ratings import rated_between
 from catalog.selectors.search import search_items
 from catalog.selectors.shape import shape_of
@@ -226,13 +227,14 @@ def item_page(request: HttpRequest, name: str, number: int, index: int) -> HttpR
 @require_safe
 def poster(request: HttpRequest, item_id: int) -> HttpResponse:
     """The item's picture or generated poster: public, as participants have no account, and cached for a year."""
-    item = get_object_or_404(Item.objects.only("external_id", "title", "year", "image"), pk=item_id)
+    item = get_object_or_404(Item.objects.only("external_id", "title", "year", "image", "texts"), pk=item_id)
     if item.image:
         response = HttpResponse(picture_of(item), content_type=MEDIA_TYPES[item.image.rpartition(".")[2]])
         etag = quote_etag(digest_of(item.image)[:32])
     else:
+        title = title_in(item, request.GET.get("lang", ""), "").text
         try:
-            svg = poster_svg(item.title, item.year, item.poster_key)
+            svg = poster_svg(title, item.year, item.poster_key)
         except ParameterError:  # a title without a printable character
             svg = poster_svg(f"Item {item.external_id}", item.year, item.poster_key)
         response = HttpResponse(svg, content_type="image/svg+xml")

@@ -44,6 +44,12 @@ def plot_in(item: Item, language: str, item_language: str) -> ShownText:
     return _shown(item.plot, item.texts.get(language, {}).get("plot"), language, item_language)
 
 
+def poster_url_in(item: Item, language: str) -> str:
+    """The address of the poster, drawn with the title in the language of a page where the item has one."""
+    is_localised = not item.image and "title" in item.texts.get(language, {})
+    return f"{item.poster_url}&lang={language}" if is_localised else item.poster_url
+
+
 def localised_titles(texts: TextsByLanguage) -> list[str]:
     """An item's titles in other languages."""
     return [own["title"] for own in texts.values() if "title" in own]

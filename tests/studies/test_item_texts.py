@@ -71,8 +71,12 @@ def test_details_and_recommendations_are_in_the_language_of_the_page(study: Stud
     sheet = html.fromstring(italian.get(f"details/{first.pk}/", headers=HTMX).text)
     assert sheet.xpath("string(//h2)").split() == ["Pellicola", "1", "1980"]
     assert sheet.xpath("//p[text()='Racconto 1.'][not(@lang)]")
+    poster = sheet.xpath("string(//img/@src)")
+    assert "Drawn poster of Pellicola 1" in italian.client.get(poster).text
+    assert "Drawn poster of Film 01" in italian.client.get(first.poster_url).text
     sheet = html.fromstring(italian.get(f"details/{second.pk}/", headers=HTMX).text)
     assert sheet.xpath("string(//h2/span[@lang='en'])") == "Film 02"
+    assert sheet.xpath("string(//img/@src)") == second.poster_url
     assert sheet.xpath("//p[@lang='en']")[0].text == second.plot
     (heading,) = html.document_fromstring(italian.get("films/1/").text).xpath("//h1")
     shown = {item.texts["it"]["title"] if item.texts else item.title for item in study.dataset_version.items.all()}

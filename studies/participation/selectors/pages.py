@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.item_types import ItemType
 from catalog.models import DatasetVersion, Item
-from catalog.selectors.item_texts import ShownText, plot_in, title_in
+from catalog.selectors.item_texts import ShownText, plot_in, poster_url_in, title_in
 from catalog.selectors.items import headlines_at, items_at
 from core.errors import ParallaxError
 from studies.design.selectors.placeholders import choice_label, item_type_of
@@ -179,6 +179,11 @@ def plot_of(version: DatasetVersion, item: Item) -> ShownText:
     return plot_in(item, get_language() or "", version.dataset.item_language)
 
 
+def poster_of(item: Item) -> str:
+    """Return the address of an item's poster with its title in the participant's language."""
+    return poster_url_in(item, get_language() or "")
+
+
 def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> dict[int, str]:
     """Return what cards say of each item, by its primary key: of films year, first genre and first director."""
     headlines = headlines_at(version, [item.index for item in items])
@@ -210,7 +215,7 @@ def cards_of(
             item,
             title_of(version, item),
             facts[item.pk],
-            item.poster_url,
+            poster_of(item),
             links.details(item.pk),
             links.rating(item.pk),
             profile.get(item.index),
@@ -229,7 +234,7 @@ def rated_cards(version: DatasetVersion, profile: Mapping[int, int], *, links: L
             item,
             title_of(version, item),
             "",
-            item.poster_url,
+            poster_of(item),
             links.details(item.pk),
             rating=profile[item.index],
         )
@@ -255,7 +260,7 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
             item,
             title_of(version, item),
             facts[item.pk],
-            item.poster_url,
+            poster_of(item),
             links.details(item.pk),
             links.trailer(item.pk) if item.trailer_url and kind.has_trailers else "",
         )
