@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 
 from catalog.item_types import ITEM_TYPES
@@ -71,6 +72,17 @@ class ItemTypeForm(forms.Form):
         label="Item type",
         choices=[(each.key, each.title) for each in ITEM_TYPES.values()],
         help_text="New studies use its words and pictures. Existing studies keep theirs.",
+    )
+
+
+class ItemLanguageForm(forms.Form):
+    """The language of the default texts of a dataset's items."""
+
+    language = forms.ChoiceField(
+        label="Item language",
+        required=False,
+        choices=[("", "Unknown"), *settings.LANGUAGES],
+        help_text="Participant pages in other languages mark these texts for screen readers.",
     )
 
 

@@ -15,7 +15,8 @@ from core.provenance import digest_of
 class Dataset(TimeStampedModel):
     """A named source of ratings; runs and studies use one of its versions.
 
-    The item type is the dataset's and not a version's: it can be corrected, and a version never changes.
+    The item type and language are the dataset's and not a version's: they can be corrected, and a version never
+    changes.
     """
 
     name = models.SlugField(max_length=80, unique=True)
@@ -23,6 +24,7 @@ class Dataset(TimeStampedModel):
     item_type = models.CharField(
         max_length=20, default=DEFAULT, choices=[(each.key, each.title) for each in ITEM_TYPES.values()]
     )
+    item_language = models.CharField(max_length=10, blank=True)  # of the items' default texts; empty if unknown
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 
     class Meta:
@@ -86,6 +88,7 @@ class Item(models.Model):
     image_url = models.URLField(max_length=500, blank=True)  # where the source has one; pages never load it
     trailer_url = models.URLField(max_length=500, blank=True)
     links = models.JSONField(default=dict, blank=True)  # the item's id elsewhere: {"imdb": "0114709"}
+    texts = models.JSONField(default=dict, blank=True)  # in other languages: {"it": {"title": …, "plot": …}}
     n_ratings = models.PositiveIntegerField(default=0)
 
     class Meta:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
@@ -12,7 +13,7 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog import charts
-from catalog.forms import BrowseForm, ItemTypeForm, MetadataForm, SubsetForm
+from catalog.forms import BrowseForm, ItemLanguageForm, ItemTypeForm, MetadataForm, SubsetForm
 from catalog.importers.auto import FORMATS
 from catalog.importers.pictures import MEDIA_TYPES
 from catalog.models import DatasetVersion, Item
@@ -29,10 +30,11 @@ from catalog.selectors.datasets import (
     version_in_console,
     versions_of,
 )
+from catalog.selectors.item_texts import title_in
 from catalog.selectors.ratings import rated_between
 from catalog.selectors.search import search_items
 from catalog.selectors.shape import shape_of
-from catalog.services import add_uploaded_metadata, change_item_type, make_subset, retire_version
+from catalog.services import add_uploaded_metadata, change_item_language, change_item_type, make_subset, retire_version
 from core.errors import ParallaxError, ParameterError
 from core.provenance import digest_of
 
@@ -85,6 +87,8 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
                 if may_change_item_type(request.user, version.dataset)
                 else None
             ),
+            "item_language": dict(settings.LANGUAGES).get(version.dataset.item_language, version.dataset.item_language),
+            "item_language_form": ItemLanguageForm(initial={"language": version.dataset.item_language}),
         },
     )
 
@@ -114,6 +118,21 @@ def set_item_type(request: HttpRequest, name: str, number: int) -> HttpResponse:
         messages.success(request, f"The item type is {dataset.get_item_type_display()}. New studies use its words.")
     else:
         messages.error(request, " ".join(map(str, form.errors.get("item_type", ()))))
+    return redirect(version)
+
+
+@require_POST
+def set_item_language(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Change the language of the items' default texts; allowed for the dataset's owner and staff."""
+    version = _version(name, number)
+    if not may_change_item_type(request.user, version.dataset):
+        raise PermissionDenied("Only the dataset's owner or staff can change the language of its items.")
+    form = ItemLanguageForm(request.POST)
+    if form.is_valid():
+        change_item_language(dataset=version.dataset, language=form.cleaned_data["language"], actor=request.user)
+        messages.success(request, "The language of the items is changed.")
+    else:
+        messages.error(request, " ".join(map(str, form.errors.get("language", ()))))
     return redirect(version)
 
 
@@ -208,13 +227,14 @@ def item_page(request: HttpRequest, name: str, number: int, index: int) -> HttpR
 @require_safe
 def poster(request: HttpRequest, item_id: int) -> HttpResponse:
     """The item's picture or generated poster: public, as participants have no account, and cached for a year."""
-    item = get_object_or_404(Item.objects.only("external_id", "title", "year", "image"), pk=item_id)
+    item = get_object_or_404(Item.objects.only("external_id", "title", "year", "image", "texts"), pk=item_id)
     if item.image:
         response = HttpResponse(picture_of(item), content_type=MEDIA_TYPES[item.image.rpartition(".")[2]])
         etag = quote_etag(digest_of(item.image)[:32])
     else:
+        title = title_in(item, request.GET.get("lang", ""), "").text
         try:
-            svg = poster_svg(item.title, item.year, item.poster_key)
+            svg = poster_svg(title, item.year, item.poster_key)
         except ParameterError:  # a title without a printable character
             svg = poster_svg(f"Item {item.external_id}", item.year, item.poster_key)
         response = HttpResponse(svg, content_type="image/svg+xml")

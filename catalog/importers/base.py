@@ -6,7 +6,7 @@ raises `ImportRefused` having changed nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -153,6 +153,8 @@ class ParsedItem:
     trailer_url: str = ""
     links: tuple[tuple[str, str], ...] = ()  # (place, id); the item's id elsewhere ("imdb", "0114709")
     image: str = ""  # the stored name of a picture of its own; empty where it has none
+    # Texts in other languages: {"it": {"title": …, "plot": …}}; none empty.
+    texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

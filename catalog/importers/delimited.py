@@ -60,6 +60,7 @@ def parse_table(
     problems = Problems()
     files = [ratings.name]
     items: tuple[ParsedItem, ...] | None = None
+    warnings: list[str] = []
     if options.items_file is not None:
         items_source = open_source(options.items_file, policy.limits)
         if len(items_source.files) != 1:
@@ -68,7 +69,7 @@ def parse_table(
             )
         (items_file,) = items_source.files.values()
         files.append(items_file.name)
-        items = parse_items(items_file, options, problems)
+        items, warnings = parse_items(items_file, options, problems)
     return assemble(
         source_format=source_format,
         files=files,
@@ -78,4 +79,5 @@ def parse_table(
         scale=options.scale,
         policy=policy,
         problems=problems,
+        warnings=warnings,
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from catalog.importers.addresses import address_problem
 from catalog.importers.base import LONGEST_FEATURE, LONGEST_TITLE, ImportProblem
 from catalog.importers.items import UTILITY_KIND, utility_of
-from catalog.importers.kinds import FIELDS, LONGEST_KIND, kind_of
+from catalog.importers.kinds import FIELDS, LONGEST_KIND, kind_of, localised_field, unknown_language
 from catalog.importers.layout import shown
 from catalog.importers.pictures import Pictures
 from catalog.importers.problems import Problems
@@ -26,7 +26,7 @@ class ItemFacts:
     """The metadata of one item."""
 
     # Of "title", "year" (four digits), "plot", "image", "trailer" those that are said, and `PICTURE` where an image is
-    # a file; none empty.
+    # a file; "title_it" and "plot_it" in other languages; none empty.
     fields: dict[str, str] = field(default_factory=dict)
     # (kind, value) in the order they were met, each once.
     features: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -35,12 +35,19 @@ class ItemFacts:
 class Facts:
     """Facts by item, of the items in `known`.
 
-    `rename` maps kinds to their new names, `separator` stands between the values of a field that is to be split, and
-    `pictures` are files that an image may name instead of an address.
+    `rename` maps kinds to their new names, `separator` stands between the values of a field that is to be split,
+    `pictures` are files that an image may name instead of an address, and `languages` are those of localised fields.
     """
 
     def __init__(
-        self, file: str, known: frozenset[str], rename: Mapping[str, str], separator: str, pictures: Pictures
+        self,
+        file: str,
+        known: frozenset[str],
+        rename: Mapping[str, str],
+        separator: str,
+        pictures: Pictures,
+        *,
+        languages: Collection[str],
     ) -> None:
         self.items: dict[str, ItemFacts] = {}  # by item id, for known items with metadata
         self.problems = Problems()  # invalid rows
@@ -52,6 +59,7 @@ class Facts:
         self._rename = {kind_of(name): kind_of(target) for name, target in rename.items()}
         self._separator = separator
         self._pictures = pictures
+        self._languages = languages
 
     def add(
         self,
@@ -94,10 +102,13 @@ class Facts:
         kind = self._rename.get(kind, kind)
         if not kind or len(kind) > LONGEST_KIND:
             return "unusable kind", f"the kind {shown(name)} has to have 1 to {LONGEST_KIND} characters"
+        localised = localised_field(kind)
+        if unusable := unknown_language(kind, self._languages):
+            return "unknown language", f"the kind {shown(name)} cannot be read: {unusable}"
         texts = [text.strip() for text in values]
         if any("\0" in text for text in texts):
             return "unusable character", "the field holds a NUL character, which belongs in no text"
-        if kind not in FIELDS:
+        if kind not in FIELDS and localised is None:
             if is_split:
                 texts = [part.strip() for text in texts for part in text.split(self._separator)]
             for text in filter(None, texts):
@@ -136,7 +147,8 @@ def _field_problem(kind: str, text: str) -> tuple[str, str] | None:
     """The problem of a text as the value of a field: kind and reason."""
     if kind == "year" and not _YEAR.fullmatch(text):
         return "unusable year", f"{shown(text)} is no year"
-    longest = {"title": LONGEST_TITLE, "plot": LONGEST_PLOT}.get(kind, len(text))
+    field_name = (localised_field(kind) or (kind,))[0]
+    longest = {"title": LONGEST_TITLE, "plot": LONGEST_PLOT}.get(field_name, len(text))
     if len(text) > longest:
         return f"unusable {kind}", f"the {kind} has {len(text):,} characters; at most {longest:,} are kept"
     if kind in ("image", "trailer") and (wrong := address_problem(text)):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from catalog.importers.base import LONGEST_FEATURE, LONGEST_ID, LONGEST_TITLE, ImportProblem, ParsedItem
+from catalog.importers.kinds import localised_field, unknown_language_warnings
 from catalog.importers.layout import Kind, Table, shown
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
@@ -22,9 +23,9 @@ _NO_TITLES = "Say which column has the titles; where items have none, name the c
 _YEAR = re.compile(r"\d{4}")
 
 
-def parse_items(file: SourceFile, options: Options, problems: Problems) -> tuple[ParsedItem, ...]:
-    """The items of their file, in its order. Raises ImportRefused for a header without the columns, or no item that can
-    be kept.
+def parse_items(file: SourceFile, options: Options, problems: Problems) -> tuple[tuple[ParsedItem, ...], list[str]]:
+    """The items of their file, in its order, and warnings. Raises ImportRefused for a header without the columns, or no
+    item that can be kept.
     """
     sheet = open_sheet(file, options)
     identity = column_of(
@@ -42,9 +43,10 @@ def parse_items(file: SourceFile, options: Options, problems: Problems) -> tuple
     }
     if not options.features and "genres" in sheet.columns:
         features["genre"] = "genres"
-    kinds: dict[str, Kind] = {
-        name: "text" for name in (title, year, *texts.values(), *features.values(), utility) if name
-    }
+    named = [name for name in (title, year, *texts.values(), *features.values(), utility) if name]
+    others = [name for name in sheet.columns if name not in (identity, *named)]
+    localised = {name: field for name in others if (field := localised_field(name)) and field[1] in options.languages}
+    kinds: dict[str, Kind] = dict.fromkeys((*named, *localised), "text")
     kinds[identity] = "id"
     table = sheet.read(kinds, problems, by_line=True)
     items: dict[str, ParsedItem] = {}
@@ -58,6 +60,8 @@ def parse_items(file: SourceFile, options: Options, problems: Problems) -> tuple
         worth = with_point(_text(table, utility, row), options.decimal)
         if problem is None and worth and utility_of(worth) is None:
             problem = ("unusable utility", f"{shown(worth)} is not a number of 0 or more")
+        item_texts = {field: _text(table, name, row) for name, field in localised.items()}
+        problem = problem or _localised_problem(item_texts)
         if problem is not None:
             problems.add(problem[0], ImportProblem(file.name, table.line(row), identity, problem[1]))
             continue
@@ -69,10 +73,35 @@ def parse_items(file: SourceFile, options: Options, problems: Problems) -> tuple
             features=_features(table, features, row, number, options.feature_separator) + _utility(worth),
             image_url=_text(table, texts["image"], row),
             trailer_url=_text(table, texts["trailer"], row),
+            texts=texts_by_language(item_texts),
         )
     if not items:
         problems.refuse("Nothing was imported.")
-    return tuple(items.values())
+    return tuple(items.values()), unknown_language_warnings(others, options.languages)
+
+
+def texts_by_language(texts: Mapping[tuple[str, str], str]) -> dict[str, dict[str, str]]:
+    """Texts by field and language as an item has them; empty ones are left out.
+
+    Examples
+    --------
+    >>> texts_by_language({("title", "it"): "Sette", ("plot", "it"): "", ("title", "de"): ""})
+    {'it': {'title': 'Sette'}}
+    """
+    by_language: dict[str, dict[str, str]] = {}
+    for (field, language), text in texts.items():
+        if text:
+            by_language.setdefault(language, {})[field] = text
+    return by_language
+
+
+def _localised_problem(texts: Mapping[tuple[str, str], str]) -> tuple[str, str] | None:
+    for (field, language), text in texts.items():
+        if field == "title" and len(text) > LONGEST_TITLE:
+            return "unusable title", (
+                f"the title in {language} has {len(text)} characters; at most {LONGEST_TITLE} are kept"
+            )
+    return None
 
 
 def misfit(external_id: str, title: str, items: Mapping[str, ParsedItem]) -> tuple[str, str] | None:

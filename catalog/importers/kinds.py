@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 # What an item has one of; everything else said of it is a feature.
 FIELDS = ("title", "year", "plot", "image", "trailer")
+LOCALISED = ("title", "plot")  # the fields that may be in several languages: title_it, plot_it
 LONGEST_KIND = 30
 # The name of a field or kind, and what else it is called, compared without case, spaces, "_", "-" and ".".
 _ALSO_CALLED: Mapping[str, tuple[str, ...]] = {
@@ -30,6 +32,7 @@ _ALSO_CALLED: Mapping[str, tuple[str, ...]] = {
     "alias": ("aliases", "alternativetitle", "alternativetitles", "akas"),
 }
 _BY_NAME = {alias: name for name, aliases in _ALSO_CALLED.items() for alias in (name, *aliases)}
+_WITH_LANGUAGE = re.compile(r"(?P<field>.+?)[\s_.-]+(?P<language>[a-z]{2,3}(?:[_-][a-z]{2,4})?)", re.IGNORECASE)
 
 
 def plain(name: str) -> str:
@@ -48,10 +51,11 @@ def usual_kind(name: str) -> str | None:
 
     Examples
     --------
-    >>> usual_kind("Actors"), usual_kind("box office")
-    ('cast', None)
+    >>> usual_kind("Actors"), usual_kind("box office"), usual_kind("description_it")
+    ('cast', None, 'plot_it')
     """
-    return _BY_NAME.get(plain(name))
+    localised = localised_field(name)
+    return "_".join(localised) if localised else _BY_NAME.get(plain(name))
 
 
 def kind_of(name: str) -> str:
@@ -63,3 +67,37 @@ def kind_of(name: str) -> str:
     ('cast', 'production company')
     """
     return usual_kind(name) or " ".join(name.lower().split())
+
+
+@lru_cache(maxsize=1024)
+def localised_field(name: str) -> tuple[str, str] | None:
+    """The field and language code of a name such as title_it; None for other names.
+
+    Examples
+    --------
+    >>> localised_field("Description-IT"), localised_field("title_pt_BR"), localised_field("genre_it")
+    (('plot', 'it'), ('title', 'pt-br'), None)
+    """
+    match = _WITH_LANGUAGE.fullmatch(name.strip())
+    field = _BY_NAME.get(plain(match["field"])) if match else None
+    return (field, match["language"].lower().replace("_", "-")) if match and field in LOCALISED else None
+
+
+def unknown_language(name: str, languages: Collection[str]) -> str | None:
+    """The problem of a localised field in a language that is not one of `languages`; None if there is none.
+
+    Examples
+    --------
+    >>> unknown_language("title_xx", ("en", "it"))
+    'its language xx is not one of en, it'
+    """
+    localised = localised_field(name)
+    if localised is None or localised[1] in languages:
+        return None
+    return f"its language {localised[1]} is not one of {', '.join(languages) or 'this installation'}"
+
+
+def unknown_language_warnings(names: Iterable[str], languages: Collection[str]) -> list[str]:
+    """One sentence for each column that is ignored for its language."""
+    problems = ((name, unknown_language(name, languages)) for name in names)
+    return [f"Ignored column {name}: {problem}." for name, problem in problems if problem]

@@ -10,7 +10,7 @@ from catalog.importers.base import ImportProblem, ImportReport, Limits, Policy, 
 from catalog.importers.delimited import USUAL_NAMES, Options, read_header
 from catalog.importers.facts import Facts, ItemFacts
 from catalog.importers.json_items import json_items
-from catalog.importers.kinds import kind_of, plain, usual_kind
+from catalog.importers.kinds import kind_of, plain, unknown_language, unknown_language_warnings, usual_kind
 from catalog.importers.layout import Kind, Layout, shown
 from catalog.importers.pictures import Pictures
 from catalog.importers.sources import SourceFile, open_source, refuse
@@ -39,6 +39,7 @@ class MetadataOptions:
     # `delimiter`, `encoding`: as for delimited ratings.
     delimiter: str | None = None
     encoding: str = "utf-8"
+    languages: tuple[str, ...] = ()  # codes of the languages that localised fields (title_it) may have
 
     def __post_init__(self) -> None:
         self.delimited()  # has its own checks
@@ -50,6 +51,9 @@ class MetadataOptions:
                 f"Columns are named for kind and value and for {', '.join(extra)} as well: a table has one "
                 "fact or one item per row."
             )
+        for target in extra:
+            if problem := unknown_language(target, self.languages):
+                raise ParameterError(f"The field {target} cannot be read: {problem}.")
 
     def delimited(self) -> Options:
         """The options that delimited files of ratings share with these."""
@@ -86,7 +90,14 @@ def read_metadata(
     if len(source.files) != 1:
         raise refuse(source.name, f"one file of facts is needed, and there are {len(source.files)} here")
     (file,) = source.files.values()
-    facts = Facts(file.name, frozenset(known), options.rename, options.separator, pictures or Pictures())
+    facts = Facts(
+        file.name,
+        frozenset(known),
+        options.rename,
+        options.separator,
+        pictures or Pictures(),
+        languages=options.languages,
+    )
     problems = facts.problems
     if file.name.lower().removesuffix(".gz").endswith(_JSON_LINES):
         layout, warnings = "json-lines", _read_json(file, options, facts, progress)
@@ -152,7 +163,8 @@ def _read_delimited(
         for row, external_id in enumerate(ids):
             statements = [(target, column, (table.columns[column][row],)) for column, target in columns.items()]
             facts.add(external_id, statements, table.line(row), is_split=True)
-    warnings = [] if kind else _unread(name for name in header if name not in (item, *columns))
+    unread = [] if kind else [name for name in header if name not in (item, *columns)]
+    warnings = _unread(unread, options)
     if table.ends_open:
         warnings.append(
             f"The last line of {file.name} has no line end; it was taken as complete. "
@@ -189,7 +201,7 @@ def _item_columns(file: SourceFile, header: list[str], item: str, options: Metad
                 raise refuse(file.name, f"column {shown(column)} is named for two things", line=1)
             columns[column] = target
     for name in header:
-        usual = usual_kind(name)
+        usual = _known_kind(name, options)
         if usual is not None and name != item and name not in columns and usual not in assigned:
             columns[name] = usual
     return columns
@@ -213,7 +225,7 @@ def _read_json(file: SourceFile, options: MetadataOptions, facts: Facts, progres
             continue
         statements = []
         for name, values in record.items():
-            target = targets.get(name) or usual_kind(name)
+            target = targets.get(name) or _known_kind(name, options)
             if name == key:
                 continue
             if target is None:
@@ -221,7 +233,12 @@ def _read_json(file: SourceFile, options: MetadataOptions, facts: Facts, progres
             else:
                 statements.append((target, name, values))
         facts.add(ids[0], statements, line)
-    return _unread(unread)
+    return _unread(unread, options)
+
+
+def _known_kind(name: str, options: MetadataOptions) -> str | None:
+    """The field or kind that a column of this name holds; None if the name or its language is unknown."""
+    return None if unknown_language(name, options.languages) else usual_kind(name)
 
 
 def _column_named(file: SourceFile, header: list[str], options: MetadataOptions, what: str) -> str | None:
@@ -238,11 +255,13 @@ def _usual(names: list[str], usual: tuple[str, ...]) -> str | None:
     return next((by_name[name] for name in usual if name in by_name), None)
 
 
-def _unread(names: Iterable[str]) -> list[str]:
-    left = list(names)
+def _unread(names: Iterable[str], options: MetadataOptions) -> list[str]:
+    columns = list(names)
+    left = [name for name in columns if not unknown_language(name, options.languages)]
+    of_languages = unknown_language_warnings(columns, options.languages)
     if not left:
-        return []
-    return [f"Ignored columns with unknown names: {_list(left)}. Name them as kinds to read them."]
+        return of_languages
+    return [*of_languages, f"Ignored columns with unknown names: {_list(left)}. Name them as kinds to read them."]
 
 
 def _list(names: list[str]) -> str:

@@ -49,6 +49,7 @@ class Options:
     item_utility: str | None = None
     features: Mapping[str, str] = field(default_factory=dict)  # kind of feature to column ("genre": "genres")
     feature_separator: str = "|"  # between the values of one feature
+    languages: tuple[str, ...] = ()  # codes of the languages that localised columns (title_it) may have
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and len(self.delimiter) != 1:
@@ -82,8 +83,8 @@ class Options:
         return "utf-8-sig" if name == "utf-8" else name
 
     def changed(self) -> frozenset[str]:
-        """The names of what is not as it would be by itself."""
-        usual = Options()
+        """The names of what is not as it would be by itself; languages are the installation's, and no choice."""
+        usual = Options(languages=self.languages)
         return frozenset(
             option.name for option in fields(self) if getattr(self, option.name) != getattr(usual, option.name)
         )

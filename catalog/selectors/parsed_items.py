@@ -29,6 +29,7 @@ def parsed_items(version: DatasetVersion, is_kept: NDArray[np.bool_] | None = No
             trailer_url=item.trailer_url,
             links=tuple(item.links.items()),
             image=item.image,
+            texts=item.texts,
         )
         for item in version.items.order_by("index").iterator(chunk_size=2_000)
         if is_kept is None or is_kept[item.index]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from catalog.models import DatasetVersion, Feature, Item
 from catalog.selectors.item_matcher import Document, Matcher
+from catalog.selectors.item_texts import localised_titles
 from catalog.selectors.items import items_at
 from core.errors import ParallaxError
 from core.provenance import rng_for
@@ -69,10 +71,13 @@ class _Index:
         rows = Feature.objects.filter(item__version=version, kind__in=kinds).order_by("item_id", "position")
         for index, kind, value in rows.values_list("item__index", "kind", "value"):
             facts.setdefault(index, {}).setdefault(kind, []).append(value)
-        items = list(version.items.order_by("index").values_list("title", "sort_title", "year", "n_ratings"))
-        documents = [_document(title, year, facts.get(at, {})) for at, (title, _, year, _) in enumerate(items)]
-        self.popularity = np.array([n_ratings for *_, n_ratings in items], dtype=np.int64)
-        self.years = np.array([NO_YEAR if year is None else year for _, _, year, _ in items], dtype=np.int64)
+        items = list(version.items.order_by("index").values_list("title", "sort_title", "year", "n_ratings", "texts"))
+        documents = [
+            _document([title, *localised_titles(texts)], year, facts.get(at, {}))
+            for at, (title, _, year, _, texts) in enumerate(items)
+        ]
+        self.popularity = np.array([n_ratings for *_, n_ratings, _ in items], dtype=np.int64)
+        self.years = np.array([NO_YEAR if year is None else year for _, _, year, _, _ in items], dtype=np.int64)
         self.matcher = Matcher(documents, self.popularity)
         by_title = sorted(range(len(items)), key=lambda at: (items[at][1], items[at][2] or 0, at))
         self.by_title = np.array(by_title, dtype=np.int64)
@@ -110,14 +115,14 @@ class _Index:
         return np.asarray(shuffled[np.lexsort((of_shuffled, turn))])
 
 
-def _document(title: str, year: int | None, facts: dict[str, list[str]]) -> Document:
+def _document(titles: Sequence[str], year: int | None, facts: dict[str, list[str]]) -> Document:
     labels = list(facts.get("genre", ()))
     labels += [SAME_GENRE[genre.casefold().replace("-", " ")] for genre in labels if _is_written_twice(genre)]
     if year is not None:
         decade = year - year % 10
         labels += [str(year), f"{decade}s", f"{decade % 100:02d}s"]
     people = [person for kind in PEOPLE for person in facts.get(kind, ())]
-    return Document([title, *facts.get("alias", ())], people, labels)
+    return Document([*titles, *facts.get("alias", ())], people, labels)
 
 
 def _is_written_twice(genre: str) -> bool:

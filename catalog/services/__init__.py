@@ -1,7 +1,9 @@
-"""Changes to the catalogue: import datasets, add item metadata, make subsets, change item types, retire versions."""
+"""Changes to the catalogue: import datasets, add item metadata, make subsets, change item types and
+languages, retire versions."""
 
 from catalog.services.dataset_import import import_dataset, import_parsed
 from catalog.services.demo import DEMO_BOOKS_NAME, DEMO_NAME, load_demo_books, load_demo_dataset
+from catalog.services.item_language import change_item_language
 from catalog.services.item_type_change import change_item_type
 from catalog.services.metadata import add_metadata, add_uploaded_metadata
 from catalog.services.subset import SubsetResult, make_subset
@@ -13,6 +15,7 @@ __all__ = [
     "SubsetResult",
     "add_metadata",
     "add_uploaded_metadata",
+    "change_item_language",
     "change_item_type",
     "import_dataset",
     "import_parsed",

@@ -18,6 +18,7 @@ from catalog.importers.options import Options
 from catalog.importers.row_checks import is_in_order
 from catalog.item_types import guessed_item_type
 from catalog.models import Dataset, DatasetVersion
+from catalog.services.item_language import change_item_language, check_item_language, installed_languages
 from catalog.services.item_type_change import check_item_type
 from catalog.services.refusals import import_refusals
 from catalog.services.versions import store_version
@@ -26,7 +27,7 @@ from core.errors import DataError, ParallaxError
 from recommenders.data import Ratings, Scale
 
 POLICY_OPTIONS = ("on_bad_row", "duplicates")
-FORMAT_OPTIONS = frozenset(field.name for field in dataclasses.fields(Options))
+FORMAT_OPTIONS = frozenset(field.name for field in dataclasses.fields(Options)) - {"languages"}
 Progress = Callable[[str, int, int | None], None]
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
@@ -41,17 +42,20 @@ def import_dataset(
     options: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     item_type: str | None = None,
+    item_language: str | None = None,
 ) -> DatasetVersion:
     """Import a dataset from files, completely or not at all.
 
     `options` are the fields of `catalog.importers.options.Options` that the format takes, and those of
     `catalog.importers.base.Policy` (`on_bad_row`, `duplicates`) for any. `progress` is called with what is being done,
     how far, and of how much where that is known. Without an `item_type` a new dataset gets the one that its format and
-    columns suggest, and an existing one keeps its own. Raises ParallaxError for `import.refused` with file, line and
-    reason, `import.bad_option`, or what `import_parsed` raises.
+    columns suggest, and an existing one keeps its own; without an `item_language` an existing one keeps its own. Raises
+    ParallaxError for `import.refused` with file, line and reason, `import.bad_option`, `dataset.unknown_language`, or
+    what `import_parsed` raises.
     """
     _check_name(name)
     check_item_type(item_type)
+    check_item_language(item_language)
     chosen = {key: value for key, value in (options or {}).items() if value is not None}
     policy_given = {key: chosen.pop(key) for key in POLICY_OPTIONS if key in chosen}
     unknown = sorted(set(chosen) - FORMAT_OPTIONS)
@@ -67,14 +71,14 @@ def import_dataset(
             path,
             format=source_format,
             policy=Policy(**policy_given),
-            options=Options(**chosen) if chosen else None,
+            options=Options(**chosen, languages=installed_languages()),
             progress=reading,
         )
     if progress is not None:
         progress("Storing items", parsed.n_items, parsed.n_items)
     if item_type is None and not Dataset.objects.filter(name=name).exists():
         item_type = _suggested_item_type(parsed, chosen)
-    return import_parsed(
+    version = import_parsed(
         parsed=parsed,
         name=name,
         title=title,
@@ -82,6 +86,9 @@ def import_dataset(
         owner=owner,
         item_type=item_type,
     )
+    if item_language is not None:
+        version.dataset = change_item_language(dataset=version.dataset, language=item_language, actor=owner)
+    return version
 
 
 def _suggested_item_type(parsed: ParsedDataset, options: Mapping[str, Any]) -> str:

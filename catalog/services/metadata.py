@@ -15,11 +15,14 @@ from django.db import transaction
 
 from catalog.importers.base import Limits, ParsedItem, Policy
 from catalog.importers.facts import MOST_FACTS, PICTURE, ItemFacts
+from catalog.importers.items import texts_by_language
+from catalog.importers.kinds import localised_field
 from catalog.importers.metadata import LIMITS, MetadataOptions, read_metadata
 from catalog.importers.pictures import Pictures
 from catalog.models import DatasetVersion
 from catalog.selectors.parsed_items import parsed_items
 from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
+from catalog.services.item_language import installed_languages
 from catalog.services.pictures import store_picture, stored_name
 from catalog.services.refusals import import_refusals
 from catalog.services.versions import store_version
@@ -29,7 +32,7 @@ from core.models import LogEntry
 
 # Limits for uploads, which a person waits for; larger files are imported by the command.
 UPLOAD_LIMITS = Limits(bytes_unpacked=8 * 2**20)
-OPTIONS = frozenset(field.name for field in dataclasses.fields(MetadataOptions))
+OPTIONS = frozenset(field.name for field in dataclasses.fields(MetadataOptions)) - {"languages"}
 Progress = Callable[[str, int, int | None], None]
 
 
@@ -57,7 +60,8 @@ def add_metadata(
 ) -> DatasetVersion:
     """Add metadata to a version's items as a new version, completely or not at all.
 
-    Features are added to those an item has; a title, year, plot, image or trailer takes the place of what is there.
+    Features are added to those an item has; a title, year, plot, image or trailer takes the place of what is there, as
+    does a title or plot in another language.
     `images` is a folder or archive of pictures that the facts may name instead of addresses. `options` are the fields
     of `catalog.importers.metadata.MetadataOptions`. The new version names the same arrays of ratings. Its report says
     what was read and changed, under ``"metadata"``, one entry for every time facts were added. The same facts added
@@ -82,7 +86,7 @@ def add_metadata(
         metadata = read_metadata(
             path,
             [item.external_id for item in before],
-            options=MetadataOptions(**chosen),
+            options=MetadataOptions(**chosen, languages=installed_languages()),
             policy=Policy(on_bad_row=on_bad_row, limits=limits),  # type: ignore[arg-type]  # checks it itself
             pictures=pictures,
             progress=reading,
@@ -187,13 +191,18 @@ def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Chang
                 "image": item.image_url,
                 "trailer": item.trailer_url,
                 PICTURE: item.image,
+                **{
+                    f"{field}_{language}": text
+                    for language, texts in item.texts.items()
+                    for field, text in texts.items()
+                },
             }
-            fields = {name: text for name, text in new_facts.fields.items() if there[name] != text}
+            fields = {name: text for name, text in new_facts.fields.items() if there.get(name) != text}
             own = set(item.features)
             features = [feature for feature in new_facts.features if feature not in own]
             n_known += len(new_facts.fields) + len(new_facts.features) - len(fields) - len(features)
-            replaced.update(name for name in fields if there[name])
-            added.update(name for name in fields if not there[name])
+            replaced.update(name for name in fields if there.get(name))
+            added.update(name for name in fields if not there.get(name))
             added.update(kind for kind, _ in features)
             if len(item.features) + len(features) > MOST_FACTS:
                 raise ParallaxError(
@@ -223,5 +232,6 @@ def _with(item: ParsedItem, fields: Mapping[str, str], features: list[tuple[str,
         image_url=fields["image"],
         trailer_url=fields["trailer"],
         image=fields[PICTURE],
+        texts=texts_by_language({field: text for name, text in fields.items() if (field := localised_field(name))}),
         features=tuple(dict.fromkeys([*item_features, *features])),
     )

@@ -27,7 +27,7 @@ CONTENT_FORMAT = 1
 ROWS_AT_ONCE = 2_000
 ITEM_COLUMNS = (
     "index", "external_id", "title", "sort_title", "year", "plot", "image", "image_url", "trailer_url", "links",
-    "n_ratings",
+    "texts", "n_ratings",
 )  # fmt: skip
 
 
@@ -116,17 +116,20 @@ def _item_facts(item: ParsedItem) -> tuple[Any, ...]:
         item.image_url,
         item.trailer_url,
         item.links,
-        *((item.image,) if item.image else ()),  # content without pictures keeps the hash it has always had
+        # Content without pictures or localised texts keeps the hash it has always had.
+        *((item.image,) if item.image else ()),
+        *(({"texts": item.texts},) if item.texts else ()),
     )
 
 
 def _item_rows(items: Sequence[ParsedItem], counts: NDArray[np.int64]) -> list[tuple[Any, ...]]:
     """The items as plain tuples in the order of `ITEM_COLUMNS`: creating model instances takes ten times as long."""
     prepared = Item._meta.get_field("links").get_db_prep_save
-    no_links = prepared({}, connection)
+    empty = prepared({}, connection)
     return [
         (index, item.external_id, item.title, sort_title(item.title), item.year, item.plot, item.image, item.image_url,
-         item.trailer_url, prepared(dict(item.links), connection) if item.links else no_links, n_ratings)
+         item.trailer_url, prepared(dict(item.links), connection) if item.links else empty,
+         prepared(item.texts, connection) if item.texts else empty, n_ratings)
         for index, (item, n_ratings) in enumerate(zip(items, counts.tolist(), strict=True))
     ]  # fmt: skip
 

@@ -12,7 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 from catalog.management.flags import in_flags
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
-from catalog.services import add_metadata
+from catalog.services import add_metadata, change_item_language
+from catalog.services.item_language import check_item_language
 from core.errors import ParallaxError
 
 EXAMPLES_SHOWN = 3
@@ -48,6 +49,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--images", type=Path, metavar="FOLDER", help="a folder or .zip with the pictures that the file names"
         )
+        parser.add_argument(
+            "--item-language", metavar="CODE", help="language of the items' own titles and plots, such as en"
+        )
         parser.add_argument("--drop-bad-rows", action="store_true", help="leave bad rows out instead of refusing")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the report")
 
@@ -56,6 +60,7 @@ class Command(BaseCommand):
         if file is not None and not file.parent.is_dir():
             raise CommandError(f"There is no folder {file.parent} to write {file.name} into. Create it first.")
         try:
+            check_item_language(options["item_language"])
             base = newest_version(options["name"])
             version = add_metadata(
                 version=base,
@@ -68,6 +73,8 @@ class Command(BaseCommand):
                     **{name: options[name] for name in ("separator", "delimiter", "encoding")},
                 },
             )
+            if options["item_language"] is not None:
+                change_item_language(dataset=version.dataset, language=options["item_language"])
         except ParallaxError as refusal:
             raise CommandError(in_flags(refusal)) from refusal
         self._table(base, version)

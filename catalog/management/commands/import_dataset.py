@@ -61,6 +61,9 @@ class Command(BaseCommand):
             help=f"what the items are: {', '.join(ITEM_TYPES)} (default: suggested by the format and the columns)",
         )
         parser.add_argument(
+            "--item-language", metavar="CODE", help="language of the items' titles and plots, such as en"
+        )
+        parser.add_argument(
             "--format",
             default="auto",
             choices=["auto", *FORMATS],
@@ -119,6 +122,7 @@ class Command(BaseCommand):
                 options=_service_options(options),
                 progress=line.update,
                 item_type=options["item_type"],
+                item_language=options["item_language"],
             )
         except ParallaxError as refusal:
             raise CommandError(in_flags(refusal)) from refusal
@@ -136,6 +140,7 @@ class Command(BaseCommand):
             ("users", f"{version.n_users:,}"),
             ("items", f"{version.n_items:,}"),
             ("item type", version.dataset.item_type),
+            ("item language", version.dataset.item_language or "unknown"),
             ("ratings", f"{version.n_ratings:,}"),
             ("rows dropped", f"{sum(report['dropped'].values()):,}"),
             ("scale", str(report["scale"])),

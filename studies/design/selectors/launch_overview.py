@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from catalog.selectors.item_texts import untranslated
 from core.provenance import digest_of
 from inference.power import anova_power
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_sentence
@@ -29,6 +30,7 @@ from studies.plans import contrast_from, plan_from, smallest_effect_from
 from studies.usage_data import is_choice, is_usage, taken_rule
 
 OPTIONAL_TEXTS = ("declined", "contact")
+ITEM_TEXTS = {"title": "title", "plot": "description"}  # what pages call the texts of an item
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,7 @@ def _gaps(study: Study) -> list[Gap]:
     if not study.settings.get("hypothesis"):
         gaps.append(Gap("No hypothesis: the preregistration text leaves its place open.", "design"))
     gaps += [Gap(text, "design") for text in literal_number_warnings(study)]
+    gaps += _item_text_gaps(study)
     lacking = languages_in_translation(study)
     for language in study.settings["languages"]:
         gaps += [Gap(text, "design" if "texts" in text else "questionnaire") for text in lacking.get(language, ())]
@@ -141,6 +144,19 @@ def _gaps(study: Study) -> list[Gap]:
             if not own.get(name) and any(texts.get(name) for texts in study.texts.values())
         ]
     return gaps
+
+
+def _item_text_gaps(study: Study) -> list[Gap]:
+    version = study.dataset_version
+    return [
+        Gap(
+            f"{n_lacking:,} of {version.n_items:,} items {'has' if n_lacking == 1 else 'have'} no {ITEM_TEXTS[field]} "
+            f"in {language_name(code)}; participants see the default {ITEM_TEXTS[field]}."
+        )
+        for code in study.settings["languages"]
+        for field, n_lacking in untranslated(version, code).items()
+        if n_lacking
+    ]
 
 
 def _power_gaps(study: Study) -> list[Gap]:

@@ -9,10 +9,12 @@ from datetime import datetime
 
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from catalog.item_types import ItemType
 from catalog.models import DatasetVersion, Item
+from catalog.selectors.item_texts import ShownText, plot_in, poster_url_in, title_in
 from catalog.selectors.items import headlines_at, items_at
 from core.errors import ParallaxError
 from studies.design.selectors.placeholders import choice_label, item_type_of
@@ -75,6 +77,7 @@ class Card:
     """An item in a list, with the participant's rating of it if it can be rated."""
 
     item: Item
+    title: ShownText
     facts: str
     poster_url: str
     details_url: str
@@ -98,6 +101,7 @@ class Slot:
 
     rank: int
     item: Item
+    title: ShownText
     facts: str
     poster_url: str
     details_url: str
@@ -108,7 +112,7 @@ class Slot:
 class Thumb:
     """A small poster in the row of recommended items."""
 
-    item: Item
+    title: ShownText
     poster_url: str
     url: str
     state: str
@@ -165,6 +169,21 @@ def genre_name(genre: str, kind: ItemType) -> str:
     return str(GENRES.get(genre, genre)) if kind.has_trailers else genre
 
 
+def title_of(version: DatasetVersion, item: Item) -> ShownText:
+    """Return an item's title in the participant's language, or else its default title."""
+    return title_in(item, get_language() or "", version.dataset.item_language)
+
+
+def plot_of(version: DatasetVersion, item: Item) -> ShownText:
+    """Return an item's plot in the participant's language, or else its default plot."""
+    return plot_in(item, get_language() or "", version.dataset.item_language)
+
+
+def poster_of(item: Item) -> str:
+    """Return the address of an item's poster with its title in the participant's language."""
+    return poster_url_in(item, get_language() or "")
+
+
 def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> dict[int, str]:
     """Return what cards say of each item, by its primary key: of films year, first genre and first director."""
     headlines = headlines_at(version, [item.index for item in items])
@@ -188,13 +207,15 @@ def cards_of(
     study: Study, items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = ""
 ) -> list[Card]:
     """Return the items as cards that can be rated; `profile` holds the ratings by the item's index."""
-    facts = facts_of(study.dataset_version, items, item_type_of(study.settings))
+    version = study.dataset_version
+    facts = facts_of(version, items, item_type_of(study.settings))
     choice = choice_label(study)
     return [
         Card(
             item,
+            title_of(version, item),
             facts[item.pk],
-            item.poster_url,
+            poster_of(item),
             links.details(item.pk),
             links.rating(item.pk),
             profile.get(item.index),
@@ -208,7 +229,17 @@ def cards_of(
 def rated_cards(version: DatasetVersion, profile: Mapping[int, int], *, links: Links) -> list[Card]:
     """Return the rated items for the tray; `profile` is as returned by `profile_of`."""
     items = items_at(version, list(profile))
-    return [Card(item, "", item.poster_url, links.details(item.pk), rating=profile[item.index]) for item in items]
+    return [
+        Card(
+            item,
+            title_of(version, item),
+            "",
+            poster_of(item),
+            links.details(item.pk),
+            rating=profile[item.index],
+        )
+        for item in items
+    ]
 
 
 def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
@@ -227,8 +258,9 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
         Slot(
             rank,
             item,
+            title_of(version, item),
             facts[item.pk],
-            item.poster_url,
+            poster_of(item),
             links.details(item.pk),
             links.trailer(item.pk) if item.trailer_url and kind.has_trailers else "",
         )
@@ -251,5 +283,5 @@ def thumbs_of(
         is_done = slot.rank in done
         state = "now" if slot.rank == at else "done" if is_done else ""
         url = links.to(page) if flow.may_look(here, page) else ""
-        thumbs.append(Thumb(slot.item, slot.poster_url, url, state, is_done))
+        thumbs.append(Thumb(slot.title, slot.poster_url, url, state, is_done))
     return thumbs

@@ -13,12 +13,13 @@ from studies.models import Participant, ProfileRating, Response, Study
 OF_STUDY = (
     "slug", "title", "status", "seed", "settings", "created_at", "updated_at", "archived_at",
     *(f"dataset_version__{name}" for name in ("created_at", "content_hash", "n_items", "scale_low", "scale_high")),
+    "dataset_version__dataset__item_language",
 )  # fmt: skip
 
 
 # Built once, since every request uses it.
 _with_study = (
-    Participant.objects.select_related("study__dataset_version")
+    Participant.objects.select_related("study__dataset_version__dataset")
     .only(
         *(field.name for field in Participant._meta.concrete_fields),
         *(f"study__{name}" for name in OF_STUDY),
@@ -28,13 +29,13 @@ _with_study = (
 
 
 def participants_with_study() -> QuerySet[Participant]:
-    """Return participants, each with the study and its dataset version from the same query."""
+    """Return participants, each with the study, its dataset version and its dataset from the same query."""
     return _with_study.all()
 
 
 def study_by_slug(slug: str) -> Study | None:
     """Return the study that a link names, with its dataset version, or None."""
-    studies = Study.objects.select_related("dataset_version").only(*OF_STUDY)
+    studies = Study.objects.select_related("dataset_version__dataset").only(*OF_STUDY)
     return studies.filter(slug=slug).order_by().first()
 
 

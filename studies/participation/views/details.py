@@ -76,9 +76,9 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
         if known.get(name)
     ]
     context: dict[str, Any] = {
-        "details": {"item": shown, "plot": shown.plot},
+        "details": {"item": shown, "title": pages.title_of(version, shown), "plot": pages.plot_of(version, shown)},
         "facts": facts,
-        "poster_url": shown.poster_url,
+        "poster_url": pages.poster_of(shown),
         "trailer_url": visit.links.trailer(shown.pk) if shown.trailer_url and kind.has_trailers else "",
         "may_have_trailer": kind.has_trailers,
         "in_sheet": visit.is_htmx,
