@@ -1,4 +1,4 @@
-"""Beyond-accuracy metrics of lists: coverage, exposure, novelty, diversity, overlap."""
+"""Beyond-accuracy metrics of lists: coverage, exposure, novelty, diversity, serendipity, overlap."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
+from evaluation.metrics.ranks import Ranks, check_ns
+from evaluation.metrics.top_n import where_relevant
 
 Floats = NDArray[np.float64]
 Lists = NDArray[np.integer[Any]]
@@ -142,6 +144,32 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
     pairs = sizes * (sizes - 1)
     means = np.where(pairs > 0, (squares - sizes) / np.maximum(pairs, 1), np.nan)
     return 1.0 - np.clip(means, 0.0, 1.0)
+
+
+def serendipity(ranks: Ranks, primitive: NDArray[np.integer[Any]], n: int) -> Floats:
+    r"""Share of the first n places that hold a relevant item which a primitive recommender does not place there too.
+
+    .. math:: \frac{|\{i \in L_u \setminus P_u : \mathrm{rel}_i = 1\}|}{n}
+
+    Sources: Ge, Delgado-Battenfeld & Jannach (2010), RecSys, doi:10.1145/1864708.1864761; Murakami, Mori &
+    Orihara (2008), JSAI 2007, LNAI 4914, doi:10.1007/978-3-540-78197-4_5.
+
+    `primitive`: int array, shape (n_relevant,); the rank of each relevant item of `ranks` in the primitive
+    recommender's list of the same user, 0 for an item that is not in it. Returns a float array, shape (n_users,), in
+    [0, 1]; NaN for users without a relevant item. Raises ParameterError or DataError: `n` below 1; another number of
+    ranks.
+
+    Examples
+    --------
+    >>> serendipity(Ranks.of([0, 0], [1, 2], n_listed=[9]), np.array([3, 1]), 2).tolist()
+    [0.5]
+    """
+    check_ns([n])
+    if np.shape(primitive) != ranks.ranks.shape:
+        raise DataError(f"There are {len(ranks.ranks)} ranks, but {np.size(primitive)} of the primitive recommender.")
+    is_listed, is_expected = ((places >= 1) & (places <= n) for places in (ranks.ranks, np.asarray(primitive)))
+    counts = np.bincount(ranks.users[is_listed & ~is_expected], minlength=ranks.n_users)
+    return where_relevant(ranks, counts / n)
 
 
 def overlap(first: Lists, second: Lists, n: int) -> Floats:

@@ -121,6 +121,16 @@ BEYOND_ACCURACY = (
         why="how dissimilar the items of a list are by their features.",
     ),
     Definition(
+        key="serendipity",
+        title="Serendipity",
+        group="beyond accuracy",
+        formula=r"|\{i \in L_u \setminus P_u : \mathrm{rel}_i = 1\}| / n",
+        empty=NO_RELEVANT,
+        tasks=("some",),
+        why="the share of the list that is good and not obvious: P is the list of the same length that ranks the same "
+        "items by their training ratings alone. 0 for a list by popularity, and never above precision.",
+    ),
+    Definition(
         key="overlap",
         title="Overlap of two lists",
         group="beyond accuracy",
