@@ -1,4 +1,4 @@
-"""Beyond-accuracy metrics of lists: coverage, exposure, novelty, diversity, serendipity, overlap."""
+"""Beyond-accuracy metrics of lists: coverage, exposure, novelty, popularity, diversity, serendipity, overlap."""
 
 from __future__ import annotations
 
@@ -109,6 +109,47 @@ def novelty(lists: Lists, item_counts: NDArray[np.integer[Any]], n_users: int, n
     known = ~np.isnan(of)
     sums, sizes = np.where(known, of, 0.0).sum(axis=1), known.sum(axis=1)
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
+
+
+def recommendation_popularity(lists: Lists, item_counts: NDArray[np.integer[Any]], n: int) -> Floats:
+    r"""Average recommendation popularity (ARP): mean number of training ratings of the first n items of each list.
+
+    .. math:: \frac{1}{|L|} \sum_{i \in L} c_i
+
+    Source: Yin, Cui, Li, Yao & Chen (2012), PVLDB 5(9):896-907, doi:10.14778/2311906.2311916.
+
+    `lists`: int array, shape (n_lists, depth). `item_counts`: int array, shape (n_items,). Returns a float array, shape
+    (n_lists,): >= 0; NaN for an empty list. Raises ParameterError or DataError: as for `exposure`.
+
+    Examples
+    --------
+    >>> recommendation_popularity(np.array([[0, 1], [2, -1]]), np.array([4, 1, 0]), 2).tolist()
+    [2.5, 0.0]
+    """
+    cut = _cut(lists, n)
+    exposure(cut, len(item_counts), n)
+    sizes = (cut >= 0).sum(axis=1)
+    sums = np.append(item_counts, 0)[cut].sum(axis=1)  # the last entry is for empty slots, -1
+    return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
+
+
+def popularity_lift(recommended: Floats, profile: Floats) -> Floats:
+    r"""Relative difference between the mean popularity of a user's recommendations and that of their profile.
+
+    .. math:: \frac{\bar c(L_u) - \bar c(D_u)}{\bar c(D_u)}
+
+    Of means over users it is the lift of a group. Source: Abdollahpouri, Mansoury, Burke & Mobasher (2019), RMSE
+    workshop at RecSys, arXiv:1907.13286, where it is the change of the group average popularity.
+
+    `recommended`, `profile`: float array, same shape; >= 0, or NaN. Returns a float array, same shape: >= -1; NaN where
+    one of them is, or where the popularity of the profile is 0.
+
+    Examples
+    --------
+    >>> popularity_lift(np.array([6.0, 1.0, 3.0]), np.array([4.0, 2.0, 0.0])).tolist()
+    [0.5, -0.5, nan]
+    """
+    return (recommended - profile) / np.where(profile > 0, profile, np.nan)
 
 
 def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:

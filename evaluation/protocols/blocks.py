@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import DataError
+from evaluation.protocols.case_facts import FACTS
 from evaluation.protocols.cases import Cases
 from evaluation.protocols.full_ranking import first_items
 from evaluation.protocols.observations import own_scores
@@ -19,7 +20,6 @@ Arrays = dict[str, NDArray[Any]]
 MAX_SCORES = 50_000_000  # distinct scores of one list over all pairs that fit into memory
 _COUNTS = ("above", "tied", "before", "scored", "n_items")
 _LISTS = ("list_users", "list_items", "list_scored")
-FACTS = ("popularity_ranks",)  # by case, the same for every model; the reduction adds those that a metric needs
 
 
 def measure_block(

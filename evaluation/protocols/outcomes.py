@@ -63,7 +63,7 @@ def outcomes(
     column per metric in `names`, NaN for users without a value). Raises ParameterError or DataError for a metric that
     the protocol does not measure.
 
-    `arrays`: those of `evaluation.protocols.blocks.joined`, and `FACTS` of that module if a metric needs them. `n`,
+    `arrays`: those of `evaluation.protocols.blocks.joined`, and those of `case_facts` that a metric needs. `n`,
     `longest`: the list length in tables, and the longest in curves. `are_curves_kept`: whether the points of the curves
     of "test-observations" are computed too.
 
@@ -203,6 +203,12 @@ def _of_lists(
         case "novelty":
             each = model.novelty(arrays["list_users"], lists, n)
             return list_values.mean_of_users(each).value, each, ""
+        case "arp":
+            each = model.recommendation_popularity(arrays["list_users"], lists, n)
+            return list_values.mean_of_users(each).value, each, ""
+        case "popularity-lift":
+            recommended = model.recommendation_popularity(arrays["list_users"], lists, n)
+            return _popularity_lift(recommended, cases, arrays["profile_popularity"])
         case "diversity" if model.item_terms is None:
             return None, None, "the items have no features"
         case "diversity":
@@ -213,6 +219,19 @@ def _of_lists(
             return list_values.mean_of_users(each).value, each, ""
         case _:
             return list_values.overall(measure, ranks).value, list_values.user_values(measure, ranks), ""
+
+
+def _popularity_lift(
+    recommended: NDArray[np.float64], cases: Cases, profile_popularity: NDArray[np.float64]
+) -> MetricValue:
+    """Return the lift of the means over users, and each user's own."""
+    profile = profile_popularity[np.unique(cases.users, return_index=True)[1]]
+    each = beyond_accuracy.popularity_lift(recommended, profile)
+    known = ~np.isnan(each)
+    if not known.any():
+        return None, each, ""
+    means = (of_users[known].mean(keepdims=True) for of_users in (recommended, profile))
+    return float(beyond_accuracy.popularity_lift(*means)[0]), each, ""
 
 
 def _of_observations(

@@ -57,7 +57,7 @@ class Definition:
 _LIMITS = {"relevant": 5.0, "irrelevant": 1.0}
 _LISTED = ("precision", "recall", "f-beta", "hit-rate", "ap", "rr", "dcg", "ndcg", "utility", "fpr", "fdr", "half-life")
 _ORDERS = ("spearman", "kendall")
-_BEYOND = ("catalogue-coverage", "gini", "novelty", "diversity", "serendipity")
+_BEYOND = ("catalogue-coverage", "gini", "novelty", "arp", "popularity-lift", "diversity", "serendipity")
 
 PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
     {

@@ -23,9 +23,9 @@ from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
 from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun, MetricResult, RunAlgorithm, RunPart
 from evaluation.protocols.blocks import Arrays, joined
+from evaluation.protocols.case_facts import popularity_ranks, profile_popularity
 from evaluation.protocols.cases import Cases
 from evaluation.protocols.fold_pooling import by_user, pool
-from evaluation.protocols.full_ranking import popularity_ranks
 from evaluation.protocols.model_facts import ModelFacts
 from evaluation.protocols.outcomes import Outcomes, of_users, outcomes
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
@@ -48,7 +48,7 @@ class TrainingSides:
     popularity: NDArray[np.int64]
     n_users: NDArray[np.int64]
     item_terms: csr_array | None
-    case_facts: tuple[Arrays, ...]  # of each fold; arrays by case that metrics need, as `blocks.FACTS` names them
+    case_facts: tuple[Arrays, ...]  # of each fold; arrays by case that metrics need, as `protocols.case_facts` has them
 
 
 def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
@@ -104,6 +104,9 @@ def _case_facts(run_cases: RunCases, ratings: Ratings, keys: Collection[str]) ->
     facts: Arrays = {}
     if "serendipity" in keys:
         facts["popularity_ranks"] = popularity_ranks(run_cases.cases, ratings.item_counts)
+    if "popularity-lift" in keys:
+        of_profiles = profile_popularity(training_rows(run_cases.profiles_digest).user_items, ratings.item_counts)
+        facts["profile_popularity"] = of_profiles[np.searchsorted(run_cases.profiled, run_cases.cases.users)]
     return facts
 
 

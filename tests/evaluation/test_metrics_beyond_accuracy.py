@@ -1,4 +1,4 @@
-"""Coverage, exposure, novelty, diversity, serendipity and overlap of lists."""
+"""Coverage, exposure, novelty, popularity, diversity, serendipity and overlap of lists."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from evaluation.metrics.beyond_accuracy import (
     gini,
     novelty,
     overlap,
+    popularity_lift,
+    recommendation_popularity,
     serendipity,
 )
 from evaluation.metrics.ranks import Ranks
@@ -54,6 +56,23 @@ def test_novelty_is_mean_self_information():
     for counts, n_users in ((np.array([9]), 8), (np.array([-1]), 8), (np.array([], dtype=int), 0)):
         with pytest.raises(DataError, match="raters"):
             novelty(np.array([[0]]), counts, n_users, 1)
+
+
+def test_recommendation_popularity_is_the_mean_count_of_ratings():
+    counts = np.array([8, 4, 2, 1, 0])
+    assert recommendation_popularity(LISTS, counts, 3).tolist() == [14 / 3, 4.5, 8.0]
+    assert recommendation_popularity(LISTS, counts, 1).tolist() == [8.0, 8.0, 8.0]
+    # An item without ratings counts as 0, and an empty slot does not count.
+    assert np.array_equal(
+        recommendation_popularity(np.array([[4, 1], [4, -1], [-1, -1]]), counts, 2), [2.0, 0.0, np.nan], equal_nan=True
+    )
+    with pytest.raises(DataError, match="names item 3, but the catalogue has 2"):
+        recommendation_popularity(LISTS, counts[:2], 3)
+
+
+def test_popularity_lift_is_relative_to_the_profile():
+    lifts = popularity_lift(np.array([3.0, 2.0, 0.0, 1.0, np.nan]), np.array([2.0, 2.0, 4.0, 0.0, 1.0]))
+    assert np.array_equal(lifts, [0.5, 0.0, -1.0, np.nan, np.nan], equal_nan=True)
 
 
 def test_diversity_is_one_less_the_mean_cosine():

@@ -14,8 +14,9 @@ from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import METRICS, metric
 from evaluation.protocols import blocks
 from evaluation.protocols.blocks import joined, measure_block
+from evaluation.protocols.case_facts import popularity_ranks, profile_popularity
 from evaluation.protocols.cases import Cases, make_cases
-from evaluation.protocols.full_ranking import first_items, popularity_ranks
+from evaluation.protocols.full_ranking import first_items
 from evaluation.protocols.model_facts import ModelFacts
 from evaluation.protocols.observation_curves import observation_curves
 from evaluation.protocols.observations import own_scores, predictions
@@ -49,6 +50,7 @@ def measured(name: str, names, cases: Cases | None = None, facts: ModelFacts = F
         wanted, [measure_block(wanted, cases, slice(None), SCORES, users, popularity=POPULARITY, longest=3)]
     )
     arrays["popularity_ranks"] = popularity_ranks(cases, POPULARITY)
+    arrays["profile_popularity"] = profile_popularity(TRAIN, facts.popularity)[cases.users]
     return outcomes(cases, arrays, wanted, names=names, n=3, longest=3, model=facts), arrays
 
 
@@ -145,6 +147,25 @@ def test_serendipitous_items_are_liked_and_not_listed_by_popularity():
     assert found.arrays["user_values"][0].tolist() == pytest.approx([1 / 2, 1 / 3])
     assert np.isnan(found.arrays["user_values"][1]).all()
     assert values(found) == {"serendipity@2": pytest.approx(1 / 2), "serendipity@3": pytest.approx(1 / 3)}
+
+
+def test_lists_are_as_popular_as_their_items_and_lifted_against_profiles():
+    names = ["arp@1", "arp@3", "popularity-lift@3"]
+    facts = replace(FACTS, popularity=np.array([4, 1, 0, 2, 1]))
+    found, _ = measured("full-ranking", names, facts=facts)
+    # Lists 2, 3, 1 and 1, 3, 0; profiles 0 and 4.
+    assert found.arrays["user_values"].tolist() == [[0, 1, (1 - 4) / 4], [1, 7 / 3, (7 / 3 - 1) / 1]]
+    assert values(found) == {
+        "arp@1": 0.5,
+        "arp@3": pytest.approx(5 / 3),
+        "popularity-lift@3": pytest.approx((5 / 3 - 5 / 2) / (5 / 2)),
+    }
+    # User 1's profile has no training ratings: only user 0 is in the means.
+    found, _ = measured("full-ranking", names, facts=replace(FACTS, popularity=np.array([4, 1, 0, 2, 0])))
+    assert values(found)["popularity-lift@3"] == pytest.approx(-3 / 4)
+    assert np.isnan(found.arrays["user_values"][1, 2])
+    found, _ = measured("full-ranking", names, facts=replace(FACTS, popularity=np.zeros(5, dtype=int)))
+    assert values(found) == {"arp@1": 0.0, "arp@3": 0.0, "popularity-lift@3": None}
 
 
 def test_serendipity_of_test_observations_is_against_their_order_by_popularity():

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 @pytest.mark.parametrize("key", ["croc", "groc", "lists"])
 def test_every_metric_is_near_its_whole_value_without_any_group(key: str) -> None:
     plan = CURVES.replace("[croc-area, ", "[serendipity@2, croc-area, ").replace(
-        "recall@5]", "recall@5, serendipity@5]"
+        "recall@5]", "recall@5, serendipity@5, arp@5, popularity-lift@5]"
     )
     run = finished(parse(plan, "mine.yaml"), make_version())[key]
     found = values_without_groups(run)
