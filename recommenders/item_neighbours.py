@@ -54,7 +54,7 @@ class _ItemNeighbourhood(Algorithm):
 
     arrays = ("neighbour_indptr", "neighbour_items", "neighbour_similarities", "mean", "item_bias")
     explains = True
-    is_mean: ClassVar[bool]  # whether the sum over neighbours is divided by the sum of their similarities
+    is_mean: ClassVar[bool]  # whether the sum over neighbours is divided by the sum of their absolute similarities
 
     params: Any
     neighbour_indptr: NDArray[np.int64]  # shape (n_items + 1,)
@@ -176,7 +176,7 @@ class _ItemNeighbourhood(Algorithm):
         weights = self.neighbour_similarities[pairs][is_rated][: self.params.neighbours]
         contributions = weights * signals[np.searchsorted(rated, neighbours)]
         return Explanation.over(
-            user_items, neighbours, contributions / weights.sum() if self.is_mean else contributions
+            user_items, neighbours, contributions / np.abs(weights).sum() if self.is_mean else contributions
         )
 
 
@@ -193,13 +193,14 @@ class CorNgr(_ItemNeighbourhood):
 
     .. math::
         \hat r_{ui} = b_{ui} + \frac{\sum_{j \in D^k(u;i)} d_{ij} (r_{uj} - b_{uj})}
-                                    {\sum_{j \in D^k(u;i)} d_{ij}}, \qquad
+                                    {\sum_{j \in D^k(u;i)} |d_{ij}|}, \qquad
         d_{ij} = \frac{n_{ij}}{n_{ij} + \lambda} \rho_{ij}
 
     :math:`\rho_{ij}` is the Pearson correlation over common raters, :math:`D^k(u;i)` the k items that u rated most
-    similar to i; negative similarities make no neighbours. No score where :math:`D^k(u;i)` is empty. Predictions are
-    not clipped to the scale. Sources: Koren (2008), KDD, section 2.2, doi:10.1145/1401890.1401944; Cremonesi, Koren &
-    Turrin (2010), RecSys, section 4, doi:10.1145/1864708.1864721.
+    similar to i. Negative similarities make no neighbours, unless ``negative="keep"``: then such items come after all
+    others, and ratings of them count in the opposite direction. No score where :math:`D^k(u;i)` is empty. Predictions
+    are not clipped to the scale. Sources: Koren (2008), KDD, section 2.2, doi:10.1145/1401890.1401944; Cremonesi, Koren
+    & Turrin (2010), RecSys, section 4, doi:10.1145/1864708.1864721.
 
     Examples
     --------
@@ -231,6 +232,12 @@ class CorNgr(_ItemNeighbourhood):
             description="What is correlated: the raw ratings, or what is left of them after the baseline.",
             choices=("ratings", "residuals"),
         )
+        negative: str = parameter(
+            "drop",
+            description="Whether items with a negative correlation are neighbours: drop them, or keep them.",
+            choices=("drop", "keep"),
+            is_added=True,
+        )
 
     @classmethod
     def _fit(
@@ -242,7 +249,12 @@ class CorNgr(_ItemNeighbourhood):
         else:
             values = baseline.residuals(ratings.user_items)
         neighbours = pearson_neighbours(
-            ratings, values, shrinkage=params.shrinkage, keep=_n_stored(params), progress=progress
+            ratings,
+            values,
+            shrinkage=params.shrinkage,
+            keep=_n_stored(params),
+            is_signed=params.negative == "keep",
+            progress=progress,
         )
         return cls._holding(neighbours, baseline)
 

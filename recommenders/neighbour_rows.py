@@ -25,8 +25,8 @@ class Neighbours:
     # Shape (n_items + 1,); where each item's neighbours begin and end in the other two arrays.
     indptr: NDArray[np.int64]
     items: NDArray[np.int32]  # shape (n_pairs,); the neighbours; equally similar ones by item number
-    # Shape (n_pairs,); in (0, 1], falling within an item's row. Pairs whose similarity is 0 or negative are not
-    # neighbours.
+    # Shape (n_pairs,); in (0, 1], or [-1, 1] of signed neighbours; falling within an item's row. Pairs whose similarity
+    # is 0 are not neighbours, nor are those whose similarity is negative unless neighbours are signed.
     similarities: NDArray[np.float64]
 
 
@@ -109,13 +109,14 @@ def sort_rows(
     """Sort each row, in place, by falling similarity, then item.
 
     numpy sorts 64-bit integers several times faster than it sorts indirectly; so similarity (float32, whose
-    bits order like integers as none is negative) and item are packed into one, and the kernel repairs what
-    float32 could not tell apart.
+    bits order like integers once those of negative numbers are turned over) and item are packed into one, and the
+    kernel repairs what float32 could not tell apart.
     """
     from recommenders.kernels.neighbours import unpack_sorted
 
-    rounded = np.uint32(0xFFFFFFFF) - similarities.astype(np.float32).view(np.uint32)
-    keys = (rounded.astype(np.uint64) << np.uint64(32)) | items.astype(np.uint64)
+    bits, sign = similarities.astype(np.float32).view(np.uint32), np.uint32(1 << 31)
+    falling = np.where(bits < sign, (sign - np.uint32(1)) - bits, bits)
+    keys = (falling.astype(np.uint64) << np.uint64(32)) | items.astype(np.uint64)
     for first, last in pairwise(bounds):
         keys[first:last].sort()
     unpack_sorted(bounds, keys, np.empty(n_items), items, similarities)

@@ -26,6 +26,7 @@ class ParameterInfo:
     minimum: float | None
     maximum: float | None
     choices: tuple[str, ...]
+    is_added: bool = False
 
 
 def parameter(
@@ -35,14 +36,22 @@ def parameter(
     minimum: float | None = None,
     maximum: float | None = None,
     choices: tuple[str, ...] = (),
+    is_added: bool = False,
 ) -> T:
     """Declare a field of a `Parameters` class with what forms, schemas and checks need to know of it.
 
     It stands at the right of the field's name and type.
 
-    `minimum`, `maximum`: inclusive limits of a number. `choices`: the values allowed, for text only.
+    `minimum`, `maximum`: inclusive limits of a number. `choices`: the values allowed, for text only. `is_added`: the
+    algorithm had stored models before it had the parameter; the recipe leaves out the default, so that it is theirs.
     """
-    metadata = {"description": description, "minimum": minimum, "maximum": maximum, "choices": choices}
+    metadata = {
+        "description": description,
+        "minimum": minimum,
+        "maximum": maximum,
+        "choices": choices,
+        "is_added": is_added,
+    }
     return field(default=default, metadata=metadata)
 
 
@@ -90,8 +99,12 @@ class Parameters:
         return cls(**{name: _read(infos[name], value) for name, value in values.items()})
 
     def as_dict(self) -> dict[str, bool | int | float | str]:
-        """Names and values, for JSON and for the recipe of a model."""
-        return asdict(self)
+        """Names and values, for JSON and for the recipe of a model, without added parameters at their default."""
+        values = asdict(self)
+        for info in self.described():
+            if info.is_added and values[info.name] == info.default:
+                del values[info.name]
+        return values
 
     def changed(self) -> dict[str, bool | int | float | str]:
         """Only the values that differ from their defaults."""

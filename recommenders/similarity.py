@@ -74,6 +74,7 @@ def pearson_neighbours(
     *,
     shrinkage: float,
     keep: int | None = None,
+    is_signed: bool = False,
     progress: Progress = silent,
 ) -> Neighbours:
     r"""Pearson correlations of items over their common raters, shrunk by the number of those.
@@ -83,7 +84,8 @@ def pearson_neighbours(
     The result is symmetric unless truncated. A correlation over a single common rater, or one where an item's common
     ratings are all equal, is undefined and makes no neighbours.
 
-    `shrinkage` and `keep` are those of `cosine_neighbours`.
+    `shrinkage` and `keep` are those of `cosine_neighbours`. `is_signed`: negative correlations make neighbours too,
+    after all positive ones.
 
     `ratings`: says who rated what. `values`: float64 array, shape (n_ratings,); what to correlate, in the order of
     ``ratings.user_items.data``: the ratings' codes (steps above the scale's lowest point, whose correlations are those
@@ -100,13 +102,13 @@ def pearson_neighbours(
     """
     from recommenders.kernels.neighbours import pearson_rows
 
-    exact = _exact_pearsons(ratings, values, shrinkage, keep, progress)
+    exact = None if is_signed else _exact_pearsons(ratings, values, shrinkage, keep, progress)
     if exact is not None:
         return exact
     by_user, by_item = _two_sides(ratings.user_items, values)
 
     def write(start: int, stop: int, *buffers: NDArray[Any]) -> int:
-        return int(pearson_rows(start, stop, *by_item, *by_user, shrinkage, *buffers))
+        return int(pearson_rows(start, stop, *by_item, *by_user, shrinkage, is_signed, *buffers))
 
     return _collect(ratings.user_items, write, keep, progress)
 

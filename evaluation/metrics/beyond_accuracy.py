@@ -1,4 +1,4 @@
-"""Beyond-accuracy metrics of lists: coverage, exposure, novelty, diversity, overlap."""
+"""Beyond-accuracy metrics of lists: coverage, exposure, novelty, popularity, diversity, serendipity, overlap."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
+from evaluation.metrics.ranks import Ranks, check_ns
+from evaluation.metrics.top_n import where_relevant
 
 Floats = NDArray[np.float64]
 Lists = NDArray[np.integer[Any]]
@@ -109,6 +111,47 @@ def novelty(lists: Lists, item_counts: NDArray[np.integer[Any]], n_users: int, n
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
 
 
+def recommendation_popularity(lists: Lists, item_counts: NDArray[np.integer[Any]], n: int) -> Floats:
+    r"""Average recommendation popularity (ARP): mean number of training ratings of the first n items of each list.
+
+    .. math:: \frac{1}{|L|} \sum_{i \in L} c_i
+
+    Source: Yin, Cui, Li, Yao & Chen (2012), PVLDB 5(9):896-907, doi:10.14778/2311906.2311916.
+
+    `lists`: int array, shape (n_lists, depth). `item_counts`: int array, shape (n_items,). Returns a float array, shape
+    (n_lists,): >= 0; NaN for an empty list. Raises ParameterError or DataError: as for `exposure`.
+
+    Examples
+    --------
+    >>> recommendation_popularity(np.array([[0, 1], [2, -1]]), np.array([4, 1, 0]), 2).tolist()
+    [2.5, 0.0]
+    """
+    cut = _cut(lists, n)
+    exposure(cut, len(item_counts), n)
+    sizes = (cut >= 0).sum(axis=1)
+    sums = np.append(item_counts, 0)[cut].sum(axis=1)  # the last entry is for empty slots, -1
+    return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
+
+
+def popularity_lift(recommended: Floats, profile: Floats) -> Floats:
+    r"""Relative difference between the mean popularity of a user's recommendations and that of their profile.
+
+    .. math:: \frac{\bar c(L_u) - \bar c(D_u)}{\bar c(D_u)}
+
+    Of means over users it is the lift of a group. Source: Abdollahpouri, Mansoury, Burke & Mobasher (2019), RMSE
+    workshop at RecSys, arXiv:1907.13286, where it is the change of the group average popularity.
+
+    `recommended`, `profile`: float array, same shape; >= 0, or NaN. Returns a float array, same shape: >= -1; NaN where
+    one of them is, or where the popularity of the profile is 0.
+
+    Examples
+    --------
+    >>> popularity_lift(np.array([6.0, 1.0, 3.0]), np.array([4.0, 2.0, 0.0])).tolist()
+    [0.5, -0.5, nan]
+    """
+    return (recommended - profile) / np.where(profile > 0, profile, np.nan)
+
+
 def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
     r"""Intra-list diversity: one minus the mean cosine similarity of all pairs of the top n items.
 
@@ -142,6 +185,32 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
     pairs = sizes * (sizes - 1)
     means = np.where(pairs > 0, (squares - sizes) / np.maximum(pairs, 1), np.nan)
     return 1.0 - np.clip(means, 0.0, 1.0)
+
+
+def serendipity(ranks: Ranks, primitive: NDArray[np.integer[Any]], n: int) -> Floats:
+    r"""Share of the first n places that hold a relevant item which a primitive recommender does not place there too.
+
+    .. math:: \frac{|\{i \in L_u \setminus P_u : \mathrm{rel}_i = 1\}|}{n}
+
+    Sources: Ge, Delgado-Battenfeld & Jannach (2010), RecSys, doi:10.1145/1864708.1864761; Murakami, Mori &
+    Orihara (2008), JSAI 2007, LNAI 4914, doi:10.1007/978-3-540-78197-4_5.
+
+    `primitive`: int array, shape (n_relevant,); the rank of each relevant item of `ranks` in the primitive
+    recommender's list of the same user, 0 for an item that is not in it. Returns a float array, shape (n_users,), in
+    [0, 1]; NaN for users without a relevant item. Raises ParameterError or DataError: `n` below 1; another number of
+    ranks.
+
+    Examples
+    --------
+    >>> serendipity(Ranks.of([0, 0], [1, 2], n_listed=[9]), np.array([3, 1]), 2).tolist()
+    [0.5]
+    """
+    check_ns([n])
+    if np.shape(primitive) != ranks.ranks.shape:
+        raise DataError(f"There are {len(ranks.ranks)} ranks, but {np.size(primitive)} of the primitive recommender.")
+    is_listed, is_expected = ((places >= 1) & (places <= n) for places in (ranks.ranks, np.asarray(primitive)))
+    counts = np.bincount(ranks.users[is_listed & ~is_expected], minlength=ranks.n_users)
+    return where_relevant(ranks, counts / n)
 
 
 def overlap(first: Lists, second: Lists, n: int) -> Floats:

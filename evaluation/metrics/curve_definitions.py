@@ -111,6 +111,30 @@ BEYOND_ACCURACY = (
         why="mean self-information of the items, in bits; p is the share of training users who rated the item.",
     ),
     Definition(
+        key="arp",
+        title="Average recommendation popularity",
+        group="beyond accuracy",
+        formula=r"\frac{1}{|L_u|} \sum_{i \in L_u} c_i",
+        direction="neither",
+        high=math.inf,
+        empty="Undefined for an empty list.",
+        tasks=(),
+        why="c is the number of training ratings of an item. Comparable only on the same training ratings.",
+    ),
+    Definition(
+        key="popularity-lift",
+        title="Popularity lift",
+        group="beyond accuracy",
+        formula=r"\frac{\bar c(L) - \bar c(D)}{\bar c(D)}",
+        direction="neither",
+        low=-1.0,
+        high=math.inf,
+        empty="Undefined for users without a profile whose items have training ratings, who are in neither mean.",
+        tasks=(),
+        why="how much more popular the recommendations L are than the items D that the user rated in training; 0 if "
+        "equally popular. Overall, both are means over users before the division; each user also has a lift.",
+    ),
+    Definition(
         key="diversity",
         title="Intra-list diversity",
         group="beyond accuracy",
@@ -119,6 +143,16 @@ BEYOND_ACCURACY = (
         empty="Items without features are excluded; undefined with fewer than two others.",
         tasks=(),
         why="how dissimilar the items of a list are by their features.",
+    ),
+    Definition(
+        key="serendipity",
+        title="Serendipity",
+        group="beyond accuracy",
+        formula=r"|\{i \in L_u \setminus P_u : \mathrm{rel}_i = 1\}| / n",
+        empty=NO_RELEVANT,
+        tasks=("some",),
+        why="the share of the list that is good and not obvious: P is the list of the same length that ranks the same "
+        "items by their training ratings alone. 0 for a list by popularity, and never above precision.",
     ),
     Definition(
         key="overlap",

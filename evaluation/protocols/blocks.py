@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import DataError
+from evaluation.protocols.case_facts import FACTS
 from evaluation.protocols.cases import Cases
 from evaluation.protocols.full_ranking import first_items
 from evaluation.protocols.observations import own_scores
@@ -18,6 +19,7 @@ from evaluation.protocols.unconstrained import Pool, all_pairs, merged, pool_of
 Arrays = dict[str, NDArray[Any]]
 MAX_SCORES = 50_000_000  # distinct scores of one list over all pairs that fit into memory
 _COUNTS = ("above", "tied", "before", "scored", "n_items")
+_LISTS = ("list_users", "list_items", "list_scored")
 
 
 def measure_block(
@@ -63,7 +65,7 @@ def measure_block(
 
 def measured_alone(arrays: Mapping[str, NDArray[Any]]) -> Arrays:
     """Select the measured arrays among the stored arrays of a model; the others were computed from them."""
-    names = {"scores", *_COUNTS, *(f"all_{name}" for name in _COUNTS), "list_users", "list_items", "list_scored"}
+    names = {"scores", *_COUNTS, *(f"all_{name}" for name in _COUNTS), *_LISTS, *FACTS}
     return {name: array for name, array in arrays.items() if name in names}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,9 +53,28 @@ class ModelFacts:
         longest); items, best first; -1 where a list is at its end. Returns a float64 array, shape (n_lists,), in bits,
         as `evaluation.metrics.beyond_accuracy.novelty` gives them.
         """
+        return self._by_fold(users, lists, lambda own, counts, size: beyond_accuracy.novelty(own, counts, size, n))
+
+    def recommendation_popularity(
+        self, users: NDArray[np.integer[Any]], lists: NDArray[np.int32], n: int
+    ) -> NDArray[np.float64]:
+        """Average popularity of some lists, as the model of each list's reader knows it; parameters as for `novelty`.
+        Returns a float64 array, shape (n_lists,), in training ratings.
+        """
+        return self._by_fold(
+            users, lists, lambda own, counts, _: beyond_accuracy.recommendation_popularity(own, counts, n)
+        )
+
+    def _by_fold(
+        self,
+        users: NDArray[np.integer[Any]],
+        lists: NDArray[np.int32],
+        measure: Callable[[NDArray[np.int32], NDArray[np.int64], int], NDArray[np.float64]],
+    ) -> NDArray[np.float64]:
+        """Measure the lists of each model's readers with its popularity and its number of training users."""
         table, n_users = np.atleast_2d(self.popularity), np.atleast_1d(self.n_users)
         each = np.empty(len(lists), dtype=np.float64)
         for fold, popularity in enumerate(table):
             own = users % len(table) == fold
-            each[own] = beyond_accuracy.novelty(lists[own], popularity, int(n_users[fold]), n)
+            each[own] = measure(lists[own], popularity, int(n_users[fold]))
         return each

@@ -63,8 +63,9 @@ def outcomes(
     column per metric in `names`, NaN for users without a value). Raises ParameterError or DataError for a metric that
     the protocol does not measure.
 
-    `n`, `longest`: the list length in tables, and the longest in curves. `are_curves_kept`: whether the points of the
-    curves of "test-observations" are computed too.
+    `arrays`: those of `evaluation.protocols.blocks.joined`, and those of `case_facts` that a metric needs. `n`,
+    `longest`: the list length in tables, and the longest in curves. `are_curves_kept`: whether the points of the curves
+    of "test-observations" are computed too.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def outcomes(
             measured = [_of_lists(metric(name), cases, arrays, ranks, model) for name in names]
         case "test-observations":
             ranks = _observed(cases, arrays["scores"], model)
-            measured = [_of_observations(metric(name), cases, arrays["scores"], ranks) for name in names]
+            measured = [_of_observations(metric(name), cases, arrays["scores"], ranks, model) for name in names]
             rows, n_users = _rows(cases)
             curves = None
             if are_curves_kept:
@@ -202,16 +203,40 @@ def _of_lists(
         case "novelty":
             each = model.novelty(arrays["list_users"], lists, n)
             return list_values.mean_of_users(each).value, each, ""
+        case "arp":
+            each = model.recommendation_popularity(arrays["list_users"], lists, n)
+            return list_values.mean_of_users(each).value, each, ""
+        case "popularity-lift":
+            recommended = model.recommendation_popularity(arrays["list_users"], lists, n)
+            return _popularity_lift(recommended, cases, arrays["profile_popularity"])
         case "diversity" if model.item_terms is None:
             return None, None, "the items have no features"
         case "diversity":
             each = beyond_accuracy.diversity(lists, model.item_terms, n)
             return list_values.mean_of_users(each).value, each, ""
+        case "serendipity":
+            each = beyond_accuracy.serendipity(ranks, arrays["popularity_ranks"][cases.is_relevant], n)
+            return list_values.mean_of_users(each).value, each, ""
         case _:
             return list_values.overall(measure, ranks).value, list_values.user_values(measure, ranks), ""
 
 
-def _of_observations(measure: Metric, cases: Cases, scores: NDArray[np.float64], ranks: Ranks) -> MetricValue:
+def _popularity_lift(
+    recommended: NDArray[np.float64], cases: Cases, profile_popularity: NDArray[np.float64]
+) -> MetricValue:
+    """Return the lift of the means over users, and each user's own."""
+    profile = profile_popularity[np.unique(cases.users, return_index=True)[1]]
+    each = beyond_accuracy.popularity_lift(recommended, profile)
+    known = ~np.isnan(each)
+    if not known.any():
+        return None, each, ""
+    means = (of_users[known].mean(keepdims=True) for of_users in (recommended, profile))
+    return float(beyond_accuracy.popularity_lift(*means)[0]), each, ""
+
+
+def _of_observations(
+    measure: Metric, cases: Cases, scores: NDArray[np.float64], ranks: Ranks, model: ModelFacts
+) -> MetricValue:
     rows, n_users = _rows(cases)
     match measure.key:
         case "croc-area":
@@ -235,6 +260,9 @@ def _of_observations(measure: Metric, cases: Cases, scores: NDArray[np.float64],
             return None, None, "not every observation has a rating"
         case "spearman" | "kendall":
             each = rank_correlation.user_values(measure, rows, scores, cases.values, n_users=n_users)
+        case "serendipity":
+            popular = _observed(cases, np.zeros(len(cases)), model)
+            each = beyond_accuracy.serendipity(ranks, popular.ranks, measure.n or 0)
         case _:
             return list_values.overall(measure, ranks).value, list_values.user_values(measure, ranks), ""
     return list_values.mean_of_users(each).value, each, ""

@@ -57,7 +57,7 @@ class Definition:
 _LIMITS = {"relevant": 5.0, "irrelevant": 1.0}
 _LISTED = ("precision", "recall", "f-beta", "hit-rate", "ap", "rr", "dcg", "ndcg", "utility", "fpr", "fdr", "half-life")
 _ORDERS = ("spearman", "kendall")
-_BEYOND = ("catalogue-coverage", "gini", "novelty", "diversity")
+_BEYOND = ("catalogue-coverage", "gini", "novelty", "arp", "popularity-lift", "diversity", "serendipity")
 
 PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
     {
@@ -95,7 +95,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 tasks=("all", "utility"),
                 every=True,
                 barred="trained",
-                metrics=(*_LISTED, *_ORDERS, "roc-area", "croc-area", "precision-recall-11"),
+                metrics=(*_LISTED, "serendipity", *_ORDERS, "roc-area", "croc-area", "precision-recall-11"),
                 usual=("croc-area", "roc-area", "kendall", "half-life"),
             ),
             Definition(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -23,6 +23,7 @@ from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
 from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun, MetricResult, RunAlgorithm, RunPart
 from evaluation.protocols.blocks import Arrays, joined
+from evaluation.protocols.case_facts import popularity_ranks, profile_popularity
 from evaluation.protocols.cases import Cases
 from evaluation.protocols.fold_pooling import by_user, pool
 from evaluation.protocols.model_facts import ModelFacts
@@ -32,6 +33,7 @@ from evaluation.selectors.runs import DEVELOPMENT, longest_list, measured_algori
 from evaluation.services.cleanup import remove_parts
 from evaluation.services.parts import Outcome
 from recommenders import registry
+from recommenders.data import Ratings
 
 # Algorithms whose scores are probabilities of the same event for every user.
 COMPARABLE = ("aspect", "aspect-content", "lpca", "naive-bayes")
@@ -46,6 +48,7 @@ class TrainingSides:
     popularity: NDArray[np.int64]
     n_users: NDArray[np.int64]
     item_terms: csr_array | None
+    case_facts: tuple[Arrays, ...]  # of each fold; arrays by case that metrics need, as `protocols.case_facts` has them
 
 
 def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
@@ -79,19 +82,32 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
 
 def training_sides(run: EvaluationRun, folds: Sequence[RunCases]) -> TrainingSides:
     """Collect the facts about the training ratings of each fold that the run's metrics need."""
-    counts, sizes = [], []
+    keys = {named_metric(name).key for name in metric_names(run)}
+    counts, sizes, facts = [], [], []
     for run_cases in folds:
         ratings = training_rows(run_cases.training_digest)
         counts.append(ratings.item_counts)
         sizes.append(ratings.n_users)
-    needs_terms = any(named_metric(name).key == "diversity" for name in metric_names(run))
+        facts.append(_case_facts(run_cases, ratings, keys) if run.protocol["name"] == "full-ranking" else {})
     return TrainingSides(
         low=ratings.scale.low,
         high=ratings.scale.high,
         popularity=np.stack(counts),
         n_users=np.array(sizes, dtype=np.int64),
-        item_terms=content_terms(run.version) if needs_terms else None,
+        item_terms=content_terms(run.version) if "diversity" in keys else None,
+        case_facts=tuple(facts),
     )
+
+
+def _case_facts(run_cases: RunCases, ratings: Ratings, keys: Collection[str]) -> Arrays:
+    """Compute the arrays by case that the metrics `keys` of whole lists need beside the measurements."""
+    facts: Arrays = {}
+    if "serendipity" in keys:
+        facts["popularity_ranks"] = popularity_ranks(run_cases.cases, ratings.item_counts)
+    if "popularity-lift" in keys:
+        of_profiles = profile_popularity(training_rows(run_cases.profiles_digest).user_items, ratings.item_counts)
+        facts["profile_popularity"] = of_profiles[np.searchsorted(run_cases.profiled, run_cases.cases.users)]
+    return facts
 
 
 def _metrics(
@@ -99,7 +115,8 @@ def _metrics(
 ) -> list[MetricResult]:
     """Compute the metrics of one algorithm at one profile length, and store the arrays they are based on."""
     measured = [
-        _joined(run, algorithm, length, fold, n_cases=len(run_cases.cases)) for fold, run_cases in enumerate(folds)
+        _joined(run, algorithm, length, fold, n_cases=len(run_cases.cases)) | sides.case_facts[fold]
+        for fold, run_cases in enumerate(folds)
     ]
     if run.folds:
         pooled = pool(run.protocol, [run_cases.cases for run_cases in folds], measured)

@@ -118,13 +118,13 @@ def _add(
         d0, d1 = similar[profile_items[s]], similar[profile_items[s + 1]]
         d2, d3 = similar[profile_items[s + 2]], similar[profile_items[s + 3]]
         for x in range(WIDTH):
-            weights[x] = weights[x] + d0[x] + d1[x] + d2[x] + d3[x]
+            weights[x] = weights[x] + abs(d0[x]) + abs(d1[x]) + abs(d2[x]) + abs(d3[x])
             totals[x] = totals[x] + d0[x] * v0 + d1[x] * v1 + d2[x] * v2 + d3[x] * v3
         s += 4
     while s < last:
         v0, d0 = signals[s], similar[profile_items[s]]
         for x in range(WIDTH):
-            weights[x] += d0[x]
+            weights[x] += abs(d0[x])
             totals[x] += d0[x] * v0
         s += 1
 
@@ -155,14 +155,14 @@ def _add_near(
         for x in range(WIDTH):
             q0 = d0[x] if r0[x] <= cuts[x] else 0.0
             q1 = d1[x] if r1[x] <= cuts[x] else 0.0
-            weights[x] = weights[x] + q0 + q1
+            weights[x] = weights[x] + abs(q0) + abs(q1)
             totals[x] = totals[x] + q0 * v0 + q1 * v1
         s += 2
     while s < last:
         v0, d0, r0 = signals[s], similar[profile_items[s]], ranks[profile_items[s]]
         for x in range(WIDTH):
             q0 = d0[x] if r0[x] <= cuts[x] else 0.0
-            weights[x] += q0
+            weights[x] += abs(q0)
             totals[x] += q0 * v0
         s += 1
 

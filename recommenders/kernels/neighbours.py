@@ -75,7 +75,9 @@ def cosine_rows(
     return used
 
 
-@numba.njit(int64(int64, int64, *TWO_SIDES, float64, int32[::1], float64[::1], int64[::1]), cache=True, nogil=True)
+@numba.njit(
+    int64(int64, int64, *TWO_SIDES, float64, boolean, int32[::1], float64[::1], int64[::1]), cache=True, nogil=True
+)
 def pearson_rows(
     start: int,
     stop: int,
@@ -86,11 +88,13 @@ def pearson_rows(
     user_items: NDArray[np.int32],
     user_values: NDArray[np.float64],
     shrinkage: float,
+    is_signed: bool,
     out_items: NDArray[np.int32],
     out_similarities: NDArray[np.float64],
     lengths: NDArray[np.int64],
 ) -> int:
-    """Write the positive shrunk correlations of items start..stop, unsorted; return the number.
+    """Write the positive shrunk correlations of items start..stop, unsorted; return the number. With `is_signed` the
+    negative ones are written too.
 
     The six sums of a pair are exact where the values are small integers, so that a variance of 0 is exactly
     0; for other values one below 1e-12 of its largest possible size counts as 0.
@@ -122,7 +126,7 @@ def pearson_rows(
             x_variance, y_variance = xx - sx * sx, yy - sy * sy
             covariance = n * sums[j, 5] - sx * sy
             is_varied = x_variance > 1e-12 * xx and y_variance > 1e-12 * yy
-            if j != i and is_varied and covariance > 0.0:
+            if j != i and is_varied and (covariance > 0.0 or (is_signed and covariance < 0.0)):
                 similarity = n / (n + shrinkage) * (covariance / math.sqrt(x_variance * y_variance))
                 out_items[used] = j
                 out_similarities[used] = similarity
@@ -203,8 +207,9 @@ def scatter_sums(
 
     `indptr`, `items` and `similarities` hold for each item j the items i that it is a neighbour of.
 
-    Where no mean is asked for, sums begin at -0.0, which adding anything turns into a number of another sign or
-    value: what is still -0.0 at the end has no neighbour, and no second sum need be kept.
+    A mean divides by the sum of absolute similarities. Where none is asked for, sums begin at -0.0, which adding
+    anything turns into a number of another sign or value: what is still -0.0 at the end has no neighbour, and no second
+    sum need be kept.
     """
     weights = np.empty(out.shape[1])
     for row in rows:
@@ -220,7 +225,7 @@ def scatter_sums(
             if is_mean:
                 for t in range(first, last):
                     i = np.uint32(items[t])
-                    weights[i] += similarities[t]
+                    weights[i] += abs(similarities[t])
                     total[i] += similarities[t] * signal
             else:
                 for t in range(first, last):

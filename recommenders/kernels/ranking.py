@@ -186,12 +186,12 @@ def answer(
         for t in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
             neighbour = np.uint32(neighbours[t])
             if is_mean:
-                weights[neighbour] += similarities[t]
+                weights[neighbour] += abs(similarities[t])
             total[neighbour] += similarities[t] * signal
     level = mean + bias
     if is_mean:
         for i in range(n_items):
-            total[i] = total[i] / weights[i] if weights[i] > 0.0 else total[i]
+            total[i] = total[i] / weights[i] + 0.0 if weights[i] > 0.0 else total[i]  # 0.0 where it would be -0.0
     # What is still -0.0 has no neighbour; told without a branch and written elsewhere, so that several go at once.
     scores, bits = np.empty((1, n_items)), total.view(np.int64)
     row = scores[0]

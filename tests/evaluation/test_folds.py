@@ -135,17 +135,26 @@ def test_users_of_a_fold_are_scored_by_profiles_that_their_model_was_not_trained
 
 @pytest.mark.parametrize("name", ["full-ranking", "test-observations"])
 def test_a_users_lists_from_several_models_are_drawn_together(name: str) -> None:
-    metrics = ("novelty@5", "recall@5", "catalogue-coverage@5") if name == "full-ranking" else ("half-life", "roc-area")
-    run = work_off(folded(name=name, metrics=metrics))
+    own = ("half-life", "roc-area")
+    if name == "full-ranking":
+        own = ("novelty@5", "recall@5", "catalogue-coverage@5", "arp@5", "popularity-lift@5")
+    run = work_off(folded(name=name, metrics=("serendipity@5", "precision@5", *own)))
     assert run.status == RunStatus.SUCCEEDED, run.error
     users = np.unique(np.concatenate([cases_of(run, fold).cases.users for fold in range(3)]))
     for metric, value in ((metric, row) for row in model_rows(run) for metric, row in row.cells.items()):
         found = user_values(run, metric)
         assert np.array_equal(found.user_ids, users)
         assert value.value is None or np.isfinite(value.value)
+    for row in model_rows(run):
+        serendipity, precision = (row.cells[key].value for key in ("serendipity@5", "precision@5"))
+        assert serendipity == 0 if row.label == "TopPop" else 0 < serendipity <= precision, row.label
     if name == "full-ranking":
         by_label = intervals(run, "recall@5")
         assert by_label["TopPop"][1] is not None  # the mean over users, so it has an interval
+        cells = {row.label: row.cells for row in model_rows(run)}
+        most = cells.pop("TopPop")
+        for metric in ("arp@5", "popularity-lift@5"):
+            assert all(most[metric].value > others[metric].value for others in cells.values())
     assert run_tests_of(run)
 
 

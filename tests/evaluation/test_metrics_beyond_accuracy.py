@@ -1,4 +1,4 @@
-"""Coverage, exposure, novelty, diversity and overlap of lists."""
+"""Coverage, exposure, novelty, popularity, diversity, serendipity and overlap of lists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
-from evaluation.metrics.beyond_accuracy import catalogue_coverage, diversity, exposure, gini, novelty, overlap
+from evaluation.metrics.beyond_accuracy import (
+    catalogue_coverage,
+    diversity,
+    exposure,
+    gini,
+    novelty,
+    overlap,
+    popularity_lift,
+    recommendation_popularity,
+    serendipity,
+)
+from evaluation.metrics.ranks import Ranks
 
 pytestmark = pytest.mark.unit
 LISTS = np.array([[0, 1, 2], [0, 3, -1], [0, -1, -1]])
@@ -47,6 +58,23 @@ def test_novelty_is_mean_self_information():
             novelty(np.array([[0]]), counts, n_users, 1)
 
 
+def test_recommendation_popularity_is_the_mean_count_of_ratings():
+    counts = np.array([8, 4, 2, 1, 0])
+    assert recommendation_popularity(LISTS, counts, 3).tolist() == [14 / 3, 4.5, 8.0]
+    assert recommendation_popularity(LISTS, counts, 1).tolist() == [8.0, 8.0, 8.0]
+    # An item without ratings counts as 0, and an empty slot does not count.
+    assert np.array_equal(
+        recommendation_popularity(np.array([[4, 1], [4, -1], [-1, -1]]), counts, 2), [2.0, 0.0, np.nan], equal_nan=True
+    )
+    with pytest.raises(DataError, match="names item 3, but the catalogue has 2"):
+        recommendation_popularity(LISTS, counts[:2], 3)
+
+
+def test_popularity_lift_is_relative_to_the_profile():
+    lifts = popularity_lift(np.array([3.0, 2.0, 0.0, 1.0, np.nan]), np.array([2.0, 2.0, 4.0, 0.0, 1.0]))
+    assert np.array_equal(lifts, [0.5, 0.0, -1.0, np.nan, np.nan], equal_nan=True)
+
+
 def test_diversity_is_one_less_the_mean_cosine():
     rng = np.random.default_rng(2)
     terms = rng.integers(0, 3, (9, 5)).astype(float)
@@ -58,6 +86,19 @@ def test_diversity_is_one_less_the_mean_cosine():
         own = [terms[item] / np.linalg.norm(terms[item]) for item in row if item >= 0 and terms[item].any()]
         cosines = [own[i] @ own[j] for i in range(len(own)) for j in range(i)]
         assert np.isnan(value) if not cosines else value == pytest.approx(1 - np.mean(cosines))
+
+
+def test_serendipity_is_what_a_primitive_recommender_does_not_list():
+    # User 0 likes items at ranks 1, 3 and 4 of the list, user 1 nothing, user 2 an item that is not in the list.
+    ranks = Ranks.of([0, 0, 0, 2], [1, 3, 4, 0], n_listed=[5, 5, 5])
+    primitive = np.array([2, 3, 0, 4])
+    expected = {1: [1.0, np.nan, 0.0], 2: [0.0, np.nan, 0.0], 3: [0.0, np.nan, 0.0], 4: [0.25, np.nan, 0.0]}
+    for n, values in expected.items():
+        assert np.array_equal(serendipity(ranks, primitive, n), values, equal_nan=True)
+    with pytest.raises(ParameterError, match="at least 1"):
+        serendipity(ranks, primitive, 0)
+    with pytest.raises(DataError, match="4 ranks, but 3 of the primitive recommender"):
+        serendipity(ranks, primitive[:3], 2)
 
 
 def test_overlap_is_what_two_lists_share():

@@ -10,6 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from evaluation.protocols.blocks import measure_block, measured_alone
+from evaluation.protocols.case_facts import FACTS as CASE_FACTS
 from evaluation.protocols.cases import Cases, make_cases
 from evaluation.protocols.hit_metrics import one_plus_random
 from evaluation.protocols.model_facts import ModelFacts
@@ -141,6 +142,7 @@ def test_measured_arrays_are_told_from_those_computed_of_them():
         *("scores", "above", "tied", "before", "scored", "n_items"),
         *("all_above", "all_tied", "all_before", "all_scored", "all_n_items"),
         *("list_users", "list_items", "list_scored"),
+        *CASE_FACTS,
     ]
     stored = {name: np.array([place]) for place, name in enumerate([*measured_names, "user_values", "croc_x"])}
     assert {name: array.tolist() for name, array in measured_alone(stored).items()} == {

@@ -14,6 +14,7 @@ from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import METRICS, metric
 from evaluation.protocols import blocks
 from evaluation.protocols.blocks import joined, measure_block
+from evaluation.protocols.case_facts import popularity_ranks, profile_popularity
 from evaluation.protocols.cases import Cases, make_cases
 from evaluation.protocols.full_ranking import first_items
 from evaluation.protocols.model_facts import ModelFacts
@@ -48,6 +49,8 @@ def measured(name: str, names, cases: Cases | None = None, facts: ModelFacts = F
     arrays = joined(
         wanted, [measure_block(wanted, cases, slice(None), SCORES, users, popularity=POPULARITY, longest=3)]
     )
+    arrays["popularity_ranks"] = popularity_ranks(cases, POPULARITY)
+    arrays["profile_popularity"] = profile_popularity(TRAIN, facts.popularity)[cases.users]
     return outcomes(cases, arrays, wanted, names=names, n=3, longest=3, model=facts), arrays
 
 
@@ -128,6 +131,64 @@ def test_lists_are_diverse_by_what_is_known_of_their_items():
     assert (found.values[0].value, found.values[0].reason) == (1.0, "")
     found, _ = measured("full-ranking", ["diversity@2"])
     assert (found.values[0].value, found.values[0].reason) == (None, "the items have no features")
+
+
+def test_serendipitous_items_are_liked_and_not_listed_by_popularity():
+    # By popularity user 0 is listed 3, 4, 1, 2, and user 1 is listed 3, 0, 1, 2.
+    assert popularity_ranks(made(), POPULARITY).tolist() == [3, 4, 2]
+    assert popularity_ranks(made(barred="none"), POPULARITY).tolist() == [4, 5, 2]
+    names = ["serendipity@2", "serendipity@3"]
+    found, _ = measured("full-ranking", names)  # the liked item is third of both users' lists
+    assert found.arrays["user_values"].tolist() == [[0, 0], [0, 0]]
+    liked = np.array([True, True, False])
+    cases = make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, barred="trained", good=liked)
+    found, _ = measured("full-ranking", names, cases)
+    # Item 2 is first of user 0's list and fourth by popularity; item 1 is third of both.
+    assert found.arrays["user_values"][0].tolist() == pytest.approx([1 / 2, 1 / 3])
+    assert np.isnan(found.arrays["user_values"][1]).all()
+    assert values(found) == {"serendipity@2": pytest.approx(1 / 2), "serendipity@3": pytest.approx(1 / 3)}
+
+
+def test_lists_are_as_popular_as_their_items_and_lifted_against_profiles():
+    names = ["arp@1", "arp@3", "popularity-lift@3"]
+    facts = replace(FACTS, popularity=np.array([4, 1, 0, 2, 1]))
+    found, _ = measured("full-ranking", names, facts=facts)
+    # Lists 2, 3, 1 and 1, 3, 0; profiles 0 and 4.
+    assert found.arrays["user_values"].tolist() == [[0, 1, (1 - 4) / 4], [1, 7 / 3, (7 / 3 - 1) / 1]]
+    assert values(found) == {
+        "arp@1": 0.5,
+        "arp@3": pytest.approx(5 / 3),
+        "popularity-lift@3": pytest.approx((5 / 3 - 5 / 2) / (5 / 2)),
+    }
+    # User 1's profile has no training ratings: only user 0 is in the means.
+    found, _ = measured("full-ranking", names, facts=replace(FACTS, popularity=np.array([4, 1, 0, 2, 0])))
+    assert values(found)["popularity-lift@3"] == pytest.approx(-3 / 4)
+    assert np.isnan(found.arrays["user_values"][1, 2])
+    found, _ = measured("full-ranking", names, facts=replace(FACTS, popularity=np.zeros(5, dtype=int)))
+    assert values(found) == {"arp@1": 0.0, "arp@3": 0.0, "popularity-lift@3": None}
+
+
+def test_serendipity_of_test_observations_is_against_their_order_by_popularity():
+    liked = np.array([False, True, True])
+    cases = make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, barred="trained", good=liked)
+    # User 0's items 1 and 2 are equally popular, so popularity lists item 1 first and the scores list item 2 first.
+    found, _ = measured("test-observations", ["serendipity@1", "serendipity@2"], cases)
+    assert found.arrays["user_values"].tolist() == [[1.0, 0.0], [0.0, 0.0]]
+    assert values(found) == {"serendipity@1": 0.5, "serendipity@2": 0.0}
+
+
+def test_popularity_ranks_are_those_of_a_list_by_popularity():
+    rng = np.random.default_rng(3)
+    dense = np.where(rng.random((20, 60)) < 0.2, 3.0, 0.0)
+    users, items = np.nonzero((dense == 0) & (rng.random((20, 60)) < 0.1))
+    popularity = rng.integers(0, 6, 60)
+    cases = make_cases(
+        csr_array(dense), users, items, np.full(len(users), 5.0), relevant=4, irrelevant=2, seed=1, every=True,
+        barred="trained",
+    )  # fmt: skip
+    lists = first_items(cases, np.zeros((20, 60)), np.arange(20), popularity, 60)
+    ranks = popularity_ranks(cases, popularity)
+    assert [lists.items[user, rank - 1] for user, rank in zip(cases.users, ranks, strict=True)] == cases.items.tolist()
 
 
 def test_one_kind_of_observation_has_no_curve_and_unknown_ratings_no_order():

@@ -29,7 +29,9 @@ def similarity_reference(model, matrix: np.ndarray, kind: str, shrinkage: float,
                 if np.ptp(x) < 1e-9 or np.ptp(y) < 1e-9:
                     continue
                 value = np.corrcoef(x, y)[0, 1]
-            result[i, j] = max(0.0, both.sum() / (both.sum() + shrinkage) * value)
+            result[i, j] = both.sum() / (both.sum() + shrinkage) * value
+            if getattr(model.params, "negative", "drop") == "drop":
+                result[i, j] = max(0.0, result[i, j])
     return result
 
 
@@ -57,11 +59,12 @@ def reference_scores(model, ratings: Ratings, profiles: Profiles) -> np.ndarray:
     for u, row in enumerate(profiles.user_items.toarray().astype(float)):
         for i in range(n_items):
             if params.neighbourhood == "rated":
-                candidates = [j for j in np.flatnonzero(row) if close[i, j] > 0]
+                candidates = [j for j in np.flatnonzero(row) if close[i, j] != 0]
                 chosen = sorted(candidates, key=lambda j: (-close[i, j], j))[: params.neighbours]
             else:
-                nearest = sorted(range(n_items), key=lambda j: (-close[i, j], j))[: params.neighbours]
-                chosen = [j for j in nearest if close[i, j] > 0 and row[j] > 0]
+                others = [j for j in range(n_items) if close[i, j] != 0]
+                nearest = sorted(others, key=lambda j: (-close[i, j], j))[: params.neighbours]
+                chosen = [j for j in nearest if row[j] > 0]
             if not chosen:
                 continue
             if getattr(params, "sum_of", "residuals") == "ratings":
@@ -70,7 +73,7 @@ def reference_scores(model, ratings: Ratings, profiles: Profiles) -> np.ndarray:
             departures = [close[i, j] * (row[j] - mean - bias_of(row) - item_bias[j]) for j in chosen]
             total = sum(departures)
             if kind == "pearson":
-                total /= sum(close[i, j] for j in chosen)
+                total /= sum(abs(close[i, j]) for j in chosen)
             scores[u, i] = mean + bias_of(row) + item_bias[i] + total
     return scores
 
@@ -82,6 +85,7 @@ def reference_scores(model, ratings: Ratings, profiles: Profiles) -> np.ndarray:
     [
         (CorNgr, {"correlate": "ratings"}),
         (CorNgr, {"correlate": "residuals"}),
+        (CorNgr, {"negative": "keep"}),
         (NNCosNgr, {"sum_of": "residuals"}),
         (NNCosNgr, {"sum_of": "ratings"}),
     ],
@@ -111,7 +115,7 @@ def test_defaults_are_those_of_the_papers():
         params = algorithm.Params()
         assert (params.neighbours, params.shrinkage, params.neighbourhood) == (200, 100.0, "rated")
         assert (params.reg_item, params.reg_user) == (25.0, 10.0)
-    assert CorNgr.Params().correlate == "ratings"
+    assert (CorNgr.Params().correlate, CorNgr.Params().negative) == ("ratings", "drop")
     assert NNCosNgr.Params().sum_of == "residuals"
 
 
@@ -141,6 +145,27 @@ def test_negative_correlation_is_no_neighbour():
     ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1, 5, 5, 1], 2, 2, scale=Scale(1, 5, 1))
     model = CorNgr.fit(ratings, rng=np.random.default_rng(0))
     assert np.isneginf(model.score(Profiles.single([0], [5], 2, ratings.scale))).all()
+
+
+def test_negative_correlation_counts_in_the_opposite_direction_if_kept():
+    """The correlation is -1, shrunk by 2 / (2 + 2) to -1/2; a 5 is 1 above the baseline of 4, so item 1 gets 1 less."""
+    ratings = Ratings.from_triples([0, 0, 1, 1], [0, 1, 0, 1], [1, 5, 5, 1], 2, 2, scale=Scale(1, 5, 1))
+    params = CorNgr.Params(shrinkage=2, reg_item=0, reg_user=1, negative="keep")
+    model = CorNgr.fit(ratings, params, rng=np.random.default_rng(0))
+    assert model.neighbour_similarities.tolist() == [-0.5, -0.5]
+    profile = Profiles.single([0], [5], 2, ratings.scale)
+    assert model.score(profile)[0, 1] == pytest.approx(4 + (-0.5 * 1) / 0.5)
+    (explanation,) = model.explain(profile, [1])
+    assert explanation.contributions.tolist() == pytest.approx([-1])
+
+
+def test_recipe_of_a_model_that_drops_negative_correlations_is_as_before_the_choice():
+    assert CorNgr.Params().as_dict() == {
+        "neighbours": 200, "neighbourhood": "rated", "shrinkage": 100.0, "reg_item": 25.0, "reg_user": 10.0,
+        "correlate": "ratings",
+    }  # fmt: skip
+    assert CorNgr.Params(negative="keep").as_dict() == {**CorNgr.Params().as_dict(), "negative": "keep"}
+    assert CorNgr.label(CorNgr.Params(negative="keep")) == "CorNgr (negative=keep)"
 
 
 @pytest.mark.parametrize("kind", [CorNgr, NNCosNgr])
@@ -188,7 +213,11 @@ def test_a_catalogue_too_large_for_all_pairs_is_refused_unless_neighbours_are_bo
 
 @pytest.mark.parametrize("neighbourhood", ["rated", "item"])
 @pytest.mark.parametrize(
-    ("kind", "options"), [(CorNgr, {}), (NNCosNgr, {}), (NNCosNgr, {"sum_of": "ratings"}), (CorNgr, {"reg_user": 0.0})]
+    ("kind", "options"),
+    [
+        *((CorNgr, options) for options in ({}, {"reg_user": 0.0}, {"negative": "keep"})),
+        *((NNCosNgr, options) for options in ({}, {"sum_of": "ratings"})),
+    ],
 )
 def test_the_short_way_to_one_list_gives_the_same_bits(make_ratings, kind, options, neighbourhood):
     ratings = make_ratings(31, 40, 25, density=0.2)

@@ -75,6 +75,16 @@ def test_values_are_frozen_and_listed():
     assert example.changed() == {"count": 5}
 
 
+def test_parameter_added_later_is_listed_only_where_it_differs():
+    @dataclass(frozen=True)
+    class Longer(Example):
+        tone: str = parameter("low", description="Tone.", choices=("low", "high"), is_added=True)
+
+    assert Longer().as_dict() == Example().as_dict()
+    assert Longer(tone="high").as_dict() == {**Example().as_dict(), "tone": "high"}
+    assert Longer.from_mapping(Longer(tone="high").as_dict()).tone == "high"
+
+
 def test_a_whole_number_is_taken_where_a_decimal_is_meant():
     params = registry.params_of("ials", {"reg": 100})
     assert (params.reg, type(params.reg)) == (100.0, float)

@@ -214,6 +214,15 @@ def test_similarities_that_float32_cannot_tell_apart_are_still_sorted():
     assert values.tolist() == [*sorted(close, reverse=True), 0.25, 0.25]
 
 
+def test_negative_similarities_are_sorted_after_all_others():
+    bounds = np.array([0, 5])
+    items = np.arange(5, dtype=np.int32)
+    values = np.array([-0.5, 0.25, -0.5 - 1e-12, 1.0, -1e-6])
+    neighbour_rows.sort_rows(bounds, items, values, n_items=5)
+    assert items.tolist() == [3, 1, 4, 0, 2]
+    assert values.tolist() == [1.0, 0.25, -1e-6, -0.5, -0.5 - 1e-12]
+
+
 def test_pairs_that_float32_holds_for_equal_are_put_in_the_order_of_float64():
     from recommenders.kernels.similarities import unpack_rows
 

@@ -1,0 +1,55 @@
+"""Facts by case that some metrics of whole lists need beside the measurements: the same for every model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.protocols.cases import Cases
+
+FACTS = ("popularity_ranks", "profile_popularity")  # the names of their arrays
+
+
+def popularity_ranks(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Return the rank of each case's item in the user's list by popularity alone, then item number, excluding items
+    barred in `cases`. Returns an int64 array, shape (n_cases,): 1 for the top of the list.
+
+    `popularity`: int array, shape (n_items,).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from evaluation.protocols.cases import make_cases
+    >>> train = csr_array(np.array([[4.0, 0, 0, 0]]))
+    >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
+    ...                    relevant=5, irrelevant=1, seed=1, every=True, barred="trained")
+    >>> popularity_ranks(cases, np.array([9, 1, 1, 7])).tolist()
+    [2]
+    """
+    places = np.empty(cases.n_items, dtype=np.int64)
+    places[np.lexsort((np.arange(cases.n_items), -np.asarray(popularity)))] = np.arange(cases.n_items)
+    ranks = places[cases.items] + 1
+    users, starts = np.unique(cases.users, return_index=True)
+    for user, start, stop in zip(users.tolist(), starts, np.append(starts[1:], len(cases)), strict=True):
+        ranks[start:stop] -= np.searchsorted(np.unique(places[cases.barred(user)]), places[cases.items[start:stop]])
+    return ranks
+
+
+def profile_popularity(user_items: Any, popularity: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+    """Return the mean popularity of the items in each profile: a float array, shape (n_profiles,); NaN for an empty
+    profile.
+
+    `user_items`: csr_array, shape (n_profiles, n_items). `popularity`: int array, shape (n_items,).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> profile_popularity(csr_array(np.array([[4.0, 0, 5.0], [0, 0, 0]])), np.array([9, 1, 2])).tolist()
+    [5.5, nan]
+    """
+    sizes = np.diff(user_items.indptr)
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    sums = np.bincount(rows, weights=popularity[user_items.indices], minlength=len(sizes))
+    return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
