@@ -110,7 +110,8 @@ def of_metric(length: ProfileLength, kind: str) -> list[str]:
         bounds = line.intervals[kind]
         limits = "" if bounds is None else f", 95% CI {bracketed(*bounds, 3, True)}"
         values.append(f"{line.condition} {apa.share(value, 3)}{limits}")
-    sentences = [f"{kind.capitalize()} by algorithm, intervals by resampling users: {'; '.join(values)}."]
+    means = ", mean over users," if length.is_by_user else ""
+    sentences = [f"{kind.capitalize()}{means} by algorithm, intervals by resampling users: {'; '.join(values)}."]
     tests = length.tests(kind).sign_tests
     if isinstance(tests, Undefined):
         return [*(sentences if values else []), f"There is no sign test. {tests.reason}"]

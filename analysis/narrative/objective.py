@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.narrative.words import length_words, plural
-from analysis.results.objective import ProfileLength
+from analysis.results.objective import FULL_RANKING, ObjectiveSide, ProfileLength
 from analysis.tables.cells import listed, written
 from evaluation.splitting.kinds import STRANGERS
 from inference.results import Undefined
@@ -21,9 +21,26 @@ def best_and_worst(length: ProfileLength, n: int) -> str:
     if not values:
         return f"There are no cases to measure recall on, {words}."
     highest, lowest = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
+    means = ", the mean over users," if length.is_by_user else ""
     return (
-        f"Recall at {n} {words} ranges from {written(values[lowest], 3, True)} ({lowest}) to "
+        f"Recall at {n}{means} {words} ranges from {written(values[lowest], 3, True)} ({lowest}) to "
         f"{written(values[highest], 3, True)} ({highest})."
+    )
+
+
+def unmeasured_fallout(run: ObjectiveSide) -> str:
+    """Why a run of whole lists has no fallout; empty for runs of single items.
+
+    Examples
+    --------
+    >>> unmeasured_fallout(ObjectiveSide(n=5, protocol={"name": "one-plus-random"}, split={}, lengths=()))
+    ''
+    """
+    if run.protocol["name"] != FULL_RANKING:
+        return ""
+    return (
+        "Fallout has no value: full ranking measures which relevant cases reach the list, and has no list of its own "
+        "for each disliked item."
     )
 
 

@@ -236,7 +236,8 @@ def _objective_fact(results: Results, comparison: Comparison) -> list[Fact]:
     tests = length.tests(metric.kind)
     pairs = () if isinstance(tests.sign_tests, Undefined) else tests.sign_tests.pairs
     n_significant = sum(pair.is_significant for pair in pairs)
-    evidence = f"{tests.n_cases:,} cases, sign tests: {n_significant} of {plural(len(pairs), 'pair')} differ"
+    counted = f"{tests.n_users:,} users" if length.is_by_user else f"{tests.n_cases:,} cases"
+    evidence = f"{counted}, sign tests: {n_significant} of {plural(len(pairs), 'pair')} differ"
     low, high = written(min(values), 2, True), written(max(values), 2, True)
     return [Fact(metric.name, "objective", f"{low} to {high}", evidence)]
 

@@ -82,6 +82,7 @@ def readme(report: Report) -> str:
     notices = [verdict.simulated_notice(results)]
     if provenance.is_dataset_synthetic:
         notices.append(f"{DATASET_BADGE}. {SYNTHETIC_NOTICE}")
+    weights = "1 for a user with a value" if results.objective.is_by_user else "the user's number of cases"
     lines = [
         f"# {study.title}",
         "",
@@ -108,7 +109,7 @@ def readme(report: Report) -> str:
         "- `data/*_codebook.csv`, `_codebook.json`, `_schema.json`: the meaning of every column",
         "- `data/conditions.csv`: the conditions in the order of the design, with their models",
         "- `data/run-users.csv`: recall and fallout of each model for each test user, by profile length (0 is the "
-        "whole profile), with the user's number of cases; an empty cell means no case",
+        f"whole profile), with {weights}; an empty cell means no case",
         *(
             ["- `data/run-metrics.csv`: every other metric of the models; sign is −1 where lower is better"]
             if results.matrix is not None

@@ -9,10 +9,13 @@ from typing import Any
 from analysis.results.codec import stored
 from analysis.results.perceived import ALPHA
 from analysis.results.rankings import Order, RankBootstrap
+from evaluation.tables import POOLED
 from inference.results import SignTests, Undefined
 
 TESTED_KINDS = ("recall", "fallout")
 KINDS = (*TESTED_KINDS, "precision", "f")
+MEANS = "means over users"
+FULL_RANKING = "full-ranking"
 Bounds = tuple[float, float]
 
 
@@ -49,7 +52,8 @@ class ProfileLength:
     """What the run measured with profiles of this many ratings; 0 means whole profiles.
 
     `by_n` holds recall and fallout at N = 1, 2, 3, …; `served` holds recall and fallout of the lists as participants
-    saw them, and the share of slots filled by popularity, where the run has them.
+    saw them, and the share of slots filled by popularity, where the run has them. With `is_by_user` values are means
+    over users, and each user with a value counts as one case; else they pool the cases of all users.
     """
 
     profile_length: int
@@ -60,6 +64,12 @@ class ProfileLength:
     by_n: dict[str, dict[str, tuple[float | None, ...]]]
     recall: MetricTests
     fallout: MetricTests
+    is_by_user: bool = field(default=False, metadata=stored(is_omitted=True))
+
+    @property
+    def aggregation(self) -> str:
+        """How the values of single users are aggregated."""
+        return MEANS if self.is_by_user else POOLED
 
     def tests(self, kind: str) -> MetricTests:
         """The tests of recall or of fallout."""
@@ -105,6 +115,11 @@ class ObjectiveSide:
     n_irrelevant: int | None = None
     candidates: Candidates | None = field(default=None, metadata=stored(is_omitted=True))
     lengths: tuple[ProfileLength, ...]
+
+    @property
+    def is_by_user(self) -> bool:
+        """Whether values are means over users."""
+        return any(length.is_by_user for length in self.lengths)
 
     def at(self, profile_length: int) -> ProfileLength:
         """The results at one profile length."""

@@ -8,11 +8,20 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.results.objective import KINDS, TESTED_KINDS
 from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import ModelRow, curves, model_rows, table, user_values
+from evaluation.selectors.results import (
+    ModelRow,
+    UserValues,
+    is_pooled,
+    metrics_by_user,
+    model_rows,
+    reported_metrics,
+    user_values,
+)
 from evaluation.selectors.runs import measured_algorithms
 from studies.design.selectors import reportability
 from studies.models import Condition, Study
@@ -105,8 +114,10 @@ class Measured:
 
     `values` holds recall, fallout, precision and f by condition, None where there is no value; `by_n` the
     recall and fallout at N = 1, 2, 3, …. `users` holds recall and fallout by user, shape (n_users,
-    n_conditions), NaN where the user has no case; `cases` the number of cases of each user. `served` holds recall and
-    fallout of the lists as participants saw them, and the share of slots filled by popularity, where the run has them.
+    n_conditions), NaN where the user has no case; `cases` the number of cases of each user. Where values are means over
+    users, `is_by_user`, `users` holds precision and f as well, and a user with a value counts as one case. `served`
+    holds recall and fallout of the lists as participants saw them, and the share of slots filled by popularity, where
+    the run has them.
     """
 
     length: int
@@ -117,6 +128,7 @@ class Measured:
     cases: Mapping[str, NDArray[np.int64]]
     digests: Mapping[str, str]
     served: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    is_by_user: bool = False
 
 
 AS_SERVED = {"recall": "recall(ties=served)", "fallout": "fallout(ties=served)", "filled": "filled-slots"}
@@ -173,35 +185,57 @@ def _how_models_differ(run: EvaluationRun, differing: list[dict[str, str]]) -> s
 
 def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list[int], length: int) -> Measured:
     """Read a run's results for the study's conditions at one profile length."""
-    measured = model_rows(run, length)
-    whole_table, whole_curves = table(run, length, rows=measured), curves(run, length, rows=measured)
-    rows = [whole_table[position] for position in positions]
-    lines = [whole_curves[position] for position in positions]
-    cases = cases_of(run).cases
-    users, counts = {}, {}
-    for metric, is_kind in (("recall", cases.is_relevant), ("fallout", ~cases.is_relevant)):
-        by_user = user_values(run, metric, length, rows=measured)
-        users[metric] = by_user.values[:, positions]
-        owner = np.searchsorted(by_user.user_ids, cases.users[is_kind])
-        counts[metric] = np.bincount(owner, minlength=len(by_user.user_ids)).astype(np.int64)
+    measured, names = model_rows(run, length), reported_metrics(run)
+    rows = [measured[position] for position in positions]
+    by_user = {
+        kind: user_values(run, names[kind], length, rows=measured)
+        for kind in KINDS
+        if kind in names and names[kind] in metrics_by_user(run)
+    }
+    is_by_user = not is_pooled(run)
+    users = {kind: values.values[:, positions] for kind, values in by_user.items()}
+    for kind in TESTED_KINDS:
+        users.setdefault(kind, np.full_like(users["recall"], np.nan))
     return Measured(
         length=length,
         conditions=conditions,
         values={
-            "recall": {name: row.recall for name, row in zip(conditions, rows, strict=True)},
-            "fallout": {name: row.fallout for name, row in zip(conditions, rows, strict=True)},
-            "precision": {name: row.precision for name, row in zip(conditions, rows, strict=True)},
-            "f": {name: row.f_measure for name, row in zip(conditions, rows, strict=True)},
+            kind: {
+                name: row.cells[names[kind]].value if kind in names else None
+                for name, row in zip(conditions, rows, strict=True)
+            }
+            for kind in KINDS
         },
         by_n={
-            "recall": {name: line.recall for name, line in zip(conditions, lines, strict=True)},
-            "fallout": {name: line.fallout for name, line in zip(conditions, lines, strict=True)},
+            kind: {
+                name: row.cells[names[kind]].by_n if kind in names else ()
+                for name, row in zip(conditions, rows, strict=True)
+            }
+            for kind in TESTED_KINDS
         },
         users=users,
-        cases=counts,
+        cases=_users_once(users) if is_by_user else _case_counts(run, by_user),
         digests={name: row.users_digest for name, row in zip(conditions, rows, strict=True)},
         served=_served(measured, conditions, positions),
+        is_by_user=is_by_user,
     )
+
+
+def _case_counts(run: EvaluationRun, by_user: Mapping[str, UserValues]) -> dict[str, NDArray[np.int64]]:
+    """The number of cases of each user, which pooled values weigh."""
+    cases = cases_of(run).cases
+    counts = {}
+    for kind, is_kind in (("recall", cases.is_relevant), ("fallout", ~cases.is_relevant)):
+        user_ids = by_user[kind].user_ids
+        owner = np.searchsorted(user_ids, cases.users[is_kind])
+        counts[kind] = np.bincount(owner, minlength=len(user_ids)).astype(np.int64)
+    return counts
+
+
+def _users_once(users: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.int64]]:
+    """One case of each user with a value, so that sums of hits over sums of cases are means over users."""
+    has_value = {kind: ~np.isnan(values).any(axis=1) for kind, values in users.items()}
+    return {kind: np.asarray(mask, dtype=np.int64) for kind, mask in has_value.items()}
 
 
 def _served(rows: Sequence[ModelRow], conditions: tuple[str, ...], positions: list[int]) -> dict[str, dict[str, float]]:

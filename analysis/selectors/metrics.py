@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.results.matrix import KNOWN_USERS
+from analysis.results.objective import TESTED_KINDS
 from analysis.selectors.inputs import conditions_of
 from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.metrics.registry import METRICS
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
-from evaluation.selectors.results import ModelRow, metrics_by_user, model_rows, user_values
+from evaluation.selectors.results import ModelRow, metrics_by_user, model_rows, reported_metrics, user_values
 from evaluation.selectors.runs import DEVELOPMENT, measured_algorithms, succeeded_runs
 from evaluation.splitting.kinds import STRANGERS
 from studies.models import Study
@@ -113,16 +114,18 @@ def _metrics_of(
     run: EvaluationRun, conditions: Sequence[str], positions: Sequence[int], *, protocol: str
 ) -> list[StoredMetric]:
     metrics = []
+    # The metrics that the report tests have the names of its plan, and are resampled there.
+    reported = {} if protocol else {name: kind for kind, name in reported_metrics(run).items() if kind in TESTED_KINDS}
+    by_user = set(metrics_by_user(run)) - set(reported)
     for length in (0, *run.profile_lengths):
         measured = model_rows(run, length)
-        by_user = metrics_by_user(run) if protocol else []
         rows = [measured[position] for position in positions]
         for name in sorted({name for row in rows for name in row.cells if is_metric(name)}, key=_order):
             users = _users(run, name, length, measured) if name in by_user else None
             cells = {condition: row.cells.get(name) for condition, row in zip(conditions, rows, strict=True)}
             metrics.append(
                 StoredMetric(
-                    name=name,
+                    name=reported.get(name, name),
                     n=run.n,
                     protocol=protocol,
                     profile_length=length,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from analysis.results.objective import TESTED_KINDS
 from evaluation.models import EvaluationRun
 from evaluation.selectors.repeats import repeated_values, repeats_of, results_digest
+from evaluation.selectors.results import reported_metrics
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,13 @@ def repetitions_of(run: EvaluationRun, conditions: tuple[str, ...], positions: S
     repeats = repeats_of(run)
     if not repeats:
         return None
-    runs, columns = [run, *repeats], list(positions)
+    runs, columns, names = [run, *repeats], list(positions), reported_metrics(run)
     measures = []
     for length in (0, *run.profile_lengths):
         for kind in TESTED_KINDS:
-            values = repeated_values(runs, kind, length)
+            if kind not in names:
+                continue
+            values = repeated_values(runs, names[kind], length)
             measures.append(RepeatedMeasure(kind, length, values.hits[:, :, columns], values.cases))
     return Repetitions(
         seeds=tuple(each.seed for each in runs),

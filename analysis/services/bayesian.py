@@ -125,6 +125,11 @@ def _read(report: Report, results: Results, answers: Answers) -> _Data | Undefin
         return Undefined("The ratings of single items are incomplete.")
     labels = answers.conditions
     measured = measured_by(report.run, labels, positions_in(report.study, report.run), primary.profile_length)
+    if measured.is_by_user:
+        return Undefined(
+            f"The {primary.kind} of this run is a mean over users, and the model needs the hits of single cases, which "
+            "one-plus-random counts."
+        )
     ratings = _ratings(answers, names)
     hits, cases = _hits(measured, primary, [labels.index(name) for name in names])
     return _Data(

@@ -28,8 +28,8 @@ def study_measured(
 ) -> tuple[ProfileLength, dict[Metric, Ranking]]:
     """Intervals and tests of one profile length; returns the results and the ranking by each metric.
 
-    Users are resampled whole, with all their cases of both kinds: recall is hits over cases, so a user with
-    many cases weighs as much as in the printed value.
+    Users are resampled whole, with all their cases of both kinds: pooled recall is hits over cases, so a user with
+    many cases weighs as much as in the printed value; in means over users every user weighs the same.
     """
     resampled = _resampled(measured, rng, resamples)
     intervals = metric_intervals(measured, resampled, generality)
@@ -73,22 +73,25 @@ def study_measured(
         by_n={kind: dict(lines) for kind, lines in measured.by_n.items()},
         recall=tests["recall"],
         fallout=tests["fallout"],
+        is_by_user=measured.is_by_user,
     )
     return result, rankings
 
 
 def _resampled(measured: Measured, rng: np.random.Generator, resamples: int) -> dict[str, Floats]:
-    """Recall and fallout of every resample of users: sums of hits over sums of cases, of the same users."""
+    """Recall and fallout of every resample of users: sums of hits over sums of cases, of the same users; of means over
+    users, precision and F as well.
+    """
     k = len(measured.conditions)
     columns = []
-    for kind in TESTED_KINDS:
+    for kind in measured.users:
         cases = measured.cases[kind].astype(np.float64)
         columns += [np.nan_to_num(measured.users[kind]) * cases[:, None], cases[:, None]]
     draws = user_means(np.hstack(columns), resamples, rng)
     if isinstance(draws, Undefined):
         return {}
     resampled = {}
-    for index, kind in enumerate(TESTED_KINDS):
+    for index, kind in enumerate(measured.users):
         first = index * (k + 1)
         hits, cases = draws[:, first : first + k], draws[:, first + k]
         has_cases = cases > 0
@@ -103,8 +106,8 @@ def metric_intervals(
 ) -> dict[str, dict[str, Bounds | None]]:
     """95% percentile intervals of recall, fallout, precision and F of each condition.
 
-    Precision and F have intervals where every resample has cases of both kinds: their values then belong to the same
-    users.
+    Pooled precision and F have intervals where every resample has cases of both kinds: their values then belong to the
+    same users.
     """
     draws: dict[str, Floats] = dict(resampled)
     recall, fallout = resampled.get("recall"), resampled.get("fallout")

@@ -117,8 +117,11 @@ def comparisons_table(comparisons: Sequence[Comparison], n: int, n_family: int |
     )
 
 
-def metrics_table(comparisons: Sequence[Comparison], primary: Comparison, n: int) -> Table:
-    """How well each metric ranks the algorithms as the primary variable does."""
+def metrics_table(comparisons: Sequence[Comparison], primary: Comparison, n: int, *, is_by_user: bool = False) -> Table:
+    """How well each metric ranks the algorithms as the primary variable does.
+
+    `is_by_user`: values are means over users, and F does not follow from recall.
+    """
     rows = tuple(
         Row(
             (text(comparison.metric(n).name), *_tau_cells(comparison), _direction_cell(comparison.directions)),
@@ -137,8 +140,8 @@ def metrics_table(comparisons: Sequence[Comparison], primary: Comparison, n: int
         f"Rank correlations of the metrics with {primary.variable.in_text}",
         columns,
         rows,
-        "Recall and F give the same ranking and count as one metric. Lower fallout is better and ranks first. "
-        f"{STABILITY_NOTE}",
+        f"{'' if is_by_user else 'Recall and F give the same ranking and count as one metric. '}"
+        f"Lower fallout is better and ranks first. {STABILITY_NOTE}",
         "Family",
     )
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from analysis.results.objective import KINDS, TESTED_KINDS, ObjectiveSide, ProfileLength
-from analysis.tables.cells import MISSING, decimal, interval, probability, share_cell, whole
+from analysis.tables.cells import MISSING, decimal, interval, listed, probability, share_cell, whole
 from analysis.tables.orders import dominance_cells, tiered_names
 from documents.tables import Cell, Column, Row, Table, text
 from evaluation.tables import POOLED
 from inference.results import Undefined
 
 KIND_NAMES = {"recall": "Recall", "fallout": "Fallout", "precision": "Precision", "f": "F"}
+
+POOLED_NOTE = (
+    f"Values are {POOLED}: a user with many cases has more weight. "
+    "Precision after Raghavan, Bollmann and Jung: where most cases are relevant it is close to 1 and F is close to "
+    "recall, so comparisons count the two as one metric."
+)
 
 
 def length_name(length: int) -> str:
@@ -39,10 +45,19 @@ def table_2(objective: ObjectiveSide) -> Table:
         f"Table 2. Objective measures at N = {objective.n}",
         tuple(columns),
         tuple(rows),
-        f"Values are {POOLED}: a user with many cases has more weight. "
-        "Precision after Raghavan, Bollmann and Jung: where most cases are relevant it is close to 1 and F is close to "
-        "recall, so comparisons count the two as one metric.",
+        _means_note(objective) if objective.is_by_user else POOLED_NOTE,
     )
+
+
+def _means_note(objective: ObjectiveSide) -> str:
+    measured = [kind for kind in KINDS if any(length.defined_values(kind) for length in objective.lengths)]
+    missing = [KIND_NAMES[kind] for kind in KINDS if kind not in measured and kind not in TESTED_KINDS]
+    note = (
+        "Values are means over users: each user with a relevant case has the same weight. Recall is the share of the "
+        "user's relevant cases in the list, precision the share of the list that is relevant cases; unrated items "
+        "count as not relevant."
+    )
+    return f"{note} The run did not measure {listed(missing)}." if missing else note
 
 
 def intervals_table(length: ProfileLength) -> Table:
@@ -62,8 +77,8 @@ def intervals_table(length: ProfileLength) -> Table:
         f"Objective measures with intervals, {length_name(length.profile_length)}",
         tuple(columns),
         tuple(rows),
-        f"Values are {POOLED}. Percentile intervals over resampled users; the share of relevant cases in precision is "
-        "fixed.",
+        f"Values are {length.aggregation}. Percentile intervals over resampled users"
+        f"{'.' if length.is_by_user else '; the share of relevant cases in precision is fixed.'}",
     )
 
 
@@ -132,6 +147,7 @@ def signs_table(length: ProfileLength, kind: str) -> Table | None:
         )
         for pair in tests.sign_tests.pairs
     )
+    with_cases = "" if length.is_by_user else f" with {tests.n_cases:,} cases"
     more = "more fallout for" if kind == "fallout" else "better served by"
     columns = (
         Column("Algorithm A"), Column("Algorithm B"), Column(f"Users {more} A", True, "objective"),
@@ -143,8 +159,7 @@ def signs_table(length: ProfileLength, kind: str) -> Table | None:
         f"Sign tests on {kind} by user, {length_name(length.profile_length)}",
         columns,
         rows,
-        f"{tests.n_users:,} users with {tests.n_cases:,} cases. Ties do not enter a test. Holm's correction is over "
-        "all pairs.",
+        f"{tests.n_users:,} users{with_cases}. Ties do not enter a test. Holm's correction is over all pairs.",
     )
 
 
@@ -166,8 +181,9 @@ def objective_order(length: ProfileLength, kind: str) -> Table:
         for tier, name in tiered_names(order)
     )
     columns = (
-        Column("Algorithm"), Column(f"{kind.capitalize()}, {POOLED}", True, "objective"), Column("Dominates", True),
-        Column("Dominated by", True), Column("Letters"), Column("Rank, 95% bootstrap CI", True),
+        Column("Algorithm"), Column(f"{kind.capitalize()}, {length.aggregation}", True, "objective"),
+        Column("Dominates", True), Column("Dominated by", True), Column("Letters"),
+        Column("Rank, 95% bootstrap CI", True),
     )  # fmt: skip
     better = "lower fallout" if kind == "fallout" else "higher recall"
     return Table(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.results.objective import MEANS
 from analysis.results.offline import OfflineEffect, OfflineMetric, PooledMetric, RepeatedMetric, Repeats
 from analysis.results.report import Results
 from analysis.tables.cells import MISSING, decimal, interval, probability, share_cell, whole
@@ -64,13 +65,17 @@ def _ranks_cell(ranks: Ranks) -> Cell:
     return Cell(f"{low}" if low == high else f"{low} to {high}", low)
 
 
-def effects_table(measured: OfflineMetric) -> Table | None:
-    """Tied users, effect size and difference of every pair, by one metric of the run."""
+def effects_table(measured: OfflineMetric, *, is_by_user: bool = False) -> Table | None:
+    """Tied users, effect size and difference of every pair, by one metric of the run.
+
+    `is_by_user`: values are means over users; else they pool the cases of all users.
+    """
     heading = _Heading(
         key=f"effects-{measured.kind}-{_slug(measured.profile_length)}",
         title=f"Effect sizes of the sign tests on {measured.kind}, {length_name(measured.profile_length)}",
         kind=measured.kind,
         method="over resampled users (percentiles)",
+        values=_values(is_by_user),
     )
     return _effects_table(measured.effects, heading)
 
@@ -87,6 +92,11 @@ class _Heading:
     title: str
     kind: str
     method: str
+    values: str
+
+
+def _values(is_by_user: bool) -> str:
+    return MEANS if is_by_user else "pooled values"
 
 
 def _effects_table(
@@ -122,7 +132,7 @@ def _effects_table(
         rows,
         f"Tied users: share of users with equal {kind} under both algorithms. Higher {kind} with A: share of the other "
         "users; .50 where neither algorithm is ahead; exact limits (Clopper and Pearson). The difference is that of "
-        f"the pooled values, with limits for each pair separately, {heading.method}.",
+        f"the {heading.values}, with limits for each pair separately, {heading.method}.",
     )
 
 
@@ -137,7 +147,7 @@ def _effect_cells(effect: SignEffect | Undefined) -> tuple[Cell, ...]:
     )
 
 
-def repeats_table(repeats: Repeats, measured: RepeatedMetric) -> Table | None:
+def repeats_table(repeats: Repeats, measured: RepeatedMetric, *, is_by_user: bool = False) -> Table | None:
     """One metric over all repetitions; None where it is not pooled."""
     result = measured.result
     if isinstance(result, Undefined):
@@ -160,6 +170,9 @@ def repeats_table(repeats: Repeats, measured: RepeatedMetric) -> Table | None:
         for row in result.rows
     )
     kind = measured.kind.capitalize()
+    together = "Hits over cases of all repetitions together."
+    if is_by_user:
+        together = "Means over the users of all repetitions together."
     columns = (
         Column("Algorithm"), Column(f"{kind}, this run", True, "objective"),
         Column("All repetitions", True, "objective"), Column("SE", True), Column("95% CI", True),
@@ -171,13 +184,13 @@ def repeats_table(repeats: Repeats, measured: RepeatedMetric) -> Table | None:
         f"{kind} over {repeats.n} repetitions, {length_name(measured.profile_length)}",
         columns,
         rows,
-        f"{result.n_users:,} users. Hits over cases of all repetitions together. The standard error has users as "
+        f"{result.n_users:,} users. {together} The standard error has users as "
         "clusters over all repetitions and repetitions as clusters over all users (Cameron, Gelbach and Miller, 2011); "
         "intervals by Student's t with Satterthwaite's degrees of freedom.",
     )
 
 
-def repeated_effects_table(measured: RepeatedMetric) -> Table | None:
+def repeated_effects_table(measured: RepeatedMetric, *, is_by_user: bool = False) -> Table | None:
     """Sign tests of users' values over all repetitions, with their effect sizes; None where there are none."""
     result = measured.result
     if isinstance(result, Undefined) or isinstance(result.sign_tests, Undefined):
@@ -187,6 +200,7 @@ def repeated_effects_table(measured: RepeatedMetric) -> Table | None:
         title=f"Sign tests on {measured.kind} by user over all repetitions, {length_name(measured.profile_length)}",
         kind=measured.kind,
         method="over users and repetitions (Student's t)",
+        values=_values(is_by_user),
     )
     return _effects_table(result.effects, heading, _holm_cells(result))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,20 @@ from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun, MetricResult, RunPart
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.runs import measured_algorithms, metric_names
+
+# The stored names of a report's metrics by protocol; {n} is replaced by the list length.
+_REPORTED: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "one-plus-random": {
+            "recall": "recall",
+            "fallout": "fallout",
+            "precision": "precision-raghavan",
+            "f": "f",
+        },
+        "full-ranking": {"recall": "recall@{n}", "precision": "precision@{n}", "f": "f-beta@{n}"},
+    }
+)
+REPORTED_PROTOCOLS = tuple(_REPORTED)
 
 
 @dataclass(frozen=True)
@@ -178,6 +193,38 @@ def check_protocol(run: EvaluationRun) -> None:
             f"Run {run.pk} was measured by {run.protocol['name']}, which has no recall and fallout of single items. "
             "Choose a run with one-plus-random.",
         )
+
+
+def is_pooled(run: EvaluationRun) -> bool:
+    """Whether values pool the cases of all users; those of other protocols are means over users."""
+    return bool(run.protocol["name"] == "one-plus-random")
+
+
+def reported_metrics(run: EvaluationRun) -> dict[str, str]:
+    """Return the stored names of the metrics of a report that the run measured, by their names there: recall, fallout,
+    precision and f.
+
+    Raises ParallaxError with code ``run.other_protocol``: the protocol has no recall of lists that are served. Code
+    ``run.no_recall``: the run did not measure recall at its list length.
+    """
+    protocol = run.protocol["name"]
+    if protocol not in _REPORTED:
+        raise ParallaxError(
+            "run.other_protocol",
+            f"Run {run.pk} was measured by {protocol}, which has no recall of whole lists, so no report can use it. "
+            f"Choose a run with {' or '.join(_REPORTED)}.",
+        )
+    if protocol == "one-plus-random":
+        return dict(_REPORTED[protocol])
+    names = {kind: str(named_metric(name.format(n=run.n))) for kind, name in _REPORTED[protocol].items()}
+    measured = metric_names(run)
+    if names["recall"] not in measured:
+        raise ParallaxError(
+            "run.no_recall",
+            f"Run {run.pk} did not measure {names['recall']}, which a report needs. Evaluate the algorithms again with "
+            "this metric among the metrics, which uses the trained models again.",
+        )
+    return {kind: name for kind, name in names.items() if name in measured}
 
 
 def curves(run: EvaluationRun, profile_length: int = 0, *, rows: Sequence[ModelRow] | None = None) -> list[Curve]:

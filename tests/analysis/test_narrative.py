@@ -43,7 +43,7 @@ def results(*comparisons: Comparison, **changes: Any) -> Results:
     plain = {
         "mode": "live",
         "flow": {"analysed": 210},
-        "objective": {"n": 5},
+        "objective": {"n": 5, "lengths": []},
         "conditions": [{"label": name, "n": 30} for name in "ABCDEFG"],
         **changes,
     }

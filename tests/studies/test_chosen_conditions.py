@@ -129,7 +129,8 @@ def test_what_cannot_be_chosen(draft: Study) -> None:
 
 def test_models_of_other_versions_and_protocols_are_not_offered(draft: Study, run: EvaluationRun) -> None:
     make_run_at("succeeded", version=make_version(name="others"), algorithms="puresvd:factors=2")
-    make_run_at("succeeded", version=run.version, algorithms="puresvd:factors=3", protocol={"name": "full-ranking"})
+    protocol = {"name": "rating-prediction"}
+    make_run_at("succeeded", version=run.version, algorithms="puresvd:factors=3", protocol=protocol)
     assert [entry.label for entry in available_models(draft)] == ["TopPop", "CorNgr", "PureSVD4"]
 
 

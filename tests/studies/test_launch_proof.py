@@ -80,21 +80,22 @@ def test_usage_data_are_proved_with_and_without_a_taken_item() -> None:
     assert launch_problems(make_study(run=run, status="draft")) == []
 
 
-def _full_ranking(version: Any) -> EvaluationRun:
-    return make_run_at("succeeded", version=version, protocol={"name": "full-ranking"})
+def _rating_prediction(version: Any) -> EvaluationRun:
+    return make_run_at("succeeded", version=version, protocol={"name": "rating-prediction"})
 
 
 def test_a_study_of_a_run_whose_report_would_be_refused_is_not_made() -> None:
-    run = _full_ranking(make_study().dataset_version)
+    run = _rating_prediction(make_study().dataset_version)
     with pytest.raises(ParallaxError) as refusal:
-        create_study(slug="full", version=run.version, run=run)
+        create_study(slug="predicted", version=run.version, run=run)
     assert refusal.value.code == "study.run_not_reportable"
-    assert "one-plus-random" in str(refusal.value)
+    assert "was measured by rating-prediction" in str(refusal.value)
+    assert "Choose a run with one-plus-random or full-ranking" in str(refusal.value)
 
 
 def test_a_draft_of_such_a_run_is_not_launched_for_the_reason_that_the_report_gives() -> None:
     study = make_study(status="draft")
-    run = _full_ranking(study.dataset_version)
+    run = _rating_prediction(study.dataset_version)
     draft = draft_on(run, study)
     (problem,) = launch_problems(draft)
     launched = make_study(slug="launched")
@@ -107,13 +108,29 @@ def test_a_draft_of_such_a_run_is_not_launched_for_the_reason_that_the_report_gi
 
 
 def _remade(run: EvaluationRun, study: Study) -> EvaluationRun:
-    """The full-ranking run, of the very models that another study pinned."""
+    """The run, of the very models that another study pinned."""
     for condition, algorithm in zip(
         study.conditions.order_by("position"), run.algorithms.order_by("position"), strict=True
     ):
         condition.model, condition.model_digest = algorithm.model, algorithm.model.digest  # type: ignore[union-attr]
         condition.save()
     return run
+
+
+def test_a_run_without_recall_at_its_list_length_is_refused() -> None:
+    run = make_run_at("succeeded", protocol={"name": "full-ranking"}, metrics=["ndcg@5", "recall@10"])
+    with pytest.raises(ParallaxError, match=r"did not measure recall@5.*Evaluate the algorithms again") as refusal:
+        create_study(slug="full", version=run.version, run=run)
+    assert refusal.value.code == "study.run_not_reportable"
+
+
+def test_fallout_is_no_primary_metric_of_whole_lists() -> None:
+    study = make_study(run=make_run_at("succeeded", protocol={"name": "full-ranking"}), status="draft")
+    assert launch_problems(study) == []
+    change_design(study=study, settings={"primary": {"perceived": "accuracy", "objective": "fallout"}})
+    study.refresh_from_db()
+    (problem,) = launch_problems(study)
+    assert "fallout, which full-ranking does not measure. Choose recall" in problem
 
 
 def test_a_primary_metric_without_a_case_is_refused() -> None:

@@ -54,7 +54,7 @@ def certainty_section(results: Results, figure: FigureMaker, run_figure: FigureM
     if primary is None or not results.flow.analysed:
         return section
     section.draw(_strip(primary, "perceived", n, figure), _strip(primary, "objective", n, run_figure))
-    section.put(tables.metrics_table(results.comparisons, primary, n))
+    section.put(tables.metrics_table(results.comparisons, primary, n, is_by_user=results.objective.is_by_user))
     section.say(agreement.agreement(primary), "says")
     section.say(agreement.same_direction(primary))
     contradictions = agreement.contradictions(primary, n, results.study.words.consumed)

@@ -7,7 +7,7 @@ from analysis.models import Report
 from analysis.narrative import figures as titles
 from analysis.narrative import objective as objective_narrative
 from analysis.narrative import plan as plan_narrative
-from analysis.results.objective import ObjectiveSide
+from analysis.results.objective import FULL_RANKING, ObjectiveSide
 from analysis.results.report import Results
 from analysis.tables import figures as figure_tables
 from analysis.tables import method as tables
@@ -65,6 +65,8 @@ def _measures(results: Results, noun: str) -> str:
 
 
 def _run(run: ObjectiveSide) -> str:
+    if run.protocol["name"] == FULL_RANKING:
+        return _whole_lists(run)
     candidates = f"{run.protocol['negatives']:,}"
     if run.candidates is not None:
         candidates = CandidateRange(run.candidates.fewest, run.candidates.most, run.candidates.target).in_words
@@ -73,6 +75,21 @@ def _run(run: ObjectiveSide) -> str:
         f"{run.n_relevant or 0:,} relevant cases (ratings of {run.protocol['relevant']:g} or more) for recall, and "
         f"{run.n_irrelevant or 0:,} irrelevant ones (ratings of {run.protocol['irrelevant']:g} or less) for fallout. "
         f"A hit is a rank among the first {run.n}. The models are those that participants met, by digest. "
+        f"{objective_narrative.acquaintance(run.split)}"
+    )
+
+
+def _whole_lists(run: ObjectiveSide) -> str:
+    barred = "every item of the catalogue, items that had trained the user's profile included"
+    if run.protocol["known"] == "left-out":
+        barred = "every item that the user had not rated in training"
+    return (
+        f"The offline run ranked {barred}, in one list per user as it is served: by score, equal scores by "
+        f"popularity. A relevant case ({run.n_relevant or 0:,} hidden ratings of {run.protocol['relevant']:g} or more) "
+        f"is a hit among the first {run.n}; all other items, the unrated ones included, count as not relevant, so "
+        "precision does not count the items that a user likes but never rated. Recall is the mean over users with a "
+        "relevant case of the share of their relevant cases in the list, and cannot be compared with recall of "
+        "one-plus-random. The models are those that participants met, by digest. "
         f"{objective_narrative.acquaintance(run.split)}"
     )
 

@@ -23,6 +23,7 @@ def objective_section(results: Results, figure: FigureMaker) -> Section:
         section.say(narrative.best_and_worst(length, run.n))
     for length in cut:
         section.say(narrative.shorter(whole, length))
+    section.say(narrative.unmeasured_fallout(run))
     section.put(tables.table_2(run))
     for length in run.lengths:
         section.say(narrative.served(length))

@@ -17,7 +17,7 @@ def rank_sets_section(results: Results) -> Section:
     section.put(tables.offline_rank_sets_table(results))
     for measured in results.offline:
         section.say(narrative.tied(measured, results.objective.n))
-        section.put(tables.effects_table(measured), is_folded=True)
+        section.put(tables.effects_table(measured, is_by_user=results.objective.is_by_user), is_folded=True)
     return section
 
 
@@ -27,11 +27,12 @@ def repeats_section(results: Results) -> Section:
     repetitions = results.repeats
     if repetitions is None:
         return section
+    is_by_user = results.objective.is_by_user
     for sentence in narrative.repeats(results, repetitions):
         section.say(sentence)
     for measured in repetitions.metrics:
         is_folded = measured.kind == "fallout" or bool(measured.profile_length)
-        section.put(tables.repeats_table(repetitions, measured), is_folded=is_folded)
-        section.put(tables.repeated_effects_table(measured), is_folded=True)
+        section.put(tables.repeats_table(repetitions, measured, is_by_user=is_by_user), is_folded=is_folded)
+        section.put(tables.repeated_effects_table(measured, is_by_user=is_by_user), is_folded=True)
     section.put(tables.seeds_table(repetitions), is_folded=True)
     return section

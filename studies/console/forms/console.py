@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from evaluation.models import EvaluationRun
+from evaluation.selectors.results import is_pooled
 from studies.console.forms.assignment import AssignmentForm
 from studies.console.forms.contrast import PrimaryTestFields
 from studies.console.forms.plan import PlanFields
@@ -65,7 +66,8 @@ def metric_keys(profile_lengths: Sequence[int]) -> list[str]:
 
 class _RunChoice(forms.ModelChoiceField[EvaluationRun]):
     def label_from_instance(self, run: EvaluationRun) -> str:
-        return f"Run {run.pk} on {run.version.dataset} · {run.n_algorithms} algorithms"  # type: ignore[attr-defined]
+        label = f"Run {run.pk} on {run.version.dataset} · {run.n_algorithms} algorithms"  # type: ignore[attr-defined]
+        return label if is_pooled(run) else f"{label} · {run.protocol['name']}"
 
 
 class NewStudyForm(forms.Form):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from catalog.models import DatasetVersion
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun, TrainedModel
+from evaluation.selectors.results import is_pooled
 from evaluation.selectors.runs import measured_algorithms, succeeded_runs
 from studies.design.selectors.reportability import check_run
 from studies.models import Study
@@ -25,8 +26,7 @@ class AvailableModel:
 def available_models(study: Study) -> list[AvailableModel]:
     """The models of all runs that a report can use, each once, those of the study's own run first."""
     found: dict[str, AvailableModel] = {}
-    runs = sorted(reportable_runs(study.dataset_version), key=lambda run: run.pk != study.run_id)
-    for run in runs:
+    for run in _own_first(study):
         for algorithm in measured_algorithms(run):
             if algorithm.model is not None:
                 found.setdefault(algorithm.model.digest, AvailableModel(algorithm.label, algorithm.model, run))
@@ -34,13 +34,20 @@ def available_models(study: Study) -> list[AvailableModel]:
 
 
 def run_with(study: Study, digests: Collection[str]) -> EvaluationRun | None:
-    """The study's own run if it measured all of these models, else the newest that did; None where none did."""
-    runs = sorted(reportable_runs(study.dataset_version), key=lambda run: run.pk != study.run_id)
-    for run in runs:
+    """The study's own run if it measured all of these models, else the newest that did, with recall of single items if
+    there is one; None where none did.
+    """
+    for run in _own_first(study):
         measured = {algorithm.model.digest for algorithm in measured_algorithms(run) if algorithm.model is not None}
         if measured.issuperset(digests):
             return run
     return None
+
+
+def _own_first(study: Study) -> list[EvaluationRun]:
+    """The study's own run, those with recall of single items, and the others; each newest first."""
+    runs = reportable_runs(study.dataset_version)
+    return sorted(runs, key=lambda run: (run.pk != study.run_id, not is_pooled(run)))
 
 
 def reportable_runs(version: DatasetVersion) -> list[EvaluationRun]:

@@ -12,7 +12,6 @@ from inference.power import anova_power
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_sentence
 from studies.design.narrative.plan import (
     can_be_significant,
-    metric_label,
     perceived_labels,
     planned_sentences,
     primary_test_sentence,
@@ -21,7 +20,13 @@ from studies.design.narrative.plan import (
 )
 from studies.design.selectors.literal_numbers import literal_number_warnings
 from studies.design.selectors.placeholders import asked_questions
-from studies.design.selectors.planning import MEDIUM, WISHED_POWER, method_sentence, planned_number
+from studies.design.selectors.planning import (
+    MEDIUM,
+    WISHED_POWER,
+    method_sentence,
+    objective_name,
+    planned_number,
+)
 from studies.design.selectors.texts import language_name, languages_in_translation, texts_of
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import BLOCKS
@@ -96,7 +101,7 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
         ("Texts", f"{'; '.join(titles)}, {digest_of(study.texts)[:12]}"),
         (
             "Primary pair",
-            f"{labels[primary['perceived']]} and {metric_label(primary['objective'], study.run.n)}",
+            f"{labels[primary['perceived']]} and {objective_name(study)}",
         ),
         ("Primary test", test_sentence.removeprefix("Primary test: ")),
         ("Smallest effect of interest", "none" if smallest is None else f"{smallest:g} points of the primary variable"),

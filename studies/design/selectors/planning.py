@@ -10,6 +10,7 @@ from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import derived_seed, rng_for
 from evaluation.enums import RunStatus
 from evaluation.selectors.paired_tests import intervals
+from evaluation.selectors.results import is_pooled, reported_metrics
 from evaluation.selectors.runs import measured_algorithms
 from inference.agreement import MOST_COUNTED
 from inference.power import (
@@ -181,7 +182,7 @@ def _primary_test_sentence(study: Study, contrast: Contrast | None, k: int, *, n
     measured = _measured(study, primary["objective"])
     values, errors = measured or (tuple(map(float, range(k))), (0.0,) * k)
     found = rank_power(values, errors, n, f, rng=rng_for(study.seed, "primary-power"), alpha=alpha)
-    name = metric_label(primary["objective"], study.run.n)
+    name = objective_name(study)
     return rank_power_sentence(found, n=n, f=f, alpha=alpha, metric=name, is_measured=measured is not None)
 
 
@@ -194,7 +195,7 @@ def _measured(study: Study, objective: str) -> tuple[tuple[float, ...], tuple[fl
     if run.status != RunStatus.SUCCEEDED or report_problems(study, objective):
         return None
     metric, _at, profile = objective.partition("@profile")
-    found = intervals(run, metric, int(profile or 0))
+    found = intervals(run, reported_metrics(run)[metric], int(profile or 0))
     algorithms = list(measured_algorithms(run))
     values, errors = [], []
     for position in positions_in(study, run):
@@ -222,6 +223,12 @@ def _method_sentence(method: Method) -> str:
     if method.name == LEAST_FILLED:
         return "Assignment to the condition furthest from its target, equal ones by a draw."
     return "Assignment by simple randomisation among the conditions that are not full."
+
+
+def objective_name(study: Study) -> str:
+    """The primary offline metric; of a run of whole lists it says what its recall is."""
+    name = metric_label(study.settings["primary"]["objective"], study.run.n)
+    return name if is_pooled(study.run) else f"{name}, mean over users in {study.run.protocol['name']}"
 
 
 def method_sentence(study: Study) -> str:
@@ -302,7 +309,7 @@ def preregistration_plan(study: Study) -> Plan:
         hypothesis=settings.get("hypothesis", ""),
         perceived=primary["perceived"],
         perceived_name=perceived_labels(questionnaire)[primary["perceived"]],
-        objective_name=metric_label(primary["objective"], study.run.n),
+        objective_name=objective_name(study),
         conditions=conditions,
         dataset=f"{version} (`{version.content_hash[:12]}`)",
         known_items=known_items_phrase(settings),

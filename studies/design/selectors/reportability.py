@@ -8,7 +8,7 @@ from core.errors import ParallaxError
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import check_protocol
+from evaluation.selectors.results import reported_metrics
 from evaluation.selectors.runs import measured_algorithms
 from evaluation.splitting.kinds import STRANGERS
 from studies.models import Study
@@ -17,14 +17,14 @@ from studies.models import Study
 def check_run(run: EvaluationRun) -> None:
     """Refuse a run that no report can be computed from.
 
-    Raises `report.run_not_finished`, `run.other_protocol`, `run.many_models`.
+    Raises `report.run_not_finished`, `run.other_protocol`, `run.no_recall`, `run.many_models`.
     """
     if run.status != RunStatus.SUCCEEDED:
         raise ParallaxError(
             "report.run_not_finished",
             f"Run {run.pk} is {run.status}; a report needs a run that has succeeded. Wait for it, or choose another.",
         )
-    check_protocol(run)
+    reported_metrics(run)  # which says why a run has none
     if run.folds:
         cases_of(run)  # which says why a run of several models has no one set of cases
 
@@ -73,7 +73,12 @@ def report_problems(study: Study, objective: Any) -> list[str]:
             "primary metric."
         )
     sides = {"recall": ("relevant", run.n_relevant, "fallout"), "fallout": ("irrelevant", run.n_irrelevant, "recall")}
-    if kind in sides and not sides[kind][1]:
+    if kind not in reported_metrics(run):
+        problems.append(
+            f"The primary metric is {kind}, which {run.protocol['name']} does not measure. Choose recall as the "
+            "primary metric, or a run with one-plus-random."
+        )
+    elif kind in sides and not sides[kind][1]:
         name, _n, instead = sides[kind]
         problems.append(
             f"The primary metric is {kind}, and run {run.pk} has no {name} case to measure it on. Choose {instead} as "

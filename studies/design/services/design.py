@@ -16,7 +16,7 @@ from core.transitions import record
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.selectors import newest_succeeded_run
-from evaluation.selectors.results import check_protocol
+from evaluation.selectors.results import reported_metrics
 from evaluation.selectors.runs import failed_algorithms, measured_algorithms
 from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.selectors.assignment_seed import seed_facts
@@ -82,7 +82,7 @@ def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> Evaluatio
             "study.run_not_finished", f"Run {run.pk} is {run.status}; a study needs a run that has succeeded."
         )
     try:
-        check_protocol(run)
+        reported_metrics(run)
     except ParallaxError as refusal:
         raise ParallaxError(
             "study.run_not_reportable", f"No report could join a study with this run. {refusal}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 
 from core.models import LogEntry
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
+from evaluation.selectors.results import REPORTED_PROTOCOLS
 from studies.enums import Mode, ParticipantStatus, Role
 from studies.models import Condition, Study, StudyMembership
 
@@ -78,10 +79,10 @@ def log_of(study: Study, n: int = 20) -> QuerySet[LogEntry]:
 
 
 def runs_to_study() -> QuerySet[EvaluationRun]:
-    """Return the runs whose models can be used in a study, newest first."""
+    """Return the runs whose models can be used in a study: those with recall of single items first, newest first."""
     return (
-        EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED, folds=[], protocol__name="one-plus-random")
+        EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED, folds=[], protocol__name__in=REPORTED_PROTOCOLS)
         .select_related("version__dataset")
         .annotate(n_algorithms=Count("algorithms"))
-        .order_by("-finished_at", "-pk")
+        .order_by(F("protocol__name").desc(), "-finished_at", "-pk")
     )

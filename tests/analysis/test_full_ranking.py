@@ -1,0 +1,166 @@
+"""A study and its report on a run of whole lists: recall is a mean over users, and fallout has no value."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from numpy.typing import NDArray
+
+from analysis.exports.document import document_of
+from analysis.exports.files import report_json
+from analysis.models import Report
+from analysis.package.numbers import lines_of
+from analysis.results.schema import report_schema
+from analysis.services import build_report
+from analysis.services.bayesian import compute_bayesian
+from core import artefacts
+from evaluation.models import EvaluationRun
+from evaluation.selectors.results import model_rows
+from evaluation.selectors.runs import metric_names
+from inference.paired import sign_tests_between
+from inference.results import Undefined
+from studies.console.forms.console import NewStudyForm
+from studies.design.narrative.preregistration import preregistration
+from studies.design.selectors.available_models import run_with
+from studies.design.selectors.planning import preregistration_plan
+from studies.models import Study
+from studies.team.selectors.studies import runs_to_study
+from tests.factories.analysis import page_without_pictures, plant
+from tests.factories.evaluation import make_run_at
+from tests.factories.studies import make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+PLANTED = {"TopPop": [4, 5, 4, 5, 4], "CorNgr": [2, 1, 2, 1, 1], "PureSVD4": [2, 1, 1, 2, 2]}
+ALGORITHMS = "toppop,corngr,puresvd:factors=4"
+PROTOCOL = {"name": "full-ranking", "relevant": 4.0, "irrelevant": 2.0}
+NAMES = {"recall": "recall@5", "precision": "precision@5", "f": "f-beta@5(beta=1,of=users)"}
+
+
+@pytest.fixture(scope="module")
+def report(module_database: None) -> Report:
+    run = make_run_at(
+        "succeeded",
+        algorithms=ALGORITHMS,
+        protocol=PROTOCOL,
+        metrics=["recall@5", "precision@5", "f1@5", "ndcg@5", "fpr@5"],
+        profile_lengths=[3],
+    )
+    study = make_study(slug="whole-lists", run=run, settings={"plan": {"resamples": 1000}})
+    plant(study, PLANTED)
+    return build_report(study=study)
+
+
+def stored_users(run: EvaluationRun, name: str, length: int = 0) -> dict[str, NDArray[np.float64]]:
+    """The values by user as the run stored them, by algorithm."""
+    column = metric_names(run).index(name)
+    return {
+        row.label: artefacts.load("results", row.users_digest).arrays["user_values"][:, column]
+        for row in model_rows(run, length)
+    }
+
+
+def words_of(report: Report) -> str:
+    return " ".join(block.text for section in document_of(report).sections for block in section.blocks if block.text)
+
+
+@pytest.mark.parametrize("length", [0, 3])
+@pytest.mark.parametrize("kind", list(NAMES))
+def test_values_are_the_means_of_the_stored_values_by_user(report: Report, kind: str, length: int) -> None:
+    measured = report.read_results().objective.at(length)
+    by_user = stored_users(report.run, NAMES[kind], length)
+    assert measured.is_by_user
+    assert len(by_user) == 3
+    for row in measured.table:
+        assert row.value(kind) == pytest.approx(np.nanmean(by_user[row.condition]), abs=1e-12)
+        interval = row.intervals[kind]
+        assert interval is not None
+        assert interval[0] <= np.nanmean(by_user[row.condition]) <= interval[1]
+    assert len({row.value("recall") for row in measured.table}) > 1
+
+
+def test_sign_tests_are_those_of_the_stored_values_by_user(report: Report) -> None:
+    by_user = stored_users(report.run, "recall@5")
+    tests = report.read_results().objective.at(0).recall
+    assert tests.sign_tests == sign_tests_between(by_user, alpha=0.05)
+    assert tests.n_users == tests.n_cases == int((~np.isnan(by_user["TopPop"])).sum())
+
+
+def test_intervals_are_of_means_over_resampled_users(report: Report) -> None:
+    """The width is that of the standard error of a mean over users."""
+    by_user = stored_users(report.run, "recall@5")
+    for row in report.read_results().objective.at(0).table:
+        values = by_user[row.condition][~np.isnan(by_user[row.condition])]
+        interval = row.intervals["recall"]
+        assert interval is not None
+        assert interval[1] - interval[0] == pytest.approx(2 * 1.96 * values.std() / np.sqrt(len(values)), rel=0.2)
+
+
+def test_fallout_has_no_value_and_the_report_says_why(report: Report) -> None:
+    whole = report.read_results().objective.at(0)
+    assert whole.defined_values("fallout") == {}
+    assert isinstance(whole.fallout.sign_tests, Undefined)
+    assert "Fallout has no value: full ranking measures which relevant cases reach the list" in words_of(report)
+
+
+def test_report_describes_the_protocol_and_the_means(report: Report) -> None:
+    words, page = words_of(report), page_without_pictures(report)
+    assert "The offline run ranked every item that the user had not rated in training, in one list per user" in words
+    assert (
+        f"A relevant case ({report.run.n_relevant:,} hidden ratings of 4 or more) is a hit among the first 5" in words
+    )
+    assert "Recall is the mean over users with a relevant case" in words
+    assert "Recall at 5, the mean over users, with whole profiles ranges from" in words
+    assert "Values are means over users" in page
+    assert "Recall, means over users" in page
+    for untrue in ("ranked each hidden rating among", "pooled over cases", "Raghavan", "count as one metric"):
+        assert untrue not in page
+
+
+def test_recall_is_the_primary_metric_and_one_row_of_the_matrix(report: Report) -> None:
+    results = report.read_results()
+    matrix = results.matrix
+    assert results.primary is not None
+    assert matrix is not None
+    assert results.primary.metric_key == "recall"
+    assert not isinstance(results.primary.tau, Undefined)
+    keys = [metric.key for metric in matrix.metrics]
+    assert keys.count("recall") == 1
+    assert "recall@5" not in keys
+    assert {"precision@5", "fpr@5", "ndcg@5(gain=linear)"} <= set(keys)
+    assert [cell.metric for cell in matrix.cells if cell.is_primary] == ["recall"]
+    for cell in matrix.cells:  # all of these metrics are means over users, which are resampled
+        assert isinstance(cell.tau, Undefined) or not isinstance(cell.interval, Undefined)
+
+
+def test_numbers_keep_to_the_schema_and_are_those_of_the_package(report: Report) -> None:
+    document = json.loads(report_json(report))
+    assert [error.message for error in Draft202012Validator(json.loads(report_schema())).iter_errors(document)] == []
+    values = {(of, a): value for of, test, a, _b, _name, value in lines_of(report.read_results()) if test == "value"}
+    assert values["recall", "TopPop"] == pytest.approx(np.nanmean(stored_users(report.run, "recall@5")["TopPop"]))
+
+
+def test_bayesian_model_of_hits_is_left_out_with_the_reason(report: Report) -> None:
+    models = compute_bayesian(report=report, progress=lambda words: None)["models"]
+    assert models["is_defined"] is False
+    assert "is a mean over users" in models["reason"]
+
+
+def test_runs_of_single_items_are_offered_before_newer_ones_of_whole_lists(report: Report) -> None:
+    older = make_run_at("succeeded", version=report.run.version, algorithms=ALGORITHMS)
+    newer = make_run_at("succeeded", version=report.run.version, algorithms=ALGORITHMS, protocol=PROTOCOL)
+    assert list(runs_to_study()) == [older, newer, report.run]
+    labels = [str(label) for _value, label in NewStudyForm().fields["run"].choices]  # type: ignore[attr-defined]
+    assert [label.rpartition(" · ")[2] for label in labels] == ["3 algorithms", "full-ranking", "full-ranking"]
+    digests = [algorithm.model.digest for algorithm in older.algorithms.all() if algorithm.model is not None]
+    assert run_with(report.study, digests) == report.run  # its own
+    study = Study.objects.get(pk=report.study_id)
+    study.run = make_run_at("succeeded", version=report.run.version, algorithms="toppop")
+    assert run_with(study, digests) == older
+
+
+def test_preregistration_says_what_recall_is(report: Report) -> None:
+    text = preregistration(preregistration_plan(report.study))
+    assert "**Recall at 5, mean over users in full-ranking** as measured offline" in text
