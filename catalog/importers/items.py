@@ -11,7 +11,7 @@ from catalog.importers.layout import Kind, Table, shown
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
 from catalog.importers.sheets import Sheet, column_of, open_sheet
-from catalog.importers.sources import SourceFile
+from catalog.importers.sources import SourceFile, refuse
 
 UTILITY_KIND = "utility"  # a feature whose value is a number: what the item is worth
 USUAL_ITEM_NAMES = (
@@ -46,6 +46,11 @@ def parse_items(file: SourceFile, options: Options, problems: Problems) -> tuple
     named = [name for name in (title, year, *texts.values(), *features.values(), utility) if name]
     others = [name for name in sheet.columns if name not in (identity, *named)]
     localised = {name: field for name in others if (field := localised_field(name)) and field[1] in options.languages}
+    for field in set(localised.values()):
+        columns = [name for name, of_name in localised.items() if of_name == field]
+        if len(columns) > 1:
+            reason = f"columns {' and '.join(map(shown, columns))} both hold the {field[0]} in {field[1]}: remove one"
+            raise refuse(file.name, reason, line=1)
     kinds: dict[str, Kind] = dict.fromkeys((*named, *localised), "text")
     kinds[identity] = "id"
     table = sheet.read(kinds, problems, by_line=True)

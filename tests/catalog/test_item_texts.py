@@ -126,6 +126,9 @@ def test_a_file_of_items_may_have_texts(tmp_path: Path, capsys: pytest.CaptureFi
     assert "item language" in output
     call_command("import_dataset", *given)
     assert Dataset.objects.get().item_language == "en"  # kept
+    twice = written(tmp_path, "item,title,plot_it,description_it\n1,One,Uno,\n2,Two,,\n", "twice.csv")
+    with pytest.raises(CommandError, match="'plot_it' and 'description_it' both hold the plot in it: remove one"):
+        call_command("import_dataset", str(ratings), "--name", "books", "--items-file", str(twice))
     too_long = written(tmp_path, f"item,title,title_it\n1,One,{'x' * 301}\n2,Two,\n", "items.csv")
     with pytest.raises(CommandError, match="the title in it has 301 characters; at most 300 are kept"):
         call_command("import_dataset", str(ratings), "--name", "books", "--items-file", str(too_long))
