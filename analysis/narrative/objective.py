@@ -39,8 +39,7 @@ def unmeasured_fallout(run: ObjectiveSide) -> str:
     if run.protocol["name"] != FULL_RANKING:
         return ""
     return (
-        "Fallout has no value: full ranking measures which relevant cases reach the list, and has no list of its own "
-        "for each disliked item."
+        "Fallout has no value: full ranking makes one list per user and does not measure which disliked items reach it."
     )
 
 

@@ -102,12 +102,13 @@ def test_fallout_has_no_value_and_the_report_says_why(report: Report) -> None:
     whole = report.read_results().objective.at(0)
     assert whole.defined_values("fallout") == {}
     assert isinstance(whole.fallout.sign_tests, Undefined)
-    assert "Fallout has no value: full ranking measures which relevant cases reach the list" in words_of(report)
+    assert "Fallout has no value: full ranking makes one list per user" in words_of(report)
 
 
 def test_report_describes_the_protocol_and_the_means(report: Report) -> None:
     words, page = words_of(report), page_without_pictures(report)
-    assert "The offline run ranked every item that the user had not rated in training, in one list per user" in words
+    items = "every item of the catalogue that the user had not rated in training"
+    assert f"The offline run ranked {items}, in one list per user" in words
     assert (
         f"A relevant case ({report.run.n_relevant:,} hidden ratings of 4 or more) is a hit among the first 5" in words
     )

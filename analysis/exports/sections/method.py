@@ -80,11 +80,13 @@ def _run(run: ObjectiveSide) -> str:
 
 
 def _whole_lists(run: ObjectiveSide) -> str:
-    barred = "every item of the catalogue, items that had trained the user's profile included"
+    # The split of cold items recommends no others.
+    items = "item without training ratings" if run.split.get("start") == "cold" else "item of the catalogue"
+    ranked = f"every {items}, those that the user had rated in training included"
     if run.protocol["known"] == "left-out":
-        barred = "every item that the user had not rated in training"
+        ranked = f"every {items} that the user had not rated in training"
     return (
-        f"The offline run ranked {barred}, in one list per user as it is served: by score, equal scores by "
+        f"The offline run ranked {ranked}, in one list per user as it is served: by score, equal scores by "
         f"popularity. A relevant case ({run.n_relevant or 0:,} hidden ratings of {run.protocol['relevant']:g} or more) "
         f"is a hit among the first {run.n}; all other items, the unrated ones included, count as not relevant, so "
         "precision does not count the items that a user likes but never rated. Recall is the mean over users with a "
