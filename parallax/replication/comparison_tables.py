@@ -32,7 +32,9 @@ def table_1(results: Results, paper: Published, names: Mapping[str, str]) -> Tab
         f"Table 1. Partial orders by Tukey's test. {MARK} no significant differences here. The paper has one column "
         "for both novelties; it stands here twice."
     )
-    return plain_table("table-1", caption, ("Tier", "Here, simulated", "Published"), rows, is_words=True)
+    return plain_table(
+        "table-1", caption, ("Tier", "Here" if results.is_live else "Here, simulated", "Published"), rows, is_words=True
+    )
 
 
 def table_2(results: Results, paper: Published, names: Mapping[str, str]) -> Table:
@@ -80,8 +82,9 @@ def figure(results: Results, key: str, names: Mapping[str, str]) -> Table:
         cells = (written(value, 2, defined.is_share) for value in numbers)
         rows.append((name, str(box.n), *cells, str(len(box.outliers))))
     head = ("", "n", "Mean", "Whisker from", "Quartile 1", "Median", "Quartile 3", "Whisker to", "Outliers")
+    people = "participants" if results.is_live else "simulated participants"
     caption = (
-        f"Figure {defined.figure}. {defined.name} ({defined.unit}) of simulated participants. The paper draws its "
+        f"Figure {defined.figure}. {defined.name} ({defined.unit}) of {people}. The paper draws its "
         "figure and prints none of these numbers."
     )
     return plain_table(f"figure-{defined.figure}", caption, head, rows)
@@ -116,25 +119,41 @@ def claims(judgements: Sequence[Judgement]) -> Table:
 def conditions(results: Results, paper: Published, facts: Mapping[str, Any]) -> Table:
     """How this study differs from the paper's."""
     published, objective = paper.conditions, results.objective
-    n, k = results.flow.analysed, len(results.conditions)
     rows = (
-        ("Participants", published["participants"], f"{n} simulated ones in {k} conditions; nobody was asked"),
-        ("Who asked", published["who_asked"], "a program that walks the pages over HTTP"),
-        ("Assignment", published["assignment"], "permuted blocks within strata, by the study's seed"),
+        *_participants(results, published),
         ("Dataset", published["dataset"], facts["dataset"]),
         ("Users", f"{published['n_users']:,}", f"{facts['n_users']:,}"),
         ("Items", f"{published['n_items']:,}", f"{facts['n_items']:,}"),
         ("Ratings", f"about {published['n_ratings']:,}", f"{facts['n_ratings']:,}"),
-        ("Ratings hidden", published["hidden"], f"{facts['hidden']:.0%} of those of the users that models see"),
+        ("Ratings hidden", published["hidden"], _hidden(facts["hidden"])),
         ("Relevant cases", f"{published['n_relevant']:,}", f"{objective.n_relevant or 0:,}"),
         ("Irrelevant cases", "not printed", f"{objective.n_irrelevant or 0:,}"),
-        ("PureSVD", "50 and 300 factors", _factors(facts["factors"])),
+        ("PureSVD", "50 and 300 factors", _factors(facts["factors"], is_live=results.is_live)),
     )
     return plain_table(
         "conditions", "The study of the paper and this one.", ("", "Published", "Here"), rows, is_words=True
     )
 
 
-def _factors(factors: Sequence[int]) -> str:
+def _participants(results: Results, published: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
+    n, k = results.flow.analysed, len(results.conditions)
+    if results.is_live:
+        who = "the pages of the study" if results.flow.interviews is None else "interviewers"
+        return (
+            ("Participants", published["participants"], f"{n} people in {k} conditions"),
+            ("Who asked", published["who_asked"], who),
+        )
+    return (
+        ("Participants", published["participants"], f"{n} simulated ones in {k} conditions; nobody was asked"),
+        ("Who asked", published["who_asked"], "a program that walks the pages over HTTP"),
+        ("Assignment", published["assignment"], "permuted blocks within strata, by the study's seed"),
+    )
+
+
+def _hidden(share: float | None) -> str:
+    return "by a split of another kind" if share is None else f"{share:.0%} of those of the users that models see"
+
+
+def _factors(factors: Sequence[int], *, is_live: bool) -> str:
     words = " and ".join(map(str, factors)) + " factors"
-    return words if tuple(factors) == PUBLISHED_FACTORS else f"{words}; AsySVD and LSA have {factors[0]}"
+    return words if is_live or tuple(factors) == PUBLISHED_FACTORS else f"{words}; AsySVD and LSA have {factors[0]}"

@@ -1,4 +1,4 @@
-"""A replication as HTML, Markdown and files: our results and the published ones, marked as simulated."""
+"""A replication as HTML, Markdown and files: our results and the published ones, marked where simulated."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from analysis.results.codec import encode
 from analysis.results.objective import MetricValues
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
+from catalog.models import DatasetVersion
 from charting import marks, render
 from documents.blocks import Figure, Section
 from documents.delimited import table_csv
@@ -30,7 +31,11 @@ from parallax.replication import comparison_tables
 from parallax.replication.claims import NO, YES, Judgement, Ours, judge
 from parallax.replication.published import Published
 
-TITLE = "Looking for good recommendations: a replication with simulated participants"
+TITLE = "Looking for good recommendations: a replication"
+SIMULATED = (
+    " The participants are simulated from the ratings of other users, so this describes the design, the algorithms and "
+    "the measures, and is no evidence whether the paper is right about people."
+)
 HERE, PUBLISHED = "here", "published in 2011"
 PPI = 300
 
@@ -50,6 +55,11 @@ class Replication:
         """The report's numbers."""
         return self.report.read_results()
 
+    @property
+    def title(self) -> str:
+        """The title of its page."""
+        return TITLE if self.results.is_live else f"{TITLE} with simulated participants"
+
     def claims(self) -> list[Judgement]:
         """The verdict on every statement of the paper."""
         ours = Ours(self.results, self.names, self.novelty_r)
@@ -65,6 +75,17 @@ class Replication:
             comparison_tables.claims(self.claims()),
         )
         return {table.key: table for table in tables}
+
+
+def dataset_facts(version: DatasetVersion) -> dict[str, Any]:
+    """The facts about the dataset of a replication."""
+    return {
+        "dataset": str(version),
+        "n_users": version.n_users,
+        "n_items": version.n_items,
+        "n_ratings": version.n_ratings,
+        "is_synthetic": version.is_synthetic,
+    }
 
 
 def figures(replication: Replication) -> dict[str, Figure]:
@@ -86,9 +107,11 @@ def figures(replication: Replication) -> dict[str, Figure]:
     by_key = {variable.key: variable for variable in replication.results.variables}
     for variable in sorted(VARIABLES, key=lambda variable: variable.figure):
         finding = perceived_narrative.box_title(by_key[variable.key])
-        box = charts.box(by_key[variable.key], f"Simulated participants: {finding}")
+        is_live = replication.results.is_live
+        box = charts.box(by_key[variable.key], finding if is_live else f"Simulated participants: {finding}")
         if box is not None:
-            words = f"Figure {variable.figure} here: {variable.in_text} of simulated participants"
+            people = "participants" if is_live else "simulated participants"
+            words = f"Figure {variable.figure} here: {variable.in_text} of {people}"
             drawable.append(Figure(f"figure-{variable.figure}", box, words))
     return {figure.key: figure.with_drawing(lambda spec, _width: render.svg(spec)) for figure in drawable}
 
@@ -97,7 +120,7 @@ def sections(replication: Replication, figures: Mapping[str, Figure]) -> list[Se
     """The whole page below its title."""
     tables = replication.tables()
     statements = Section("statements", "Statements of the paper")
-    statements.say(_count(replication.claims()))
+    statements.say(_count(replication.claims(), is_live=replication.results.is_live))
     statements.put(tables["claims"])
     orders = Section("orders", "Table 1: the partial orders")
     orders.put(tables["table-1"])
@@ -119,8 +142,9 @@ def sections(replication: Replication, figures: Mapping[str, Figure]) -> list[Se
 def _introduction(replication: Replication) -> Section:
     results = replication.results
     section = Section("introduction", "")
-    badge = "Simulated participants" + (", synthetic ratings" if replication.facts["is_synthetic"] else "")
-    section.say(f"{badge}. {verdict.simulated_notice(results)}")
+    badge = "Participants of the study" if results.is_live else "Simulated participants"
+    badge += ", synthetic ratings" if replication.facts["is_synthetic"] else ""
+    section.say(f"{badge}. {verdict.simulated_notice(results)}".rstrip())
     section.say(
         f"Replicated is: {replication.paper.source}. Every published number below is printed there; what the paper "
         "only draws is left blank and not read off."
@@ -146,15 +170,13 @@ def _ending(replication: Replication) -> tuple[Section, ...]:
     return plan, slips, places
 
 
-def _count(judgements: list[Judgement]) -> str:
+def _count(judgements: list[Judgement], *, is_live: bool) -> str:
     n, n_same, n_not = len(judgements), *(sum(row.verdict == verdict for row in judgements) for verdict in (YES, NO))
     return (
         f"Of {n} statements, {n_same} come out as in the paper, {n_not} do not, and {n - n_same - n_not} "
         "could not be decided. Only significant results decide: a statement counts as in the paper, or not, where the "
         "95% bootstrap interval over participants or the named test leaves no doubt on these data, and a result that "
-        "is not significant counts as neither. The participants are simulated from the ratings of other users, so this "
-        "describes the design, the algorithms and the measures, and is no evidence whether the paper is right about "
-        "people."
+        "is not significant counts as neither." + ("" if is_live else SIMULATED)
     )
 
 
@@ -191,8 +213,8 @@ def write(replication: Replication, folder: Path) -> list[Path]:
         contents[f"tables/{key}.csv"] = table_csv(table).encode()
         contents[f"tables/{key}.md"] = table_markdown(table).encode()
     whole = sections(replication, drawn)
-    contents["replication.md"] = document_markdown(TITLE, whole).encode()
-    contents["replication.html"] = page(TITLE, TITLE, whole).encode()
+    contents["replication.md"] = document_markdown(replication.title, whole).encode()
+    contents["replication.html"] = page(replication.title, replication.title, whole).encode()
     contents["replication.json"] = (
         json.dumps(_numbers(replication), indent=2, ensure_ascii=False, allow_nan=False, sort_keys=True) + "\n"
     ).encode()
@@ -209,7 +231,7 @@ def _numbers(replication: Replication) -> dict[str, Any]:
     variables = {variable.key: encode(PerceivedVariable, variable) for variable in replication.results.variables}
     return {
         "paper": replication.paper.key,
-        "is_simulated": True,
+        "is_simulated": not replication.results.is_live,
         "facts": dict(replication.facts),
         "study": replication.report.study.slug,
         "design_hash": replication.report.study.design_hash,

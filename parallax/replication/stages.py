@@ -12,7 +12,9 @@ from django.conf import settings
 from django.core.management.base import OutputWrapper
 from django.utils.text import slugify
 
+from analysis.enums import VARIABLES
 from analysis.models import Report
+from analysis.results.report import Results
 from analysis.selectors.responses import read_answers
 from analysis.services import build_report
 from catalog.models import DatasetVersion
@@ -24,6 +26,8 @@ from evaluation.management.run_monitor import announce_workers, cancel, watch
 from evaluation.models import EvaluationRun
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
 from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
+from inference.correlation import CorrelationResult
+from parallax.replication.published import Published
 from studies.design.services.design import create_study
 from studies.design.services.launch import launch_study
 from studies.enums import Mode, ParticipantStatus, StudyStatus
@@ -33,6 +37,7 @@ from studies.simulation.services.pilot import Progress, walk_group
 TEMPLATE = "cremonesi-2011"
 EXPERIMENT = "cremonesi-2011-table-2"
 PUBLISHED_FACTORS = (50, 300)
+PUBLISHED_N = 5  # items of a list
 PURESVD = ("PureSVD50", "PureSVD300")
 
 Tell = Callable[[str], None]
@@ -157,6 +162,74 @@ def simulate_participants(
 def report_of(*, study: Study, owner: Any, tell: Tell) -> Report:
     """The report on the simulated participants; the same answers give the existing report."""
     return build_report(study=study, mode=Mode.SIMULATED, made_by=owner, progress=tell)
+
+
+def finished_study(slug: str) -> Study:
+    """The closed study of that slug. Raises `replicate.no_study` and `replicate.not_finished`."""
+    study = Study.objects.filter(slug=slug).first()
+    if study is None:
+        raise ParallaxError("replicate.no_study", f"There is no study called {slug}.")
+    if study.status != StudyStatus.CLOSED:
+        raise ParallaxError(
+            "replicate.not_finished",
+            f"The study {slug} is {study.get_status_display().lower()}. Close it before you compare its answers.",
+        )
+    if not Participant.objects.filter(study=study, mode=Mode.LIVE, status=ParticipantStatus.COMPLETED).exists():
+        raise ParallaxError("replicate.not_finished", f"No participant has completed the study {slug}.")
+    if study.run.n != PUBLISHED_N:
+        raise ParallaxError(
+            "replicate.other_length",
+            f"The run of the study {slug} measures lists of {study.run.n}, and the paper lists of {PUBLISHED_N}.",
+        )
+    return study
+
+
+def report_of_study(*, study: Study, tell: Tell) -> Report:
+    """The report on the participants of a finished study, with every variable of the paper.
+
+    Raises what `build_report` does, and `replicate.other_variables`.
+    """
+    report = build_report(study=study, mode=Mode.LIVE, progress=tell)
+    tested = {variable.key for variable in report.read_results().variables}
+    missing = [variable.name for variable in VARIABLES if variable.key not in tested]
+    if missing:
+        raise ParallaxError(
+            "replicate.other_variables",
+            f"The plan of the study {study.slug} leaves out variables of the paper: {', '.join(missing)}.",
+        )
+    return report
+
+
+def names_by_algorithm(study: Study, paper: Published) -> Mapping[str, str]:
+    """The paper's name of each condition of a study, by algorithm; of two PureSVD models by their factors.
+
+    Raises `replicate.other_conditions` unless the algorithms are those of the paper.
+    """
+    contenders = read_experiment(name=EXPERIMENT).contenders.values()
+    models = ((row.model, row.label) for row in study.conditions.select_related("model"))
+    ours = sorted((model.algorithm, _factors(model.algorithm, model.params), label) for model, label in models)
+    theirs = sorted((row.algorithm, _factors(row.algorithm, row.params), row.name) for row in contenders)
+    if [row[0] for row in ours] != [row[0] for row in theirs]:
+        raise ParallaxError(
+            "replicate.other_conditions",
+            f"The study has the algorithms {', '.join(row[0] for row in ours)}; the paper's are "
+            f"{', '.join(row[0] for row in theirs)}.",
+        )
+    names = {mine[2]: published[2] for mine, published in zip(ours, theirs, strict=True)}
+    return dict(sorted(names.items(), key=lambda pair: paper.algorithms.index(pair[1])))
+
+
+def _factors(algorithm: str, params: Mapping[str, Any]) -> int:
+    """The factors of a PureSVD model, which the paper has two of; 0 for other algorithms."""
+    return int(params["factors"]) if algorithm == "puresvd" else 0
+
+
+def novelty_of_report(results: Results) -> float | None:
+    """Pearson's r of both novelties over the analysed participants; None where the report has none."""
+    for pair in results.correlations:
+        if {pair.a, pair.b} == {"fon", "son"} and isinstance(pair.overall, CorrelationResult):
+            return pair.overall.coefficient
+    return None
 
 
 def novelty_correlation(study: Study) -> float | None:

@@ -18,11 +18,15 @@ from analysis.results.report import Results
 from evaluation.models import EvaluationRun, TrainedModel
 from parallax.replication.claims import NO, OPEN, YES, Judgement, Ours, judge
 from parallax.replication.published import Claim, papers, published
+from studies.design.services.launch import close_study
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 from tests.factories.accounts import UserFactory
+from tests.factories.analysis import planted_person
 from tests.factories.catalog import make_version
+from tests.factories.evaluation import make_run_at
 from tests.factories.results import partial
+from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
 
@@ -112,6 +116,62 @@ def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CommandError, match="is a file"):
         call(tmp_path / "file", "http://127.0.0.1:1/")
+
+
+SEVEN = "lsa:factors=3,toppop,puresvd:factors=5,corngr,nncosngr,puresvd:factors=3,asysvd:factors=3"
+
+
+def compared(study: str, folder: Path) -> str:
+    out = io.StringIO()
+    call_command("replicate", "cremonesi-2011", "--study", study, "--out", str(folder), stdout=out)
+    return out.getvalue()
+
+
+def test_answers_of_a_finished_study_are_set_beside_the_paper(tmp_path: Path) -> None:
+    study = make_study(run=make_run_at("succeeded", algorithms=SEVEN), settings={"plan": {"resamples": 1000}})
+    with pytest.raises(CommandError, match=r"good-films is live\. Close it"):
+        compared("good-films", tmp_path)
+    close_study(study=study)
+    with pytest.raises(CommandError, match="No participant has completed"):
+        compared("good-films", tmp_path)
+    for number, condition in enumerate(study.conditions.order_by("position")):
+        for answer in (1 + number % 5, 1 + (number + 1) % 5, 3):
+            planted_person(study, condition.label, [answer] * 5, answer, n_watched=answer % 3, n_heard=number % 3)
+    printed = compared("good-films", tmp_path)
+    page = (tmp_path / "replication.html").read_text()
+    for text in (printed, page, *((tmp_path / "tables" / name).read_text() for name in ("table-1.md", "figure-2.md"))):
+        assert "imulat" not in text
+    assert "21 people in 7 conditions" in page
+    assert "3 and 5 factors<" in page
+    numbers = json.loads((tmp_path / "replication.json").read_text())
+    assert numbers["is_simulated"] is False
+    assert numbers["study"] == "good-films"
+    assert numbers["names"] == {
+        "PureSVD3": "PureSVD50", "PureSVD5": "PureSVD300", "AsySVD (factors=3)": "AsySVD", "NNCosNgr": "NNCosNgr",
+        "TopPop": "TopPop", "CorNgr": "CorNgr", "LSA (factors=3)": "LSA",
+    }  # fmt: skip
+    report = Report.objects.get()
+    assert report.mode == Mode.LIVE
+    assert numbers["here"]["table_2"] == report.results["objective"]["lengths"][0]["table"]
+    correlations = {(row["a"], row["b"]): row["overall"] for row in report.results["correlations"]}
+    assert numbers["novelty_r"] == correlations["fon", "son"]["coefficient"]
+    assert (tmp_path / "report" / "report.html").exists()
+    assert compared("good-films", tmp_path / "again")
+    assert Report.objects.count() == 1
+    assert files(tmp_path / "again")["replication.html"] == page.encode()
+
+
+def test_study_that_is_not_the_papers_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="no study called other"):
+        compared("other", tmp_path)
+    study = make_study(status="closed")
+    planted_person(study, "TopPop", [3] * 5, 3)
+    with pytest.raises(CommandError, match=r"has the algorithms puresvd, toppop; the paper's are asysvd, corngr"):
+        compared(study.slug, tmp_path)
+    assert not Report.objects.exists()
+    EvaluationRun.objects.update(n=10)
+    with pytest.raises(CommandError, match="measures lists of 10, and the paper lists of 5"):
+        compared(study.slug, tmp_path)
 
 
 @pytest.mark.unit

@@ -24,13 +24,19 @@ class Command(BaseCommand):
     help = (
         "Replicate a paper on another dataset with simulated participants: train and evaluate its algorithms, run its "
         "study over HTTP, build the report, and compare tables and figures with the published ones. Run again, it "
-        "reuses finished stages."
+        "reuses finished stages. With --study, compare the answers of a finished study of your own instead."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         default = stages.Settings()
         parser.add_argument("paper", choices=papers(), help="the paper (%(choices)s)")
-        parser.add_argument("--dataset", required=True, metavar="NAME", help="an imported dataset with ratings")
+        data = parser.add_mutually_exclusive_group(required=True)
+        data.add_argument("--dataset", metavar="NAME", help="an imported dataset with ratings")
+        data.add_argument(
+            "--study", metavar="SLUG",
+            help="a closed study of the paper's algorithms, whose participants' answers are compared; nothing is "
+            "trained or simulated, so that of the options only --out applies",
+        )  # fmt: skip
         parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write to")
         parser.add_argument("--per-condition", type=int, default=default.per_condition, help="default: %(default)s")
         parser.add_argument("--seed", type=int, default=default.seed, help="default: %(default)s")
@@ -65,7 +71,10 @@ class Command(BaseCommand):
             raise CommandError(f"{options['out']} is a file; --out names a folder.")
         before = signal.signal(signal.SIGTERM, interrupt)
         try:
-            self.replicate(options)
+            if options["study"] is None:
+                self.replicate(options)
+            else:
+                self.compare(options)
         except ParallaxError as refusal:
             raise CommandError(str(refusal)) from refusal
         except OSError as problem:
@@ -98,24 +107,45 @@ class Command(BaseCommand):
             names=stages.names_of(report, paper.algorithms),
             novelty_r=stages.novelty_correlation(study),
             facts={
-                "dataset": str(version),
-                "n_users": version.n_users,
-                "n_items": version.n_items,
-                "n_ratings": version.n_ratings,
-                "is_synthetic": version.is_synthetic,
+                **pages.dataset_facts(version),
                 "hidden": run.split.get("share", 0.0),
                 "factors": list(chosen.factors),
                 "walked": self.how(options),
             },
         )
-        with self.step("Write files"):
-            write_report(report=report, folder=options["out"] / "report", progress=lambda words: None)
-            pages.write(replication, options["out"])
-        self.stdout.write(f"\n{pages.printed(replication)}\n")
+        self.write(replication, options["out"])
         self.stdout.write(
             "These participants are simulated: this shows how the study behaves and is no evidence about people.\n"
             f"Open {options['out'] / 'replication.html'}"
         )
+
+    def compare(self, options: dict[str, Any]) -> None:
+        """Compare the answers of a finished study with the published ones."""
+        paper, study = published(options["paper"]), stages.finished_study(options["study"])
+        names, split = stages.names_by_algorithm(study, paper), study.run.split
+        with self.step("Build the report"):
+            report = stages.report_of_study(study=study, tell=self.tell)
+        results = report.read_results()
+        replication = pages.Replication(
+            paper=paper,
+            report=report,
+            names=names,
+            novelty_r=stages.novelty_of_report(results),
+            facts={
+                **pages.dataset_facts(study.dataset_version),
+                "hidden": split["share"] if split["name"] == "probe" else None,
+                "factors": sorted(row.params["factors"] for row in results.conditions if row.algorithm == "puresvd"),
+            },
+        )
+        self.write(replication, options["out"])
+        self.stdout.write(f"Open {options['out'] / 'replication.html'}")
+
+    def write(self, replication: pages.Replication, folder: Path) -> None:
+        """Write the files and print the tables."""
+        with self.step("Write files"):
+            write_report(report=replication.report, folder=folder / "report", progress=lambda words: None)
+            pages.write(replication, folder)
+        self.stdout.write(f"\n{pages.printed(replication)}\n")
 
     def settings(self, options: dict[str, Any]) -> stages.Settings:
         parts = [part.strip() for part in options["factors"].split(",")]
