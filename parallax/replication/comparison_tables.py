@@ -151,7 +151,7 @@ def _participants(results: Results, published: Mapping[str, Any]) -> tuple[tuple
 
 
 def _hidden(share: float | None) -> str:
-    return "by another split" if share is None else f"{share:.0%} of those of the users that models see"
+    return "by a split of another kind" if share is None else f"{share:.0%} of those of the users that models see"
 
 
 def _factors(factors: Sequence[int], *, is_live: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +14,7 @@ from django.utils.text import slugify
 
 from analysis.enums import VARIABLES
 from analysis.models import Report
-from analysis.results.report import ConditionFacts, Results
+from analysis.results.report import Results
 from analysis.selectors.responses import read_answers
 from analysis.services import build_report
 from catalog.models import DatasetVersion
@@ -200,13 +200,14 @@ def report_of_study(*, study: Study, tell: Tell) -> Report:
     return report
 
 
-def names_by_algorithm(conditions: Sequence[ConditionFacts], paper: Published) -> Mapping[str, str]:
+def names_by_algorithm(study: Study, paper: Published) -> Mapping[str, str]:
     """The paper's name of each condition of a study, by algorithm; of two PureSVD models by their factors.
 
     Raises `replicate.other_conditions` unless the algorithms are those of the paper.
     """
     contenders = read_experiment(name=EXPERIMENT).contenders.values()
-    ours = sorted((row.algorithm, _factors(row.algorithm, row.params), row.label) for row in conditions)
+    models = ((row.model, row.label) for row in study.conditions.select_related("model"))
+    ours = sorted((model.algorithm, _factors(model.algorithm, model.params), label) for model, label in models)
     theirs = sorted((row.algorithm, _factors(row.algorithm, row.params), row.name) for row in contenders)
     if [row[0] for row in ours] != [row[0] for row in theirs]:
         raise ParallaxError(

@@ -168,6 +168,7 @@ def test_study_that_is_not_the_papers_is_refused(tmp_path: Path) -> None:
     planted_person(study, "TopPop", [3] * 5, 3)
     with pytest.raises(CommandError, match=r"has the algorithms puresvd, toppop; the paper's are asysvd, corngr"):
         compared(study.slug, tmp_path)
+    assert not Report.objects.exists()
     EvaluationRun.objects.update(n=10)
     with pytest.raises(CommandError, match="measures lists of 10, and the paper lists of 5"):
         compared(study.slug, tmp_path)

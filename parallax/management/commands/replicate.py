@@ -122,17 +122,18 @@ class Command(BaseCommand):
     def compare(self, options: dict[str, Any]) -> None:
         """Compare the answers of a finished study with the published ones."""
         paper, study = published(options["paper"]), stages.finished_study(options["study"])
+        names, split = stages.names_by_algorithm(study, paper), study.run.split
         with self.step("Build the report"):
             report = stages.report_of_study(study=study, tell=self.tell)
         results = report.read_results()
         replication = pages.Replication(
             paper=paper,
             report=report,
-            names=stages.names_by_algorithm(results.conditions, paper),
+            names=names,
             novelty_r=stages.novelty_of_report(results),
             facts={
                 **pages.dataset_facts(study.dataset_version),
-                "hidden": study.run.split.get("share"),
+                "hidden": split["share"] if split["name"] == "probe" else None,
                 "factors": sorted(row.params["factors"] for row in results.conditions if row.algorithm == "puresvd"),
             },
         )
