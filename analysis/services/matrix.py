@@ -44,6 +44,7 @@ SHORT = {
     "nmae": "NMAE",
     "mae-extremes": "MAE of extreme ratings",
     "gini": "Gini index",
+    "arp": "average recommendation popularity",
     "roc-area": "ROC area",
     "croc-area": "CROC area",
     "groc-area": "GROC area",

@@ -250,6 +250,7 @@ def test_directions_are_those_of_the_registry() -> None:
         ("precision-raghavan(ties=served)", "precision at 5 as served"),
         ("ndcg@10(gain=linear)", "nDCG at 10"),
         ("ndcg@10(gain=exponential)", "nDCG at 10 (gain=exponential)"),
+        ("arp@5", "average recommendation popularity at 5"),
         ("catalogue-coverage@5", "catalogue coverage at 5"),
         ("mae(over=ratings)", "MAE"),
     ],
