@@ -69,29 +69,29 @@ def draw(questionnaire: Questionnaire, rng: np.random.Generator) -> Answered:
 
 def decisions(questionnaire: Questionnaire, rng: np.random.Generator) -> Iterator[Decision]:
     """Every decision about one drawn questionnaire."""
-    drawn, truth = draw(questionnaire, rng), _truth(questionnaire.effect)
-    first = _of_first(drawn.data)
+    sample, truth = draw(questionnaire, rng), _truth(questionnaire.effect)
+    first = _of_first(sample.data)
     omega = mcdonald_omega(first)
     if not isinstance(omega, Undefined):
         yield COVERAGE, "McDonald's ω", omega.ci_low <= truth.omega <= omega.ci_high
     alpha = cronbach_alpha(first.answers.tolist())
     if not isinstance(alpha, Undefined):
         yield COVERAGE, "Cronbach's α", alpha.ci_low <= truth.alpha <= alpha.ci_high
-    model = confirmatory_factors(drawn.data)
+    model = confirmatory_factors(sample.data)
     if not isinstance(model, Undefined) and model.fit.p is not None:
         yield ERROR, "χ² of the factor model, which is true", model.fit.p < ALPHA
-    invariance = measurement_invariance(first, drawn.outcome.conditions)
+    invariance = measurement_invariance(first, sample.outcome.conditions)
     if not isinstance(invariance, Undefined):
         for level in invariance.models:
             if level.change is not None:
                 yield ERROR, f"{level.level.capitalize()} invariance, which holds", level.change.p < ALPHA
-    yield from _structural(questionnaire, drawn, truth, rng)
+    yield from _structural(questionnaire, sample, truth, rng)
 
 
 def _structural(
-    questionnaire: Questionnaire, drawn: Answered, truth: Truth, rng: np.random.Generator
+    questionnaire: Questionnaire, sample: Answered, truth: Truth, rng: np.random.Generator
 ) -> Iterator[Decision]:
-    model = structural_model(drawn.data, drawn.outcome, rng)
+    model = structural_model(sample.data, sample.outcome, rng)
     if isinstance(model, Undefined):
         return
     for test in model.tests:
@@ -117,12 +117,12 @@ class Truth:
 
 @cache
 def _truth(effect: float) -> Truth:
-    drawn = draw(Questionnaire("truth", LARGE // CONDITIONS, effect), np.random.default_rng(LARGE))
-    omega = mcdonald_omega(_of_first(drawn.data))
-    model = structural_model(drawn.data, drawn.outcome, np.random.default_rng(LARGE))
+    sample = draw(Questionnaire("truth", LARGE // CONDITIONS, effect), np.random.default_rng(LARGE))
+    omega = mcdonald_omega(_of_first(sample.data))
+    model = structural_model(sample.data, sample.outcome, np.random.default_rng(LARGE))
     if isinstance(omega, Undefined) or isinstance(model, Undefined):
         raise RuntimeError("A sample of half a million gives no estimate.")
-    answers = _of_first(drawn.data).answers
+    answers = _of_first(sample.data).answers
     covariance = np.cov(answers.T)
     return Truth(
         omega.omega,

@@ -91,7 +91,7 @@ DESIGNS = (
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SimulatedStudy:
     """A simulated study."""
 
     answers: tuple[NDArray[np.int64], ...]  # of each condition, shape (n, ITEMS)
@@ -108,7 +108,7 @@ class Drawn:
         return {name: self.users[:, column] for column, name in enumerate(NAMES)}
 
 
-def draw(design: Design, rng: np.random.Generator) -> Drawn:
+def draw(design: Design, rng: np.random.Generator) -> SimulatedStudy:
     """Draw a study: participants' latent values, their answers rounded to the scale, and users' hits."""
     answers, items, effects = [], [], []
     for position, (mean, sd, n) in enumerate(zip(design.perceived, design.sd, design.n, strict=True)):
@@ -119,4 +119,4 @@ def draw(design: Design, rng: np.random.Generator) -> Drawn:
         items.append(100 * position + np.array([rng.choice(POOL, ITEMS, replace=False) for _ in range(n)]))
     ease = rng.beta(2.0, 2.0, (USERS, 1)) * 2.0  # users differ; their mean factor is 1
     hits = rng.binomial(CASES, np.clip(ease * np.array(design.offline), 0.0, 1.0))
-    return Drawn(tuple(answers), tuple(items), tuple(effects), hits / CASES)
+    return SimulatedStudy(tuple(answers), tuple(items), tuple(effects), hits / CASES)

@@ -65,10 +65,13 @@ def stored_metrics(
     """
     metrics = _metrics_of(run, conditions, positions, protocol="")
     digests = []
-    others = [(*found, found[0].protocol["name"]) for found in runs_of_other_protocols(study, run)]
-    if (found := run_of_other_users(study, run)) is not None:
-        others.append((*found, STRANGERS if found[0].split["name"] == STRANGERS else KNOWN_USERS))
-    for other, positions_there, source in others:
+    sources = [
+        (other, positions_there, other.protocol["name"])
+        for other, positions_there in runs_of_other_protocols(study, run)
+    ]
+    if (match := run_of_other_users(study, run)) is not None:
+        sources.append((*match, KNOWN_USERS if run.split["name"] == STRANGERS else STRANGERS))
+    for other, positions_there, source in sources:
         measured = _metrics_of(other, conditions, positions_there, protocol=source)
         metrics += measured
         digests.append((other.inputs_hash, digest_of([[metric.key, dict(metric.values)] for metric in measured])))
