@@ -1,17 +1,18 @@
 # One image for web, worker and beat; docker-compose.yml sets the command of each.
-FROM python:3.11-slim
+# Debian 12 has the client of PostgreSQL 15, the server in docker-compose.yml, which backup and restore need.
+FROM python:3.11-slim-bookworm
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PARALLAX_VAR=/var/lib/parallax
-RUN apt-get update && apt-get install -y --no-install-recommends fonts-liberation && rm -rf /var/lib/apt/lists/* \
+RUN apt-get update && apt-get install -y --no-install-recommends fonts-liberation postgresql-client-15 && rm -rf /var/lib/apt/lists/* \
     && useradd --system --create-home --home-dir /var/lib/parallax parallax
 WORKDIR /srv/parallax
-COPY requirements.txt .
+COPY requirements.txt requirements-bayesian.txt ./
 # The virtual environment is in the same place as in a checkout, so that all commands are the same.
-RUN python -m venv .venv && .venv/bin/pip install --no-cache-dir -r requirements.txt
+RUN python -m venv .venv && .venv/bin/pip install --no-cache-dir -r requirements.txt -r requirements-bayesian.txt
 ENV PATH=/srv/parallax/.venv/bin:$PATH
 COPY . .
 USER parallax
 # Compiled kernels are stored with the data; a new volume starts with them.
-RUN SECRET_KEY=at-build DEBUG=0 .venv/bin/python manage.py compile_kernels
+RUN SECRET_KEY=only-while-the-image-is-being-built DEBUG=0 .venv/bin/python manage.py compile_kernels
 EXPOSE 8000
 HEALTHCHECK CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health/', timeout=5)"]
 CMD ["python", "-m", "parallax.web", "--host", "0.0.0.0"]

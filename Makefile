@@ -15,17 +15,20 @@ PYTEST = $(BIN)/python -m pytest -n auto --dist loadfile
 FULLY_COVERED := recommenders inference charting evaluation/metrics evaluation/protocols \
 	studies/instrument studies/allocation
 LEAST_COVERAGE := 95
+PIP_AUDIT := 2.10.1
 # A stamp is named by what it was made from, so a changed pin installs again and nothing else does.
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt | cksum | cut -d' ' -f1)
 LENSKIT := .venv-lenskit
-STAMP_LENSKIT = $(LENSKIT)/.installed-$(shell cat requirements.txt requirements-dev.txt requirements-lenskit.txt | cksum | cut -d' ' -f1)
-STAMP_DEV = $(VENV)/.installed-dev-$(shell cat requirements.txt requirements-dev.txt | cksum | cut -d' ' -f1)
+STAMP_LENSKIT = $(LENSKIT)/.installed-$(shell cat requirements.txt requirements-bayesian.txt requirements-dev.txt requirements-lenskit.txt | cksum | cut -d' ' -f1)
+STAMP_BAYESIAN = $(VENV)/.installed-bayesian-$(shell cat requirements.txt requirements-bayesian.txt | cksum | cut -d' ' -f1)
+STAMP_DOCS = $(VENV)/.installed-docs-$(shell cat requirements.txt requirements-docs.txt | cksum | cut -d' ' -f1)
+STAMP_DEV = $(VENV)/.installed-dev-$(shell cat requirements.txt requirements-bayesian.txt requirements-dev.txt | cksum | cut -d' ' -f1)
 # Compiling the numeric kernels takes half a minute: once, and not in every process of the tests.
 KERNELS = $(shell git ls-files '*kernels.py' '*/kernels/*.py' 2>/dev/null)
 STAMP_KERNELS = var/numba/.compiled-$(shell cat $(KERNELS) requirements.txt 2>/dev/null | cksum | cut -d' ' -f1)
 STAMP_NODE = node_modules/.installed-$(shell cksum < package.json | cut -d' ' -f1)
 
-.PHONY: help install demo up quick test test-slow test-all test-lenskit test-kernels coverage coverage-check mutants lint lint-static format clean bench
+.PHONY: help install bayesian demo up quick test test-slow test-all test-lenskit test-kernels coverage coverage-check mutants lint lint-static audit format clean bench screenshots docs licences sbom
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -49,8 +52,15 @@ install: $(STAMP) ## Create the environment and the database, or bring both up t
 	@$(MANAGE) migrate --no-input --verbosity 0
 	@echo "Parallax is installed. Run \`make demo\`, or \`$(MANAGE) COMMAND\`."
 
-demo: install ## Run the main job on a demo catalogue and serve it (DEMO=films or books, PORT=8000, DEMO_EXIT=1 to stop when ready)
-	@exec $(MANAGE) demo --catalogue $(DEMO) --port $(PORT) $(if $(DEMO_EXIT),--exit)
+$(STAMP_BAYESIAN): $(STAMP)
+	@echo "Installing NumPyro (once) …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-bayesian.txt
+	@rm -f $(VENV)/.installed-bayesian-*; touch $@
+
+bayesian: install $(STAMP_BAYESIAN) ## Install NumPyro too, for the Bayesian analysis of reports (400 MB)
+
+demo: install ## Run the main job on a demo catalogue and serve it (DEMO=films or books, QUICK=1, PORT=8000, DEMO_EXIT=1 to stop when ready)
+	@exec $(MANAGE) demo --catalogue $(DEMO) --port $(PORT) $(if $(QUICK),--quick) $(if $(DEMO_EXIT),--exit)
 
 up: install ## Serve the site: web server and worker (PORT=8000)
 	@exec $(MANAGE) up --port $(PORT)
@@ -89,9 +99,9 @@ test-kernels: $(STAMP_DEV) ## Run the tests of the numeric kernels as plain Pyth
 		$(PYTEST) tests/recommenders tests/evaluation -q -m "kernels and not slow" \
 		-W "ignore:overflow encountered:RuntimeWarning" $(PYTEST_OPTIONS)
 
-coverage: ## Run the tests that are not slow, the kernels' as plain Python too, and check which branches they reach
+coverage: ## Run every test, the kernels' as plain Python too, and check which branches they reach
 	@rm -rf var/coverage
-	@for each in test test-kernels; do COVERAGE_FILE=var/coverage/run-$$each \
+	@for each in test test-kernels test-slow; do COVERAGE_FILE=var/coverage/run-$$each \
 		$(MAKE) --no-print-directory $$each PYTEST_OPTIONS="--cov --cov-report= $(PYTEST_OPTIONS)" || exit 1; done
 	@$(MAKE) --no-print-directory coverage-check
 
@@ -115,16 +125,23 @@ lint-static: ## Check scripts and style sheets, where there is Node.js
 	elif [ -n "$(PARALLAX_REQUIRE_TOOLS)" ]; then echo "npm is not installed, and PARALLAX_REQUIRE_TOOLS makes it mandatory"; exit 1; \
 	else echo "Scripts and style sheets are not checked: npm is not installed (apt-get install npm)"; fi
 
-lint: $(STAMP_DEV) lint-static ## Check style, types, import contracts, migrations, templates, scripts and style sheets
+lint: $(STAMP_DEV) lint-static ## Check style, security, types, import contracts, migrations, templates, scripts and style sheets
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive .
 	$(BIN)/mypy .
 	$(MANAGE) makemigrations --check --dry-run
 	git ls-files -z 'templates/*.html' | xargs -0 $(BIN)/djade --check --target-version 5.2
 	@git ls-files -z 'templates/*.html' | xargs -0 awk \
 		'length > 160 { print FILENAME ":" FNR ": " length " characters; at most 160"; long = 1 } END { exit long }'
 	$(BIN)/codespell
+
+# Asks pypi.org for known vulnerabilities of every pinned package, in an environment of its own.
+audit: ## Check the pinned packages for known vulnerabilities with pip-audit (needs pypi.org; not part of CI)
+	@$(PYTHON) -m venv var/audit
+	@var/audit/bin/pip install --quiet --disable-pip-version-check pip-audit==$(PIP_AUDIT)
+	@var/audit/bin/pip-audit --strict --requirement requirements.txt --no-deps
 
 format: $(STAMP_DEV) ## Format code and templates
 	$(BIN)/ruff check --fix-only .
@@ -133,6 +150,26 @@ format: $(STAMP_DEV) ## Format code and templates
 
 bench: $(STAMP_DEV) ## Run the benchmarks, ten minutes, into one table (var/benchmarks/bench.md)
 	@PYTHONPATH=. $(BIN)/python benchmarks/bench.py
+
+screenshots: $(STAMP_DEV) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text)
+	@$(BIN)/python -m tests.gallery.shoot var/gallery --only "$(ONLY)"
+
+$(STAMP_DOCS): $(STAMP)
+	@echo "Installing packages for the documentation (once) …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	@rm -f $(VENV)/.installed-docs-*; touch $@
+
+docs: install $(STAMP_DOCS) ## Build the documentation site into var/docs; a warning is an error
+	@rm -rf var/docs
+	@$(BIN)/python -m sphinx -q -W --keep-going -E -c docs/_site -b html -d var/docs-cache docs var/docs
+	@echo "The documentation is built: open var/docs/index.html"
+
+licences: $(STAMP) ## List the licences of the packages in var/licences.md
+	@$(BIN)/python -m parallax.reference.licence_entries var/licences.md
+
+sbom: $(STAMP_DOCS) ## Write a software bill of materials (CycloneDX) into var/sbom.json
+	@mkdir -p var
+	@$(BIN)/cyclonedx-py requirements requirements.txt --output-reproducible --output-format JSON --output-file var/sbom.json
 
 clean: ## Remove all that these commands made
 	rm -rf $(VENV) $(LENSKIT) var node_modules mutants .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov

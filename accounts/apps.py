@@ -9,3 +9,10 @@ class AccountsConfig(AppConfig):
     """The accounts app."""
 
     name = "accounts"
+
+    def ready(self) -> None:
+        """Receive the signals of signing in; models are not loaded before."""
+        from accounts.services import library_adapters, sign_in  # noqa: PLC0415 -- they import models
+
+        sign_in.connect()
+        library_adapters.connect()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm, UserChangeForm, UserCreationForm
+from django.contrib.auth.password_validation import password_validators_help_text_html
 from django.utils.translation import gettext_lazy as _
 
 from accounts.enums import Scope
 from accounts.models import User
-from accounts.services import LONGEST_NAME
+from accounts.services import LONGEST_NAME, USUAL_DAYS
 
 
 class SignInForm(AuthenticationForm):
@@ -42,11 +45,9 @@ class TokenForm(forms.Form):
     scope = forms.ChoiceField(label=_("Scope"), choices=Scope.choices, initial=Scope.READ)
     days = forms.TypedChoiceField(
         label=_("Valid for"),
-        choices=[("30", _("30 days")), ("90", _("90 days")), ("365", _("1 year")), ("", _("Until revoked"))],
-        initial="90",
+        choices=[("30", _("30 days")), ("90", _("90 days")), ("365", _("1 year"))],
+        initial=str(USUAL_DAYS),
         coerce=int,
-        empty_value=None,
-        required=False,
     )
 
 
@@ -64,3 +65,91 @@ class AccountChangeForm(UserChangeForm[User]):
     class Meta:
         model = User
         fields = "__all__"
+
+
+class AccountInvitationForm(forms.Form):
+    """An invitation to the installation."""
+
+    email = forms.EmailField(
+        label=_("E-mail address"),
+        required=False,
+        help_text=_("Only this address can accept. Empty: anyone who has the link."),
+    )
+    is_administrator = forms.BooleanField(label=_("Administrator"), required=False)
+
+
+class NewAccountForm(forms.Form):
+    """The account that an invitation creates; `email` is fixed where the invitation names it."""
+
+    email = forms.EmailField(label=_("E-mail address"), widget=forms.EmailInput(attrs={"autocomplete": "username"}))
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=150,
+        required=False,
+        help_text=_("As other researchers see it."),
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    password = forms.CharField(
+        label=_("Password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=password_validators_help_text_html,
+    )
+    again = forms.CharField(
+        label=_("Password, again"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+    def __init__(self, invited: str, data: Any = None) -> None:
+        super().__init__(data)
+        if invited:
+            del self.fields["email"]
+        self.invited = invited
+
+    def clean_again(self) -> str:
+        """Both passwords are the same."""
+        again = str(self.cleaned_data["again"])
+        if again != self.cleaned_data.get("password"):
+            raise forms.ValidationError(_("The two passwords differ. Type the same one twice."))
+        return again
+
+    def account(self) -> dict[str, str]:
+        """What the account is created with."""
+        cleaned = self.cleaned_data
+        email = self.invited or cleaned["email"]
+        return {"email": email, "name": cleaned["name"], "password": cleaned["password"]}
+
+
+class SuccessorForm(forms.Form):
+    """The account that takes over the studies that only the account to close owns."""
+
+    successor = forms.ModelChoiceField(
+        label=_("New owner of their studies"),
+        queryset=User.objects.none(),
+        required=False,
+        empty_label=_("Not needed"),
+        to_field_name="email",
+        help_text=_("Needed if a study has no other owner with an active account."),
+    )
+
+    def __init__(self, user: User, data: Any = None) -> None:
+        super().__init__(data)
+        candidates = User.objects.filter(is_active=True).exclude(pk=user.pk).order_by("email")
+        self.fields["successor"].queryset = candidates  # type: ignore[attr-defined]
+
+    @property
+    def email(self) -> str:
+        """The successor's address, or an empty string."""
+        successor = self.cleaned_data["successor"]
+        return successor.email if successor else ""
+
+
+class UnlockForm(forms.Form):
+    """The PIN of a device, or the password of the researcher who locked it."""
+
+    secret = forms.CharField(
+        strip=False,
+        max_length=200,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off", "autofocus": True}),
+    )

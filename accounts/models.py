@@ -1,13 +1,15 @@
-"""Researchers' accounts and access tokens."""
+"""Researchers' accounts, access tokens and invitations."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from accounts.enums import Scope
@@ -38,6 +40,8 @@ class User(AbstractUser):
     username = None  # type: ignore[assignment]
     email = models.EmailField(_("e-mail address"), unique=True)
     name = models.CharField(_("name"), max_length=150, blank=True)
+    # Sessions name this number: raising it ends them all.
+    n_session_ends = models.PositiveIntegerField(default=0, editable=False)
     first_name = None  # type: ignore[assignment]
     last_name = None  # type: ignore[assignment]
 
@@ -62,6 +66,20 @@ class User(AbstractUser):
                 for token in self.tokens.filter(revoked_at=None):
                     token.revoke(actor=self, reason="Token revoked by a new password.")
 
+    def get_session_auth_hash(self) -> str:
+        """What a session has to hold: it changes with the password, and when all sessions are ended."""
+        return self._of_this_time(super().get_session_auth_hash())
+
+    def get_session_auth_fallback_hash(self) -> Iterator[str]:
+        """The same by earlier secret keys."""
+        for digest in super().get_session_auth_fallback_hash():
+            yield self._of_this_time(digest)
+
+    def _of_this_time(self, digest: str) -> str:
+        if not self.n_session_ends:
+            return digest
+        return salted_hmac("accounts.sessions", f"{digest}:{self.n_session_ends}", algorithm="sha256").hexdigest()
+
     def get_full_name(self) -> str:
         return str(self)
 
@@ -78,7 +96,7 @@ class Token(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     scope = models.CharField(max_length=12, choices=Scope, default=Scope.READ)
     created_at = models.DateTimeField(auto_now_add=True)
-    expires_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)  # without it, as in old rows, the token is not valid
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
@@ -91,7 +109,7 @@ class Token(models.Model):
     @property
     def is_expired(self) -> bool:
         """Whether the token has expired."""
-        return self.expires_at is not None and self.expires_at <= timezone.now()
+        return self.expires_at is None or self.expires_at <= timezone.now()
 
     def revoke(self, *, actor: User, reason: str) -> None:
         """Revoke the token and log it; a second call changes nothing."""
@@ -116,3 +134,33 @@ class Token(models.Model):
     def is_valid(self) -> bool:
         """Whether the token is valid now."""
         return self.revoked_at is None and not self.is_expired
+
+
+class Invitation(models.Model):
+    """A link that creates an account, or adds a role to one, once; only the SHA-256 digest of its key is stored."""
+
+    email = models.EmailField(_("e-mail address"), blank=True)  # empty: anyone who has the link
+    digest = models.CharField(max_length=64, unique=True)
+    offer = models.CharField(max_length=300)  # the role it grants, in words
+    is_administrator = models.BooleanField(default=False)
+    invited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"Invitation {self.pk}: {self.offer}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the invitation can be accepted now."""
+        return self.accepted_at is None and self.revoked_at is None and self.expires_at > timezone.now()

@@ -1,4 +1,4 @@
-"""Accounts, access tokens, and whether a request is signed in."""
+"""Accounts, invitations, access tokens, and whether a request is signed in."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http.cookie import parse_cookie
+from django.utils import timezone
 
-from accounts.models import Token, User
+from accounts.models import Invitation, Token, User
 
 
 def digest_of_token(text: str) -> str:
@@ -28,6 +29,22 @@ def token_of(text: str) -> Token | None:
 def tokens_of(researcher: Any) -> QuerySet[Token]:
     """A researcher's tokens that are not revoked, newest first."""
     return Token.objects.filter(owner=researcher, revoked_at=None).order_by("-pk")
+
+
+def accounts_by_name() -> QuerySet[User]:
+    """All accounts, active ones first, then by address."""
+    return User.objects.order_by("-is_active", "email")
+
+
+def invitation_of(key: str) -> Invitation | None:
+    """The invitation with this key, whether it can still be accepted or not."""
+    return Invitation.objects.select_related("invited_by").filter(digest=digest_of_token(key)).first()
+
+
+def open_invitations() -> QuerySet[Invitation]:
+    """The invitations that can still be accepted, newest first."""
+    is_open = Q(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
+    return Invitation.objects.filter(is_open).select_related("invited_by").order_by("-pk")
 
 
 def default_owner() -> User | None:

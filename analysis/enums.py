@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from evaluation.reported_kinds import ERRORS, LOWER_IS_BETTER, kind_at, kind_word
 from studies.plans import SCALE_PREFIX, in_text
 
 
@@ -114,16 +115,17 @@ class Metric:
 
     @property
     def higher_is_better(self) -> bool:
-        """False for fallout."""
-        return self.kind != "fallout"
+        """False for fallout and errors."""
+        return self.kind not in LOWER_IS_BETTER
 
     @property
     def name(self) -> str:
         """The name that readers see."""
-        head = f"{self.kind.capitalize()} at {self.n}"
+        head = kind_at(self.kind, self.n)
         return f"{head}, {self.length} ratings" if self.length else head
 
     @property
     def in_text(self) -> str:
         """The name within a sentence."""
-        return f"{self.kind} at {self.n}" + (f" with profiles of {self.length} ratings" if self.length else "")
+        name = kind_word(self.kind) if self.kind in ERRORS else f"{self.kind} at {self.n}"
+        return name + (f" with profiles of {self.length} ratings" if self.length else "")

@@ -1,12 +1,15 @@
-"""The form that builds a report."""
+"""The form that builds a report, and the one that chooses what a chapter shows."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from analysis.enums import VARIABLES
+from analysis.exports.choices import Choices
+from analysis.exports.chosen import Chosen
 from analysis.selectors.reports import studies_to_report
 from analysis.services.plans import Overrides
 from studies.enums import Mode
@@ -105,4 +108,42 @@ class ReportForm(forms.Form):
             leave_out=tuple(data["leave_out"]),
             exclude={TAKE_ALL: (), BY_HAND: (), OTHER: tuple(data["exclude"])}.get(exclusions),
             by_hand=False if exclusions == TAKE_ALL else None,
+        )
+
+
+class ChapterForm(forms.Form):
+    """What a chapter shows, all of it optional; a chapter has only the fields that change it."""
+
+    FIELDS = {
+        "perceived": ("measure", "significant"),
+        "objective": ("metric", "length", "significant"),
+        "comparison": ("measure", "metric", "length", "significant"),
+    }
+    measure = forms.ChoiceField(label=_("Measure"), required=False)
+    metric = forms.ChoiceField(label=_("Metric"), required=False)
+    length = forms.ChoiceField(label=_("Profiles"), required=False)
+    significant = forms.BooleanField(label=_("Only significant pairs"), required=False)
+    highlight = forms.CharField(required=False)
+
+    def __init__(self, *args: Any, choices: Choices, chapter: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offered = {"measure": choices.measures, "metric": choices.metrics, "length": choices.lengths}
+        for name in ("measure", "metric", "length", "significant"):
+            if name not in self.FIELDS.get(chapter, ()):
+                del self.fields[name]
+            elif name in offered:
+                self.fields[name].choices = [("", _("All")), *offered[name]]  # type: ignore[attr-defined]
+        self._choices = choices
+
+    def chosen(self) -> Chosen:
+        """The valid choices; a field with another value is ignored and has an error beside it."""
+        self.is_valid()
+        values = self.cleaned_data
+        highlight = values.get("highlight", "")
+        return Chosen(
+            measure=values.get("measure", ""),
+            metric=values.get("metric", ""),
+            length=values.get("length", ""),
+            is_significant=values.get("significant", False),
+            highlight=highlight if highlight in self._choices.algorithms else "",
         )

@@ -34,6 +34,7 @@ class Report(TimeStampedModel):
     results = models.JSONField()
     provenance = models.JSONField(default=dict)
     is_pilot = models.BooleanField(default=False)  # of a draft walked by simulated participants, before the launch
+    is_sample = models.BooleanField(default=False)  # anyone may read its chapters; see analysis.services.samples
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 
     class Meta:
@@ -41,6 +42,10 @@ class Report(TimeStampedModel):
         constraints = [
             models.UniqueConstraint(fields=["study", "number"], name="report_number_once"),
             models.UniqueConstraint(fields=["study", "inputs_hash"], name="report_inputs_once"),
+            models.CheckConstraint(
+                condition=models.Q(is_sample=False) | models.Q(mode=Mode.SIMULATED),
+                name="report_sample_simulated",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from analysis.models import Report
-from analysis.services import bayesian_jobs, requests
+from analysis.services import bayesian_jobs, report_cache, requests
 from analysis.services.downloads import download
 from jobs.leases import TRANSIENT
 
@@ -42,6 +42,14 @@ def draw_file(report_id: int, file: str) -> None:
     report = Report.objects.filter(pk=report_id).first()
     if report is not None:
         download(report=report, name=file)
+
+
+@shared_task(name="analysis.draw_pages", ignore_result=True)
+def draw_pages(report_id: int) -> None:
+    """Draw the pages of a report; does nothing if they are drawn already or the report is gone."""
+    report = Report.objects.filter(pk=report_id).first()
+    if report is not None:
+        report_cache.draw_pages(report)
 
 
 @shared_task(name="analysis.sweep", ignore_result=True)

@@ -2,52 +2,71 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.enums import REQUEST_OPEN, RequestKind
-from analysis.forms import ReportForm
+from analysis.exports.choices import Choices
+from analysis.exports.chosen import Chosen, chosen_body
+from analysis.forms import ChapterForm, ReportForm
 from analysis.models import BayesianAnalysis, Report
 from analysis.package import PACKAGE
 from analysis.selectors.comments import comments_of
 from analysis.selectors.reports import reports_of, requests_of, studies_to_report
 from analysis.selectors.responses import mode_to_report
-from analysis.services import Download, build_report, download_if_ready
+from analysis.selectors.samples import sample_reports
+from analysis.services import Download, download_if_ready
 from analysis.services.bayesian_jobs import cancel_bayesian, request_bayesian
 from analysis.services.packages import download_package
-from analysis.services.report_cache import page_of
+from analysis.services.report_cache import PAGE, chapter_of, is_outdated, page_of, pair_body, request_pages
 from analysis.services.requests import (
     cancel_request,
     request_package,
     request_report,
     require_open_answers,
-    takes_long,
 )
+from analysis.services.samples import MODES, WIDTHS, slope_drawing
 from core.errors import NotAllowedInState, ParallaxError
+from studies.console.views.workspace import REPORT, study_page
 from studies.monitoring.selectors.outcomes import are_outcomes_shut
+from studies.team.permissions import READERS, Seat
+from studies.team.selectors.studies import membership_of
 
 
 @require_safe
 def report_list(request: HttpRequest) -> HttpResponse:
-    """List the reports of the researcher's studies, newest first; of one study, if it is named."""
+    """List the reports of the researcher's studies, newest first; of one study, if it is named, under its tabs."""
     slug = request.GET.get("study", "").replace("\x00", "")  # PostgreSQL keeps no NUL
-    study = studies_to_report(request.user).filter(slug=slug).first() if slug else None
-    reports = reports_of(request.user)
-    context = {
-        "reports": reports.filter(study=study) if study else reports,
-        "study": study,
-        "is_shut": study is not None and are_outcomes_shut(study, [mode_to_report(study)]),
-        "has_studies": study is not None or studies_to_report(request.user).exists(),
-    }
+    membership = membership_of(request.user, slug) if slug else None
+    if membership is not None and membership.role in READERS:
+        return _reports_of_study(request, Seat(membership.study, membership.role))
+    context = {"reports": reports_of(request.user), "has_studies": studies_to_report(request.user).exists()}
     return render(request, "analysis/list.html", context)
+
+
+def _reports_of_study(request: HttpRequest, seat: Seat) -> HttpResponse:
+    study = seat.study
+    can_report = studies_to_report(request.user).filter(pk=study.pk).exists()
+    context = {
+        "reports": reports_of(request.user).filter(study=study),
+        "can_report": can_report,
+        "is_shut": can_report and are_outcomes_shut(study, [mode_to_report(study)]),
+    }
+    return study_page(request, seat, "analysis/study.html", context, tab=REPORT)
 
 
 @require_http_methods(["GET", "POST"])
 def report_new(request: HttpRequest) -> HttpResponse:
-    """Build a report: at once where it takes seconds, else on a worker."""
+    """Request a report from a worker; its page shows the progress, then the report."""
     if request.method == "GET":
         form = ReportForm(researcher=request.user, initial={"study": request.GET.get("study")})
         return render(request, "analysis/new.html", {"form": form})
@@ -56,13 +75,10 @@ def report_new(request: HttpRequest) -> HttpResponse:
         study, mode, overrides = form.cleaned_data["study"], form.cleaned_data["mode"] or None, form.overrides()
         try:
             require_open_answers(study=study, mode=mode)
-            if takes_long(study, mode):
-                return redirect(request_report(study=study, mode=mode, overrides=overrides, asked_by=request.user))
-            report = build_report(study=study, mode=mode, overrides=overrides, made_by=request.user)
         except ParallaxError as refused:
             messages.error(request, str(refused))
         else:
-            return redirect("analysis:detail", pk=report.pk)
+            return redirect(request_report(study=study, mode=mode, overrides=overrides, asked_by=request.user))
     return render(request, "analysis/new.html", {"form": form}, status=400)
 
 
@@ -90,12 +106,91 @@ def report_request_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect(worker_request)
 
 
+@login_not_required
 @require_safe
+@gzip_page  # charts by their numbers; the token is masked anew in each response, and the length padded
 def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a report and its files."""
-    report = _own(request, pk)
-    context = {"report": report, "page": page_of(report), "analysis": report.analysis}
+    """Show a report and its files; without the files where it is read as a sample."""
+    report = _own_or_sample(request, pk)
+    if report is None:
+        return redirect_to_login(request.get_full_path())
+    if (waiting := _redrawing(request, report, PAGE)) is not None:
+        return waiting
+    context = {"report": report, "page": page_of(report), "analysis": report.analysis, "shell": _shell(request)}
     return render(request, "analysis/detail.html", context)
+
+
+def _redrawing(request: HttpRequest, report: Report, name: str) -> HttpResponse | None:
+    """The page that waits for a worker, where the page has to be drawn anew; None where it is drawn."""
+    is_polling = request.headers.get("HX-Target") == "redrawing"
+    if not is_outdated(report, name):
+        return HttpResponse(headers={"HX-Refresh": "true"}) if is_polling else None
+    if is_polling:
+        return HttpResponse(status=204)  # nothing new yet
+    request_pages(report)
+    return render(request, "analysis/redrawing.html", {"report": report, "shell": _shell(request)})
+
+
+@login_not_required
+@require_safe
+@gzip_page  # charts by their numbers; the token is masked anew in each response, and the length padded
+def report_chapter(request: HttpRequest, pk: int, chapter: str) -> HttpResponse:
+    """Show one chapter of a report."""
+    report = _own_or_sample(request, pk)
+    if report is None:
+        return redirect_to_login(request.get_full_path())
+    if (waiting := _redrawing(request, report, PAGE) or _redrawing(request, report, f"{PAGE}-{chapter}")) is not None:
+        return waiting
+    page = page_of(report)
+    place = next((at for at, link in enumerate(page.chapters) if link.key == chapter), None)
+    if place is None:
+        raise Http404("This report has no such chapter.")
+    following = page.chapters[place + 1] if place + 1 < len(page.chapters) else None
+    form = ChapterForm(request.GET, choices=page.choices, chapter=chapter)
+    chosen = form.chosen()
+    context = {
+        "form": form,
+        "chosen": chosen,
+        "pair": _pair(report, page.choices, chosen) if chapter == "comparison" else "",
+        "report": report,
+        "analysis": report.analysis,
+        "page": page,
+        "chapter": page.chapters[place],
+        "following": following,
+        "body": _chosen_body(chapter_of(report, chapter), page.choices, chosen),
+        "shell": _shell(request),
+    }
+    return render(request, "analysis/chapter.html", context)
+
+
+def _chosen_body(body: str, choices: Choices, chosen: Chosen) -> SafeString:
+    metrics = tuple(kind for kind, _ in choices.metrics)
+    return mark_safe(chosen_body(body, chosen, metrics=metrics, alpha=choices.alpha))  # noqa: S308 -- as cached
+
+
+def _pair(report: Report, choices: Choices, chosen: Chosen) -> SafeString | str:
+    """The chosen pair of measures, the first of each where only some are chosen; empty where none is."""
+    if not (chosen.measure or chosen.metric or chosen.length) or not choices.measures:
+        return ""
+    firsts = (choices.measures[0][0], choices.metrics[0][0], choices.lengths[0][0])
+    own = (chosen.measure, chosen.metric, chosen.length)
+    measure, metric, length = (choice or first for choice, first in zip(own, firsts, strict=True))
+    body = pair_body(report, measure=measure, metric=metric, length=int(length))
+    return _chosen_body(body, choices, replace(chosen, measure="", metric="", length="")) if body else ""
+
+
+@login_not_required
+@require_safe
+def sample_slope(request: HttpRequest, pk: int, mode: str, width: str) -> HttpResponse:
+    """The slope chart of a sample report, as SVG for the front page."""
+    if mode not in MODES or width not in WIDTHS:
+        raise Http404("There is no such drawing.")
+    drawing = slope_drawing(get_object_or_404(sample_reports(), pk=pk), mode=mode, width=width)
+    if drawing is None:
+        raise Http404("This report has no slope chart.")
+    response = HttpResponse(drawing, content_type="image/svg+xml")
+    patch_cache_control(response, public=True, max_age=600)
+    return response
 
 
 @require_safe
@@ -171,3 +266,16 @@ def _own(request: HttpRequest, pk: int) -> Report:
     """The report, where the researcher is on its study and may read outcomes; else it does not exist."""
     reports = reports_of(request.user).select_related("study", "run", "made_by", "bayesian")
     return get_object_or_404(reports, pk=pk)
+
+
+def _own_or_sample(request: HttpRequest, pk: int) -> Report | None:
+    """The report of the researcher, else the sample report; None where a visitor has to sign in first."""
+    if not request.user.is_authenticated:
+        return sample_reports().filter(pk=pk).first()
+    own = reports_of(request.user).select_related("study", "run", "made_by", "bayesian").filter(pk=pk).first()
+    return own or get_object_or_404(sample_reports(), pk=pk)
+
+
+def _shell(request: HttpRequest) -> str:
+    """The template around a report: the console's, or the public one for visitors."""
+    return "console/base.html" if request.user.is_authenticated else "public/base.html"

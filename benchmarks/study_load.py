@@ -63,50 +63,58 @@ def prepare(chosen: argparse.Namespace) -> None:
     django.setup()
 
 
-def study_and_server(chosen: argparse.Namespace) -> Any:
-    """A launched study of its own on the demo's models, and the server that `up` starts."""
-    from contextlib import contextmanager
-
+def new_study(chosen: argparse.Namespace, algorithms: str = DEMO_ALGORITHMS) -> Any:
+    """A launched study of its own on the demo's models; the models are trained once."""
     from django.core.management import call_command
-    from django.db import connection
 
     from accounts.models import User
     from accounts.services import create_account
     from catalog.models import DatasetVersion
     from catalog.services import load_demo_dataset
     from evaluation.selectors import newest_succeeded_run
-    from parallax.children import Children
     from studies.models import Study
     from studies.recruitment.services.recruitment import set_limits
 
+    call_command("migrate", verbosity=0, interactive=False)
+    owner = User.objects.order_by("pk").first() or create_account(email="load@example.org", name="Load")[0]
+    version = DatasetVersion.objects.filter(dataset__name="demo-films").first()
+    version = version or load_demo_dataset(seed=1, owner=owner)
+    if newest_succeeded_run(version) is None:
+        print("Preparing the demo's models …", flush=True)
+        call_command(
+            "evaluate", "demo-films", algorithms=algorithms, split="probe:share=0.1", reserve=0.15,
+            protocol="one-plus-random", negatives=1000, n=5, relevant=5.0, irrelevant=1.0, seed=1, workers=2,
+            stdout=open(os.devnull, "w"),  # noqa: PTH123, SIM115
+        )  # fmt: skip
+    slug = f"load-{Study.objects.count() + 1}"
+    room = 10 * chosen.participants if chosen.what == "open" else chosen.per_condition
+    quiet = {"stdout": open(os.devnull, "w")}  # noqa: PTH123, SIM115
+    run = newest_succeeded_run(version)
+    call_command(
+        "create_study", slug, template="cremonesi-2011", dataset="demo-films", run=run.pk, per_condition=room,
+        seed=chosen.seed, owner=owner.email, **quiet,
+    )  # fmt: skip
+    if chosen.what == "planted":
+        conditions = Study.objects.get(slug=slug).conditions
+        first = conditions.order_by("position").first()
+        conditions.update(model=first.model, model_digest=first.model_digest)
+    call_command("launch_study", slug, **quiet)
+    if chosen.what == "open":  # all participants come at once, from one network
+        set_limits(study=Study.objects.get(slug=slug), most_per_network=100_000, pause_at=100_000)
+    return Study.objects.get(slug=slug)
+
+
+def study_and_server(chosen: argparse.Namespace) -> Any:
+    """A launched study of its own on the demo's models, and the server that `up` starts."""
+    from contextlib import contextmanager
+
+    from django.db import connection
+
+    from parallax.children import Children
+
     @contextmanager
     def prepared() -> Any:
-        call_command("migrate", verbosity=0, interactive=False)
-        owner = User.objects.order_by("pk").first() or create_account(email="load@example.org", name="Load")[0]
-        version = DatasetVersion.objects.filter(dataset__name="demo-films").first()
-        version = version or load_demo_dataset(seed=1, owner=owner)
-        if newest_succeeded_run(version) is None:
-            print("Preparing the demo's models …", flush=True)
-            call_command(
-                "evaluate", "demo-films", algorithms=DEMO_ALGORITHMS, split="probe:share=0.1", reserve=0.15,
-                protocol="one-plus-random", negatives=1000, n=5, relevant=5.0, irrelevant=1.0, seed=1, workers=2,
-                stdout=open(os.devnull, "w"),  # noqa: PTH123, SIM115
-            )  # fmt: skip
-        slug = f"load-{Study.objects.count() + 1}"
-        room = 10 * chosen.participants if chosen.what == "open" else chosen.per_condition
-        quiet = {"stdout": open(os.devnull, "w")}  # noqa: PTH123, SIM115
-        run = newest_succeeded_run(version)
-        call_command(
-            "create_study", slug, template="cremonesi-2011", dataset="demo-films", run=run.pk, per_condition=room,
-            seed=chosen.seed, owner=owner.email, **quiet,
-        )  # fmt: skip
-        if chosen.what == "planted":
-            conditions = Study.objects.get(slug=slug).conditions
-            first = conditions.order_by("position").first()
-            conditions.update(model=first.model, model_digest=first.model_digest)
-        call_command("launch_study", slug, **quiet)
-        if chosen.what == "open":  # all participants come at once, from one network
-            set_limits(study=Study.objects.get(slug=slug), most_per_network=100_000, pause_at=100_000)
+        study = new_study(chosen)
         with Children(port=chosen.port, workers=0) as children:
             print(
                 f"{connection.vendor} {_database_version(connection)}, Python {platform.python_version()}, "
@@ -114,7 +122,7 @@ def study_and_server(chosen: argparse.Namespace) -> Any:
                 "client on the same cores",
                 flush=True,
             )
-            yield Study.objects.get(slug=slug), children.url
+            yield study, children.url
 
     return prepared()
 

@@ -13,6 +13,7 @@ from core.errors import ParameterError
 
 POSTER, SQUARE, WIDE, NO_PICTURE = "poster", "square", "wide", "none"
 PICTURES = (POSTER, SQUARE, WIDE, NO_PICTURE)  # the shape: 2:3, 1:1, 16:9, or no picture
+TRAILER, CLIP, EXCERPT, SAMPLE = "trailer", "clip", "excerpt", "sample"  # what a sample of an item is called
 FALLBACK_LANGUAGE = "en"
 
 
@@ -26,7 +27,12 @@ class ItemType:
     card: tuple[str, ...]  # of each, its first value is on the card
     details: tuple[str, ...]
     picture: str = POSTER
-    has_trailers: bool = False  # film-like: pages offer trailers and questions ask about them
+    sample: str = SAMPLE
+
+    @property
+    def has_trailers(self) -> bool:
+        """Whether it is film-like: its samples are trailers."""
+        return self.sample == TRAILER
 
     def words_in(self, language: str) -> Words:
         """Its words in a language, or the English ones."""
@@ -44,7 +50,7 @@ _TYPES = (
         },
         card=("year", "genre", "director"),
         details=("genre", "director", "cast", "country", "tag"),
-        has_trailers=True,
+        sample=TRAILER,
     ),
     ItemType(
         "book",
@@ -56,6 +62,7 @@ _TYPES = (
         },
         card=("author", "year", "genre"),
         details=("author", "genre", "publisher", "language", "tag"),
+        sample=EXCERPT,
     ),
     ItemType(
         "song",
@@ -68,6 +75,7 @@ _TYPES = (
         card=("artist", "year", "genre"),
         details=("artist", "album", "genre", "language", "tag"),
         picture=SQUARE,
+        sample=CLIP,
     ),
     ItemType(
         "product",
@@ -91,6 +99,7 @@ _TYPES = (
         },
         card=("author", "year", "venue"),
         details=("author", "venue", "topic", "tag"),
+        sample=EXCERPT,
         picture=NO_PICTURE,
     ),
     ItemType(
@@ -104,6 +113,7 @@ _TYPES = (
         card=("section", "publisher"),
         details=("author", "section", "publisher", "tag"),
         picture=WIDE,
+        sample=EXCERPT,
     ),
     ItemType(
         "course",

@@ -7,9 +7,12 @@ from django.db import models
 from django.urls import reverse
 from django.utils.functional import cached_property
 
+from catalog.clip_types import clip_type
+from catalog.enums import JOB_OPEN, JobKind, JobStatus
 from catalog.item_types import DEFAULT, ITEM_TYPES, ItemType
 from core.models import TimeStampedModel
 from core.provenance import digest_of
+from jobs.models import JobModel
 
 
 class Dataset(TimeStampedModel):
@@ -86,7 +89,9 @@ class Item(models.Model):
     plot = models.TextField(blank=True)
     image = models.CharField(max_length=300, blank=True)  # a file this site serves; else a drawn poster
     image_url = models.URLField(max_length=500, blank=True)  # where the source has one; pages never load it
-    trailer_url = models.URLField(max_length=500, blank=True)
+    trailer_url = models.URLField(max_length=500, blank=True)  # of a trailer or another sample on another site
+    clip = models.CharField(max_length=300, blank=True)  # a sample that this site serves: a file of video or audio
+    excerpt = models.TextField(blank=True)  # a sample that is a text
     links = models.JSONField(default=dict, blank=True)  # the item's id elsewhere: {"imdb": "0114709"}
     texts = models.JSONField(default=dict, blank=True)  # in other languages: {"it": {"title": …, "plot": …}}
     n_ratings = models.PositiveIntegerField(default=0)
@@ -114,6 +119,21 @@ class Item(models.Model):
         changes_with = digest_of([self.poster_key, self.year, *([self.image] if self.image else [])])[:12]
         return f"{reverse('catalog:poster', args=[self.pk])}?v={changes_with}"
 
+    @property
+    def has_sample(self) -> bool:
+        """Whether there is a trailer, clip or excerpt of it."""
+        return bool(self.trailer_url or self.clip or self.excerpt)
+
+    @property
+    def clip_url(self) -> str:
+        """The address of its clip, which changes with the clip; empty without one."""
+        return f"{reverse('catalog:clip', args=[self.pk])}?v={digest_of(self.clip)[:12]}" if self.clip else ""
+
+    @property
+    def is_clip_audio(self) -> bool:
+        """Whether its clip is audio."""
+        return clip_type(self.clip).startswith("audio/")
+
 
 class Feature(models.Model):
     """A fact of an item: a genre, a director, someone in the cast, a country, a tag, another title."""
@@ -129,3 +149,46 @@ class Feature(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.value}"
+
+
+class DatasetJob(TimeStampedModel, JobModel):
+    """Work on the catalogue that a page leaves to a worker: an import, a download, metadata or a subset.
+
+    An upload waits as a job until its columns are confirmed. `settings` are what the worker is to do, in JSON values.
+    """
+
+    kind = models.CharField(max_length=12, choices=JobKind)
+    status = models.CharField(max_length=12, choices=JobStatus, default=JobStatus.QUEUED)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    base = models.ForeignKey(DatasetVersion, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    source = models.CharField(max_length=300, blank=True)  # what is read, as its owner calls it
+    folder = models.CharField(max_length=40, blank=True)  # of uploaded files; see catalog.services.upload_folders
+    settings = models.JSONField(default=dict)
+    activity = models.CharField(max_length=200, blank=True)
+    done = models.PositiveBigIntegerField(null=True, blank=True)
+    total = models.PositiveBigIntegerField(null=True, blank=True)
+    problems = models.JSONField(default=list)  # of a failed job: file, line, column, reason
+    remedies = models.JSONField(default=list)  # options of the import that would help a failed job
+    version = models.ForeignKey(DatasetVersion, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    message = models.CharField(max_length=300, blank=True)  # the result in a sentence
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [models.Index(fields=["requested_by", "status"])]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} of {self.source}, {self.status}"
+
+    def get_absolute_url(self) -> str:
+        """The page with its columns while it waits for them, else with its progress."""
+        return reverse("catalog:columns" if self.status == JobStatus.WAITING else "catalog:job", args=[self.pk])
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a worker does it, or will."""
+        return self.status in JOB_OPEN
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether its columns can be chosen again: its file is there."""
+        return self.kind == JobKind.IMPORT and self.status in (JobStatus.WAITING, JobStatus.FAILED)

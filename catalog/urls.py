@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from django.urls import path
 
-from catalog import views
+from catalog.views import changes, imports, pages
 
 app_name = "catalog"
 urlpatterns = [
-    path("", views.dataset_list, name="list"),
-    path("posters/<int:item_id>.svg", views.poster, name="poster"),
-    path("<slug:name>/", views.newest, name="newest"),
-    path("<slug:name>/<int:number>/", views.version_page, name="version"),
-    path("<slug:name>/<int:number>/retire/", views.retire, name="retire"),
-    path("<slug:name>/<int:number>/item-type/", views.set_item_type, name="item-type"),
-    path("<slug:name>/<int:number>/item-language/", views.set_item_language, name="item-language"),
-    path("<slug:name>/<int:number>/metadata/", views.add_item_metadata, name="metadata"),
-    path("<slug:name>/<int:number>/subset/", views.make_version_subset, name="subset"),
-    path("<slug:name>/<int:number>/items/", views.item_grid, name="items"),
-    path("<slug:name>/<int:number>/items/<int:index>/", views.item_page, name="item"),
+    path("", pages.dataset_list, name="list"),
+    path("import/dataset/", imports.import_upload, name="import"),
+    path("import/movielens/", imports.download, name="download"),
+    path("import/columns/<int:pk>/", imports.columns, name="columns"),
+    path("import/jobs/<int:pk>/", imports.job_page, name="job"),
+    path("import/jobs/<int:pk>/cancel/", imports.cancel, name="job-cancel"),
+    path("import/jobs/<int:pk>/retry/", imports.retry, name="job-retry"),
+    path("posters/<int:item_id>.svg", pages.poster, name="poster"),
+    path("clips/<int:item_id>", pages.clip, name="clip"),
+    path("<slug:name>/", pages.newest, name="newest"),
+    path("<slug:name>/<int:number>/", pages.version_page, name="version"),
+    path("<slug:name>/<int:number>/retire/", pages.retire, name="retire"),
+    path("<slug:name>/<int:number>/item-type/", pages.set_item_type, name="item-type"),
+    path("<slug:name>/<int:number>/item-language/", pages.set_item_language, name="item-language"),
+    path("<slug:name>/<int:number>/metadata/", changes.add_item_metadata, name="metadata"),
+    path("<slug:name>/<int:number>/subset/", changes.make_version_subset, name="subset"),
+    path("<slug:name>/<int:number>/subset/count/", changes.subset_count, name="subset-count"),
+    path("<slug:name>/<int:number>/items/", pages.item_grid, name="items"),
+    path("<slug:name>/<int:number>/items/<int:index>/", pages.item_page, name="item"),
 ]

@@ -142,6 +142,11 @@ def when_narrow(narrow: str, wide: str) -> str:
     return f"{_WHOLE_WIDTH} < {NARROW} ? {narrow} : {wide}"
 
 
+def share_of_width(share: float) -> str:
+    """The Vega expression for a share of the width of a chart without axes, in pixels."""
+    return f"{share:.4f} * {_WHOLE_WIDTH}"
+
+
 def number(value: float, decimals: int, *, is_share: bool = False) -> str:
     """A finite number as text, with a true minus sign; a share, which cannot exceed 1, has no leading zero.
 

@@ -35,6 +35,7 @@ from charting.scatters import scatter
 from charting.slopes import slope
 from charting.strips import rank_strip
 from charting.tails import long_tail
+from charting.traces import trace
 
 __all__ = [
     "Box",
@@ -63,4 +64,5 @@ __all__ = [
     "rates",
     "scatter",
     "slope",
+    "trace",
 ]

@@ -1,25 +1,27 @@
-"""The Hasse diagram of a partial order, on the true scale of the measure. Common arguments: see `charting.marks`."""
+"""The Hasse diagram of a partial order, in layers. Common arguments: see `charting.marks`."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from charting.columns import columns, named_over
 from charting.estimates import Estimate, checked_estimates, known_names
-from charting.frame import Width, finished, layered, number, rows
+from charting.frame import Width, finished, layered, number, rows, share_of_width
+from charting.labels import CHARACTER_WIDTH
+from charting.layers import BOX_HALF, layered_order
 from charting.positions import positions
-from charting.theme import LIGHT, SHAPES, Side, Spec, colour_of, wash_of
+from charting.theme import LIGHT, SMALL_TEXT_SIZE, TEXT_SIZE, Side, Spec, colour_of, wash_of
 from core.errors import DataError
 
 if TYPE_CHECKING:
     import altair as alt
 
-# A rim of paper keeps a name legible where a line runs behind it.
-_NAME_LOOKS: tuple[dict[str, Any], ...] = (
-    {"stroke": LIGHT.paper, "strokeWidth": 4, "aria": False},
-    {"color": LIGHT.ink},
-)
+_BOX_RISE = 0.24  # half the height of a box, in layers
+_LAYER_HEIGHT = 76
+_LEAST_BREADTH = 3.0
+_GAP_BEFORE_UNORDERED = 0.25
+_SMALLEST_TEXT = 9
 
 
 def hasse(
@@ -31,18 +33,18 @@ def hasse(
     side: Side = "perceived",
     higher_is_better: bool = True,
     decimals: int = 2,
+    is_share: bool = False,
     description: str | None = None,
     width: Width = None,
-    height: int = 340,
+    height: int | None = None,
 ) -> Spec:
-    """Hasse diagram of a partial order, each condition at the height of its mean.
+    """Hasse diagram of a partial order: each condition in a layer below those that dominate it, with its mean.
 
-    Up is better; with `higher_is_better` False (fallout) the scale is reversed. A line joins two conditions if the
-    upper dominates the lower and no condition lies between them (a covering pair): `edges` hold these pairs, the
-    dominating condition first. A condition without significant differences has no line, a column of its own and a
-    dashed outline. The bar behind each symbol is the 95% CI of its mean, or mean rank for an order by mean ranks. The
-    caption elsewhere names test, alpha and n. Raises DataError for an edge whose first condition does not lie on the
-    better side.
+    Up is better. A line joins two conditions if the upper dominates the lower and no condition lies between them (a
+    covering pair): `edges` hold these pairs, the dominating condition first. Lines pass between the boxes, never behind
+    a label. Conditions without significant differences stand below, dashed. With `higher_is_better` False (fallout)
+    the lower value dominates. The caption elsewhere names test, alpha and n. Raises DataError for an edge whose first
+    condition has no better value.
 
     Examples
     --------
@@ -60,72 +62,85 @@ def hasse(
                 f"{upper} dominates {lower}, but its value ({nodes[upper].value:g}) is not better "
                 f"than {nodes[lower].value:g}; pass the location that the test compares."
             )
-    positions = columns(nodes, pairs)
-    over = named_over(nodes, positions, higher_is_better=higher_is_better)
     in_order = {name for pair in pairs for name in pair}
-    marks = [
-        {
-            "condition": name,
-            "x": positions[name],
-            "mean": node.value,
-            "low": node.low,
-            "high": node.high,
-            "name_at": node.high if (name in over) == higher_is_better else node.low,
-            "is_over": name in over,
-            "is_unordered": name not in in_order,
-        }
-        for name, node in nodes.items()
+    layout = layered_order([name for name in nodes if name in in_order], pairs)
+    breadth = max(layout.breadth, _LEAST_BREADTH)
+    corners = {name: (x, float(-layer)) for name, (x, layer) in layout.places.items()}
+    start = layout.n_layers + (_GAP_BEFORE_UNORDERED if in_order else 0.0)
+    corners |= _unordered([name for name in nodes if name not in in_order], int(breadth), -start)
+    printed = {name: number(node.value, decimals, is_share=is_share) for name, node in nodes.items()}
+    boxes = [
+        {**_box(name, nodes[name], corners[name], name not in in_order), "printed": printed[name]} for name in nodes
     ]
-    joined = [
-        {
-            "pair": f"{upper} above {lower}",
-            "x": positions[upper],
-            "y": nodes[upper].value,
-            "x2": positions[lower],
-            "y2": nodes[lower].value,
-        }
-        for upper, lower in pairs
-    ]
-    chart = _layers(marks, joined, side=side, higher_is_better=higher_is_better, decimals=decimals)
+    joined = [line for pair in pairs for line in _lines(pair, corners, layout.bends[pair])]
+    lowest = min(y for _, y in corners.values())
     return finished(
-        chart,
+        _drawing(boxes, joined, breadth, lowest, side=side, decimals=decimals),
         title=title,
         subtitle=y_title,
-        description=description or _description(nodes, pairs, y_title, decimals),
+        description=description or _description(printed, pairs, y_title),
         side=side,
         width=width,
-        height=height,
+        height=height or round(_LAYER_HEIGHT * (0.8 - lowest)),
     )
 
 
-def _layers(
-    nodes: list[dict[str, Any]],
+def _unordered(names: Sequence[str], per_row: int, top: float) -> dict[str, tuple[float, float]]:
+    """The corners of conditions without significant differences: rows below all layers."""
+    placed = {}
+    for start in range(0, len(names), per_row):
+        row = names[start : start + per_row]
+        for at, name in enumerate(row):
+            placed[name] = (at - (len(row) - 1) / 2, top - 0.7 * (start // per_row))
+    return placed
+
+
+def _box(name: str, node: Estimate, corner: tuple[float, float], is_unordered: bool) -> dict[str, Any]:
+    x, y = corner
+    return {
+        "condition": name,
+        "x": x,
+        "left": x - BOX_HALF,
+        "right": x + BOX_HALF,
+        "y": y,
+        "bottom": y - _BOX_RISE,
+        "top": y + _BOX_RISE,
+        "mean": node.value,
+        "low": node.low,
+        "high": node.high,
+        "is_unordered": is_unordered,
+    }
+
+
+def _lines(
+    pair: tuple[str, str], corners: Mapping[str, tuple[float, float]], bends: Sequence[tuple[float, int]]
+) -> list[dict[str, Any]]:
+    """The straight pieces of a pair's line, from box to box; it passes a layer upright."""
+    (x, y), (last_x, last_y) = corners[pair[0]], corners[pair[1]]
+    points = [(x, y - _BOX_RISE)]
+    for across, layer in bends:
+        points += [(across, -layer + _BOX_RISE), (across, -layer - _BOX_RISE)]
+    points.append((last_x, last_y + _BOX_RISE))
+    return [
+        {"pair": f"{pair[0]} above {pair[1]}", "upper": pair[0], "lower": pair[1], "x": a, "y": b, "x2": c, "y2": d}
+        for (a, b), (c, d) in itertools.pairwise(points)
+    ]
+
+
+def _drawing(
+    boxes: list[dict[str, Any]],
     joined: list[dict[str, Any]],
+    breadth: float,
+    lowest: float,
     *,
     side: Side,
-    higher_is_better: bool,
     decimals: int,
 ) -> Spec:
     import altair as alt
 
-    colour = colour_of(side)
-    last = max(row["x"] for row in nodes)
-    x_scale = alt.Scale(domain=[-0.55, last + 0.55], nice=False, zero=False)
-    lowest, highest = min(row["low"] for row in nodes), max(row["high"] for row in nodes)
-    margin = (highest - lowest) * 0.08 or max(abs(highest), 1.0) * 0.1
-    ends = [lowest - margin, highest + margin * 1.4]
-    if not higher_is_better:
-        ends = [highest + margin, lowest - margin * 1.4]
-    y_scale = alt.Scale(domain=ends, nice=False, zero=False)
-    y_axis = alt.Axis(title=None, grid=True, tickCount=5)
-    across, up = positions(x_scale, None, y_scale, y_axis)
-    mean = f".{decimals}f"
-    tooltip = [
-        alt.Tooltip("condition:N"),
-        alt.Tooltip("mean:Q", title="mean" if side == "perceived" else "value", format=mean),
-        alt.Tooltip("low:Q", title="95% CI, low", format=mean),
-        alt.Tooltip("high:Q", title="95% CI, high", format=mean),
-    ]
+    x_scale = alt.Scale(domain=[-breadth / 2, breadth / 2], nice=False, zero=False)
+    y_scale = alt.Scale(domain=[lowest - 0.3, 0.4], nice=False, zero=False)
+    across, up = positions(x_scale, None, y_scale, None)
     layers: list[alt.Chart] = []
     if joined:
         layers.append(
@@ -133,67 +148,52 @@ def _layers(
             .mark_rule(color=LIGHT.ink, strokeWidth=1.6, strokeCap="round")
             .encode(x=across("x"), y=up("y"), x2=alt.X2("x2"), y2=alt.Y2("y2"), tooltip=[alt.Tooltip("pair:N")])
         )
-    all_nodes = alt.Chart(rows(nodes))
-    layers.append(
-        all_nodes.mark_rule(color=colour, strokeWidth=6, opacity=0.28, strokeCap="round").encode(
-            x=across("x"), y=up("low"), y2=alt.Y2("high")
-        )
-    )
-    ordered = [row for row in nodes if not row["is_unordered"]]
-    unordered = [row for row in nodes if row["is_unordered"]]
-    if ordered:
-        layers.append(
-            alt.Chart(rows(ordered))
-            .mark_point(
-                shape=SHAPES[side],
-                filled=True,
-                size=150,
-                color=colour,
-                opacity=1,
-                stroke=LIGHT.paper,
-                strokeWidth=1.5,
+    mean = f".{decimals}f"
+    tooltip = [
+        alt.Tooltip("condition:N"),
+        alt.Tooltip("mean:Q", title="mean" if side == "perceived" else "value", format=mean),
+        alt.Tooltip("low:Q", title="95% CI, low", format=mean),
+        alt.Tooltip("high:Q", title="95% CI, high", format=mean),
+    ]
+    for is_unordered in (False, True):
+        own = [box for box in boxes if box["is_unordered"] is is_unordered]
+        look = {"fill": LIGHT.paper, "strokeDash": [3, 2]} if is_unordered else {"fill": wash_of(side)}
+        if own:
+            layers.append(
+                alt.Chart(rows(own))
+                .mark_rect(stroke=colour_of(side), strokeWidth=1.5, cornerRadius=4, opacity=1, **look)
+                .encode(x=across("left"), x2=alt.X2("right"), y=up("bottom"), y2=alt.Y2("top"), tooltip=tooltip)
             )
-            .encode(x=across("x"), y=up("mean"), tooltip=tooltip)
-        )
-    if unordered:
-        layers.append(
-            alt.Chart(rows(unordered))
-            .mark_point(
-                shape=SHAPES[side],
-                filled=True,
-                size=150,
-                fill=wash_of(side),
-                stroke=colour,
-                opacity=1,
-                strokeWidth=1.5,
-                strokeDash=[3, 2],
+        if own and is_unordered:
+            top = max(box["top"] for box in own)
+            layers.append(
+                alt.Chart(rows([{"x": 0, "y": top + 0.06, "says": "no significant differences"}]))
+                .mark_text(baseline="bottom", color=LIGHT.quiet, fontStyle="italic")
+                .encode(x=across("x"), y=up("y"), text=alt.Text("says:N"))
             )
-            .encode(x=across("x"), y=up("mean"), tooltip=tooltip)
-        )
-        layers.append(
-            alt.Chart(rows([{"x": last + 0.5, "says": "no significant differences"}]))
-            .mark_text(align="right", baseline="bottom", color=LIGHT.quiet, fontStyle="italic")
-            .encode(x=across("x"), y=alt.YValue(-6), text=alt.Text("says:N"))
-        )
-    for is_over in (True, False):
-        labelled = [row for row in nodes if row["is_over"] is is_over]
-        for look in _NAME_LOOKS:
-            if labelled:
-                layers.append(
-                    alt.Chart(rows(labelled))
-                    .mark_text(
-                        baseline="bottom" if is_over else "top",
-                        dy=-6 if is_over else 7,
-                        strokeJoin="round",
-                        **look,
-                    )
-                    .encode(x=across("x"), y=up("name_at"), text=alt.Text("condition:N"))
-                )
-    return layered(layers)
+    return layered([*layers, *_labels(boxes, breadth, across, up)])
 
 
-def _description(nodes: Mapping[str, Estimate], pairs: Sequence[tuple[str, str]], y_title: str, decimals: int) -> str:
-    means = ", ".join(f"{name} {number(node.value, decimals)}" for name, node in nodes.items())
+def _labels(boxes: list[dict[str, Any]], breadth: float, across: Any, up: Any) -> list[alt.Chart]:
+    """Names over printed means; the letters of names grow smaller on a narrow screen rather than leave their box."""
+    import altair as alt
+
+    room = share_of_width(2 * BOX_HALF / breadth)
+    longest = max(len(box["condition"]) for box in boxes) * CHARACTER_WIDTH / TEXT_SIZE
+    size = f"max({_SMALLEST_TEXT}, min({TEXT_SIZE}, ({room} - 6) / {longest:.3f}))"
+    labelled = alt.Chart(rows(boxes))
+    return [
+        labelled.mark_text(
+            baseline="bottom", dy=1, color=LIGHT.ink, fontSize=alt.ExprRef(size), limit=alt.ExprRef(f"{room} - 4")
+        ).encode(x=across("x"), y=up("y"), text=alt.Text("condition:N")),
+        labelled.mark_text(baseline="top", dy=3, color=LIGHT.quiet, fontSize=SMALL_TEXT_SIZE).encode(
+            x=across("x"), y=up("y"), text=alt.Text("printed:N")
+        ),
+    ]
+
+
+def _description(printed: Mapping[str, str], pairs: Sequence[tuple[str, str]], y_title: str) -> str:
+    means = ", ".join(f"{name} {value}" for name, value in printed.items())
     relations = ", ".join(f"{upper} above {lower}" for upper, lower in pairs)
     summary = f"{relations}." if relations else "No significant differences."
     return f"Partial order of conditions, {y_title}. Means: {means}. {summary}"

@@ -66,7 +66,7 @@ SHAPES: Mapping[Side, str] = {"perceived": "circle", "objective": "square", "neu
 """Symbols that keep the two sides apart where colour cannot."""
 
 SANS = 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif'
-SERIF = 'Charter, "Bitstream Charter", "Source Serif 4", Cambria, Georgia, serif'
+SERIF = '"Source Serif 4", Charter, "Bitstream Charter", Cambria, Georgia, serif'
 """Font stacks of the pages. Files use another one: see `charting.render`."""
 
 TEXT_SIZE = 12

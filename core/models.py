@@ -1,4 +1,4 @@
-"""Models that every storey needs: time stamps, and the log of status changes."""
+"""Models that every storey needs: time stamps, the log of status changes, and counts of rate limits."""
 
 from __future__ import annotations
 
@@ -47,3 +47,14 @@ class LogEntry(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError("A log entry is never deleted.")
+
+
+class RateCount(models.Model):
+    """Requests within one window of a rate limit; see `core.rate_limits`. The key is a digest that names nobody."""
+
+    key = models.CharField(max_length=64, unique=True)
+    n = models.PositiveIntegerField()
+    ends_at = models.PositiveBigIntegerField(db_index=True)  # seconds since 1970
+
+    def __str__(self) -> str:
+        return f"{self.n} requests until {self.ends_at}"

@@ -1,15 +1,10 @@
-"""The network a request comes from, and rate limits; no address is stored."""
+"""The network a request comes from."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
-
-from django.conf import settings
-from django.core.cache import cache
-from django.utils.crypto import salted_hmac
+from typing import Any
 
 IPV6_PREFIX = 64  # bits of an IPv6 address that one household or laboratory shares
 
@@ -45,29 +40,12 @@ def client_address(peer: str, forwarded: Sequence[str], n_proxies: int) -> str:
         return peer
 
 
-@dataclass(frozen=True)
-class RateLimit:
-    """At most `most` requests within `seconds`, counted in windows that begin at multiples of `seconds`."""
-
-    most: int
-    seconds: int
-
-
-def seconds_to_wait(limit: RateLimit, *subject: str, is_shared: bool = True, now: float | None = None) -> int:
-    """Count a request of `subject`; return 0, or the seconds to wait if the request exceeds the limit.
-
-    The cache key is a keyed digest, from which the subject cannot be read. Without Redis each web process counts
-    separately and grants its share of the limit (LIMIT_SHARES), so that all processes together stay within it. A limit
-    that is not `is_shared`, such as that of a single browser, is granted in full by each process.
+def first_address(request: Any) -> str | None:
+    """The first address of the network that a request comes from, where only an address can be stored; None for a
+    socket, which has none.
     """
-    moment = time.time() if now is None else now
-    window, passed = divmod(moment, limit.seconds)
-    digest = salted_hmac("parallax.rate-limit", "\n".join(subject), algorithm="sha256").hexdigest()[:32]
-    key = f"rate:{int(window)}:{digest}"
-    most = -(-limit.most // settings.LIMIT_SHARES) if is_shared else limit.most
-    cache.add(key, 0, timeout=limit.seconds)
+    address = network_of(request.META.get("REMOTE_ADDR", "")).partition("/")[0]
     try:
-        n = cache.incr(key)
-    except ValueError:  # evicted or expired in between: the next request begins anew
-        return 0
-    return 0 if n <= most else max(1, int(limit.seconds - passed))
+        return str(ip_address(address))
+    except ValueError:
+        return None

@@ -17,6 +17,7 @@ from evaluation.protocols.observation_curves import CurveKind
 
 SCORE_DECIMALS = 4  # scores of sizes of one algorithm differ little
 
+LOG_FROM = 10.0  # ratio of the largest to the smallest parameter from which its axis is logarithmic
 FALSE_ALARM_RATE = 0.1
 Values = Mapping[str, Sequence[float | None]]
 Estimate = tuple[float, float, float]
@@ -48,6 +49,36 @@ def score_by_size(
             description=f"{criterion}, by {parameter}: "
             + ", ".join(f"{size} {number(score, SCORE_DECIMALS, is_share=False)}" for size, score in sizes)
             + ".",
+        )
+    )
+
+
+def tuning_trace(
+    trials: Sequence[tuple[float, Estimate]],
+    *,
+    title: str,
+    x_title: str,
+    metric: str,
+    chosen: int,
+    best_so_far: Sequence[float] | None = None,
+    is_share: bool = True,
+) -> dict[str, Spec]:
+    """Draw the trials of a search, in light and dark: estimates by the value of the only parameter, or, with
+    `best_so_far`, in the order of the trials.
+    """
+    places = [at for at, _ in trials]
+    is_wide = best_so_far is None and places[0] > 0 and places[-1] / places[0] >= LOG_FROM
+    return both_modes(
+        marks.trace(
+            trials,
+            title=title,
+            x_title=x_title,
+            y_title=f"{metric} on the development users, with 95% CIs",
+            chosen=chosen,
+            line=best_so_far,
+            is_log=is_wide,
+            decimals=SCORE_DECIMALS,
+            is_share=is_share,
         )
     )
 

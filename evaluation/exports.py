@@ -25,6 +25,7 @@ from evaluation.selectors.rank_reversals import order_comparison
 from evaluation.selectors.results import case_counts, curves, metrics_by_user, model_rows, table, user_values
 from evaluation.selectors.run_comparison import Comparison
 from evaluation.selectors.runs import failed_algorithms, metric_names
+from evaluation.selectors.user_groups import group_tables, grouped_metrics
 
 FORMULA = ("=", "+", "@", "\t", "\r")
 POOLED = {"groc": GROC, "precision-recall": PRECISION_RECALL}
@@ -181,6 +182,24 @@ def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
                     yield [row.label, length or "whole", name, n, _text(value), cell.reason]
     for algorithm in failed_algorithms(run):
         yield [algorithm.label, "whole", "failed", "", "", algorithm.error]
+
+
+def group_rows(run: EvaluationRun) -> Iterator[list[Any]]:
+    """Yield a run's metrics by group of users as table rows: the mean of each group, then the difference and the ratio
+    of the groups with the highest and the lowest mean, with 95% bootstrap CIs.
+    """
+    yield ["grouping", "metric", "algorithm", "statistic", "group", "n_users", "value", "low", "high"]
+    for metric in grouped_metrics(run):
+        for grouped in group_tables(run, metric):
+            for line in grouped.lines:
+                start = [grouped.key, metric, line.label]
+                for name, n_users, mean in zip(grouped.names, grouped.n_users, line.means, strict=True):
+                    yield [*start, "mean", name, n_users, _text(mean), "", ""]
+                for statistic, sign, interval in (("difference", "-", line.gap), ("ratio", "/", line.ratio)):
+                    if interval is not None:
+                        first, second = (line.highest, line.lowest) if sign == "-" else (line.lowest, line.highest)
+                        ends = [_text(interval.value), _text(interval.low), _text(interval.high)]
+                        yield [*start, statistic, f"{first} {sign} {second}", interval.n_users, *ends]
 
 
 def curve_rows(run: EvaluationRun) -> Iterator[list[Any]]:

@@ -7,8 +7,10 @@ from django.db import models
 
 from catalog.models import DatasetVersion
 from core.models import TimeStampedModel
-from evaluation.enums import PartKind, PartStatus, RunStatus
-from jobs.models import LeasedModel
+from evaluation.enums import ExperimentStatus, PartKind, PartStatus, RunStatus
+from jobs.models import JobModel, LeasedModel
+
+LONGEST_METRIC_NAME = 80
 
 
 class TrainedModel(TimeStampedModel):
@@ -34,6 +36,19 @@ class TrainedModel(TimeStampedModel):
 
     def __str__(self) -> str:
         return f"{self.label} {self.digest[:8]}"
+
+
+class SizeChoice(TimeStampedModel):
+    """The size of a model that an experiment chose on training rows, identified by everything that determines it."""
+
+    recipe = models.CharField(max_length=64, unique=True)
+    choice = models.JSONField()  # the fields of `recommenders.choosing.Choice`
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.choice['algorithm']} {self.choice['parameter']}={self.choice['chosen']}"
 
 
 class EvaluationRun(TimeStampedModel):
@@ -145,7 +160,9 @@ class MetricResult(models.Model):
 
     algorithm = models.ForeignKey(RunAlgorithm, on_delete=models.CASCADE, related_name="results")
     profile_length = models.PositiveSmallIntegerField(default=0)  # 0: the whole profile
-    metric = models.CharField(max_length=80)  # recall, fallout, precision-raghavan, f; others by their full name
+    metric = models.CharField(
+        max_length=LONGEST_METRIC_NAME
+    )  # recall, fallout, precision-raghavan, f; others by their full name
     value = models.FloatField(null=True)  # at the run's n; None if undefined
     reason = models.CharField(max_length=200, blank=True)  # why it is undefined, if due to the algorithm
     by_n = models.JSONField(default=list)  # at 1, 2, 3, …
@@ -157,3 +174,24 @@ class MetricResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.metric} of {self.algorithm}"
+
+
+class ExperimentJob(TimeStampedModel, JobModel):
+    """A shipped experiment on a dataset: queued until its runs have succeeded, then a worker writes its outcome."""
+
+    experiment = models.CharField(max_length=80)
+    version = models.ForeignKey(DatasetVersion, on_delete=models.CASCADE, related_name="experiments")
+    runs = models.JSONField(default=dict)  # the experiment's name of a run to its primary key
+    status = models.CharField(max_length=20, choices=ExperimentStatus, default=ExperimentStatus.QUEUED)
+    activity = models.CharField(max_length=200, blank=True)
+    verdicts = models.JSONField(default=list)  # [[verdict, claim], …]
+    file = models.CharField(max_length=200, blank=True)  # the written outcome as an archive, in the default storage
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.experiment} on {self.version}"

@@ -112,6 +112,21 @@ def cell(value: float | None, reason: str) -> str:
     return reason if value is None and reason else share(value)
 
 
+def difference(value: float | None, baseline: float | None) -> str:
+    """Format the difference of two values as printed; empty if one is missing.
+
+    Examples
+    --------
+    >>> difference(0.25, 0.3), difference(0.3, 0.3), difference(None, 0.3)
+    ('−.050', '±.000', '')
+    """
+    if value is None or baseline is None:
+        return ""
+    gap = round(value, 3) - round(baseline, 3)
+    sign = "±" if abs(gap) < 0.0005 else "−" if gap < 0 else "+"
+    return f"{sign}{share(abs(gap))}"
+
+
 def columns(
     protocol: Mapping[str, Any], names: Sequence[str], requested: Sequence[str], *, n: int | None, is_given: bool
 ) -> dict[str, str]:
@@ -259,6 +274,40 @@ def pairwise_lines(tests: Iterable[Any]) -> list[dict[str, Any]]:
         }
         for result in tests
     ]
+
+
+def group_lines(groups: Iterable[Any]) -> list[dict[str, Any]]:
+    """Format the metrics by group of users for the page."""
+    return [
+        {
+            "title": table.title,
+            "metric": table.metric,
+            "reason": table.reason,
+            "definition": _group_definition(table),
+            "lines": [
+                {
+                    "label": line.label,
+                    "means": [share(mean) for mean in line.means],
+                    "pair": f"{line.highest} − {line.lowest}" if line.highest else "–",
+                    "difference": share(line.gap.value if line.gap else None),
+                    "interval": between(line.gap),
+                    "ratio": share(line.ratio.value if line.ratio else None),
+                    "ratio_interval": between(line.ratio),
+                }
+                for line in table.lines
+            ],
+        }
+        for table in groups
+    ]
+
+
+def _group_definition(table: Any) -> str:
+    """Describe by what, and where, users are divided; empty if they cannot be."""
+    if not table.limits:
+        return ""
+    ends = [f"{limit:,.0f}" if max(table.limits) > 1 else share(limit) for limit in table.limits]
+    pieces = [f"{name}, up to {end}" for name, end in zip(table.names, ends, strict=False)]
+    return f"By the {table.unit}: {'; '.join(pieces)}; {table.names[-1]}, above that."
 
 
 def _omnibus(result: Any | None) -> str:

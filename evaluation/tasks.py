@@ -8,7 +8,7 @@ from celery import current_app, shared_task
 from celery.signals import worker_init, worker_ready, worker_shutting_down
 from django.conf import settings
 
-from evaluation.services import malloc_tuning, worker_loop
+from evaluation.services import experiment_jobs, malloc_tuning, worker_loop
 from jobs.leases import TRANSIENT
 from jobs.parent_process import watch_parent
 from jobs.worker_lock import hold_worker_lock
@@ -29,8 +29,15 @@ def work(run_id: int) -> None:
 
 @shared_task(name="evaluation.sweep", ignore_result=True)
 def sweep() -> None:
-    """Recover the parts of dead workers."""
+    """Recover the parts of dead workers, and enqueue experiments whose runs have finished."""
     worker_loop.sweep()
+    experiment_jobs.advance()
+
+
+@shared_task(name="evaluation.write_experiment", ignore_result=True)
+def write_experiment(job_id: int) -> None:
+    """Write the outcome of an experiment; repeated messages write it once."""
+    experiment_jobs.write_outcome(job_id=job_id)
 
 
 @worker_init.connect
@@ -47,8 +54,8 @@ def stop_with_parent(**kwargs: Any) -> None:
 
 @worker_ready.connect
 def register_worker(**kwargs: Any) -> None:
-    """Mark a worker of the default queue as running, so that commands can detect it."""
-    if settings.CELERY_TASK_DEFAULT_QUEUE in current_app.amqp.queues.consume_from:
+    """Mark a worker of the installation's queues as running, so that commands can detect it."""
+    if {queue.name for queue in settings.CELERY_TASK_QUEUES} & set(current_app.amqp.queues.consume_from):
         hold_worker_lock()
 
 

@@ -14,39 +14,34 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_POST, require_safe
 
 from catalog.models import DatasetVersion, Item
-from catalog.selectors.datasets import newest_version, version_in_console
+from catalog.selectors.datasets import version_in_console
 from catalog.selectors.search import search_items
 from core.errors import NotAllowedInState, ParallaxError
-from evaluation import charts, exports, tables
-from evaluation.enums import RUN_OPEN, RUN_STOPPED, RunStatus
-from evaluation.forms import CompareForm, RunForm, TryForm
-from evaluation.metrics.definition import TASKS
+from evaluation import exports, tables
+from evaluation.enums import RUN_OPEN, RunStatus
+from evaluation.forms.comparison import CompareForm
+from evaluation.forms.preview import TryForm
+from evaluation.forms.run_filter import RunFilterForm
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.permissions import may_cancel, may_resume
-from evaluation.protocols.registry import protocol
-from evaluation.selectors.candidates import candidate_range
+from evaluation.run_pages import differences_shown, groups_shown, results_of, state_of, tests_shown
 from evaluation.selectors.experiments import shipped_experiments
-from evaluation.selectors.list_overlap import overlaps
 from evaluation.selectors.models import ModelLine, line_of, listed_models, models_on
-from evaluation.selectors.paired_tests import CORRECTIONS, HIT_TESTS, chosen_on_development, kinds_of_test, run_tests_of
-from evaluation.selectors.rank_reversals import order_comparison
-from evaluation.selectors.results import Cell, ModelRow, curves, model_rows
+from evaluation.selectors.paired_tests import CORRECTIONS, HIT_TESTS, kinds_of_test, run_tests_of
 from evaluation.selectors.run_comparison import compare_runs
 from evaluation.selectors.runs import (
-    algorithms_of,
-    failed_algorithms,
-    failure_summary,
-    metric_names,
-    progress,
-    runs_by_time,
+    RUN_COLUMNS,
+    listed_runs,
     succeeded_runs,
 )
+from evaluation.selectors.user_groups import group_tables, grouped_metrics
 from evaluation.services.recommend_for_profile import try_models
-from evaluation.services.run_inputs import named_settings, split_names
-from evaluation.services.runs import cancel_run, create_run, resume_run
+from evaluation.services.runs import cancel_run, resume_run
+from evaluation.sorting import Sorting
 
 RUNS_PER_PAGE = 25
 MODELS_PER_PAGE = 50
@@ -55,9 +50,19 @@ MAX_MATCHES = 6
 
 @require_safe
 def run_list(request: HttpRequest) -> HttpResponse:
-    """List runs, newest first."""
-    page = Paginator(runs_by_time(), RUNS_PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "console/evaluation/run_list.html", {"page": page})
+    """List runs, newest first or by a column, of those that the fields ask for."""
+    form = RunFilterForm(request.GET)
+    order = Sorting(request.GET, RUN_COLUMNS, ("status", "dataset", "protocol"))
+    page = Paginator(listed_runs(**form.chosen(), order=order), RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    query = urlencode([(name, value) for name, value in request.GET.items() if name != "page"])
+    context = {
+        "page": page,
+        "form": form,
+        "sort": request.GET.get("sort", ""),
+        "kept_query": f"{query}&" if query else "",
+        "heads": {key: order.head(key, key.capitalize()) for key in RUN_COLUMNS},
+    }
+    return render(request, "console/evaluation/run_list.html", context)
 
 
 @require_safe
@@ -74,41 +79,16 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
     return render(request, "console/evaluation/experiment_list.html", {"experiments": shipped_experiments()})
 
 
-@require_http_methods(["GET", "POST"])
-def run_new(request: HttpRequest) -> HttpResponse:
-    """Create a run from the form."""
-    form = RunForm(request.POST or None)
-    if request.method == "POST" and form.is_valid() and form.is_confirmed():
-        values = form.cleaned_data
-        try:
-            run = create_run(
-                version=newest_version(values["dataset"]),
-                algorithms=form.algorithms_text(),
-                split=named_settings(text=values["split"]),
-                protocol=form.protocol_settings(),
-                task=values["task"],
-                metrics=split_names(values["metrics"]),
-                reserve=values["reserve"],
-                seed=values["seed"],
-                n=values["n"],
-                profile_lengths=(values["profile_length"],),
-                owner=request.user,
-            )
-        except ParallaxError as problem:
-            form.add_error(None, str(problem))
-        else:
-            return redirect("evaluation:detail", pk=run.pk)
-    return render(request, "console/evaluation/run_form.html", {"form": form})
-
-
 @require_safe
+@gzip_page  # charts by their numbers
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a run with its status and, once it has succeeded, its results."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset", "owner"), pk=pk)
-    context = _state(request, run)
+    context = state_of(request.user, run)
+    context["has_groups"] = bool(grouped_metrics(run))
     context["try_address"] = _try_address(run, context["algorithms"])
     if run.status == RunStatus.SUCCEEDED:
-        context |= _results(run)
+        context |= results_of(run, request.GET)
     return render(request, "console/evaluation/run_detail.html", context)
 
 
@@ -116,7 +96,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
 def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Render the progress of a run as a fragment; a finished run triggers a reload of the page."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
-    response = render(request, "console/evaluation/_progress.html", _state(request, run))
+    response = render(request, "console/evaluation/_progress.html", state_of(request.user, run))
     if run.status not in RUN_OPEN:
         response["HX-Refresh"] = "true"
     return response
@@ -165,8 +145,10 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("evaluation:detail", pk=run.pk)
     context = {
         "run": run,
-        "tests": tables.pairwise_lines(results),
-        "aggregation": tables.aggregation(run.protocol),
+        "tests": tests_shown(run, results, request.GET),
+        "metrics": [result.metric for result in results],
+        "labels": list(dict.fromkeys(line.label for result in results for line in result.lines)),
+        "kept": _query_without(request, "test", "correction"),
         "test": test,
         "kinds": kinds_of_test(run).items(),
         "is_of_hits": test in HIT_TESTS,
@@ -176,10 +158,41 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "console/evaluation/run_tests.html", context)
 
 
+def _query_without(request: HttpRequest, *changed: str) -> str:
+    """What a link adds to the query that it changes: the other choices of the page."""
+    rest = urlencode([(name, value) for name, value in request.GET.items() if name not in changed])
+    return f"&{rest}" if rest else ""
+
+
+@require_safe
+def run_groups(request: HttpRequest, pk: int) -> HttpResponse:
+    """Compare a metric of a run between groups of users."""
+    run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
+    names = grouped_metrics(run)
+    metric = request.GET.get("metric") or next(iter(names), "")
+    if names and metric not in names:
+        raise Http404
+    try:
+        groups = group_tables(run, metric)
+    except ParallaxError as problem:
+        messages.error(request, str(problem))
+        return redirect("evaluation:detail", pk=run.pk)
+    context = {
+        "run": run,
+        "metric": metric,
+        "metrics": names,
+        "groups": groups_shown(groups, request.GET),
+        "divisions": [(table.key, table.title) for table in groups],
+        "labels": list(dict.fromkeys(line.label for table in groups for line in table.lines)),
+        "kept": _query_without(request, "metric"),
+    }
+    return render(request, "console/evaluation/run_groups.html", context)
+
+
 @require_safe
 def run_compare(request: HttpRequest) -> HttpResponse:
-    """Compare two runs."""
-    form = CompareForm(request.GET or None)
+    """Compare two runs, once both are chosen; a link from a run names the first."""
+    form = CompareForm(request.GET if "b" in request.GET else None, initial=request.GET.dict())
     context: dict[str, Any] = {"form": form, "has_runs": succeeded_runs().exists()}
     if form.is_bound and form.is_valid():
         try:
@@ -190,7 +203,7 @@ def run_compare(request: HttpRequest) -> HttpResponse:
             pairs = comparison.settings.items()
             context |= {
                 "comparison": comparison,
-                "lines": tables.difference_lines(comparison.differences),
+                **differences_shown(form.shown(comparison.differences), request.GET),
                 "correction": CORRECTIONS[comparison.correction],
                 "means": tables.means_note([comparison.a.protocol, comparison.b.protocol]),
                 "settings": [(name, tables.in_words(a), tables.in_words(b)) for name, (a, b) in pairs],
@@ -200,11 +213,14 @@ def run_compare(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def run_csv(request: HttpRequest, pk: int, kind: str) -> HttpResponseBase:
-    """Download a run's metrics, or its values by user, as CSV."""
+    """Download a run's metrics, its values by user, or its metrics by group of users, as CSV."""
     run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
     if run.status != RunStatus.SUCCEEDED:
         raise Http404
-    lines = exports.csv_lines(exports.user_rows(run) if kind == "users" else exports.metric_rows(run))
+    if kind == "groups" and not grouped_metrics(run):
+        raise Http404
+    rows = {"users": exports.user_rows, "groups": exports.group_rows, "metrics": exports.metric_rows}[kind]
+    lines = exports.csv_lines(rows(run))
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{kind}.csv"'
     return response
@@ -296,72 +312,3 @@ def _try_address(run: EvaluationRun, algorithms: list[RunAlgorithm]) -> str:
     ]
     address = reverse("evaluation:try", args=(run.version.dataset.name, run.version.number))
     return f"{address}?{urlencode({'model': models}, doseq=True)}" if models else ""
-
-
-def _state(request: HttpRequest, run: EvaluationRun) -> dict[str, Any]:
-    run_progress = progress(run)
-    return {
-        "run": run,
-        "is_open": run.status in RUN_OPEN,
-        "may_cancel": run.status in RUN_OPEN and may_cancel(request.user, run),
-        "may_resume": run.status in RUN_STOPPED and may_resume(request.user, run),
-        "task": TASKS[run.task],
-        "protocol": protocol(run.protocol["name"]),
-        "split_words": ", ".join(f"{key} {value}" for key, value in run.split.items() if key not in ("name", "cases")),
-        "reserved": f"{100 * run.reserve:g}%",
-        "progress": run_progress,
-        "algorithms": list(algorithms_of(run)),
-        "failed": list(failed_algorithms(run)),
-        "failure_summary": failure_summary(run),
-        "candidates": candidate_range(run),
-        "took": tables.duration(run_progress.seconds),
-        "left": None if run_progress.seconds_left is None else tables.duration(run_progress.seconds_left),
-        "left_out": tables.facts(run.left_out),
-        "counted": tables.facts(run.counted),
-        "environment": ", ".join(f"{name} {version}" for name, version in sorted(run.environment.items())),
-    }
-
-
-def _results(run: EvaluationRun) -> dict[str, Any]:
-    lengths = (0, *run.profile_lengths)
-    heads = tables.columns(run.protocol, metric_names(run), run.metrics, n=None, is_given=run.split["name"] == "file")
-    by_length = [(length, [_line(row, heads) for row in model_rows(run, length)]) for length in lengths]
-    context: dict[str, Any] = {
-        "heads": [head if "@" in head or "(" in head else head.capitalize() for head in heads.values()],
-        "lines": by_length[0][1],
-        "reused": [line["label"] for line in by_length[0][1] if line["was_reused"]],
-        "shorter": by_length[1:],
-        "is_hits": run.protocol["name"] == "one-plus-random",
-        "figures": exports.FIGURES.get(run.protocol["name"], ()),
-        "choice": chosen_on_development(run),
-    }
-    context["curves"] = [(curve, f"chart-{curve.name}", charts.curve_of_run(curve)) for curve in exports.curves_of(run)]
-    context["order_comparison"] = comparison = order_comparison(run)
-    context["order_summary"] = (
-        "" if comparison is None else tables.order_summary(comparison.n_pairs, len(comparison.reversals))
-    )
-    context["overlaps"] = [(overlap.first, overlap.second, tables.share(overlap.share)) for overlap in overlaps(run)]
-    if context["is_hits"]:
-        measured = curves(run)
-        context |= {
-            "chart_recall": charts.recall_by_n({line.label: line.recall for line in measured}, n=run.n),
-            "chart_fallout": charts.fallout_by_n({line.label: line.fallout for line in measured}, n=run.n),
-            "curve_heads": measured[0].n if measured else (),
-            "recall_lines": [(line.label, [tables.share(value) for value in line.recall]) for line in measured],
-            "fallout_lines": [(line.label, [tables.share(value) for value in line.fallout]) for line in measured],
-        }
-    return context
-
-
-def _line(row: ModelRow, heads: dict[str, str]) -> dict[str, Any]:
-    """Format an algorithm's row for the page; runs of earlier versions have fewer metrics."""
-    cells = [row.cells.get(name, Cell(None, (), "")) for name in heads]
-    return {
-        "label": row.label,
-        "cells": [tables.cell(cell.value, cell.reason) for cell in cells],
-        "remarks": sorted({cell.reason for cell in cells if cell.reason and cell.value is not None}),
-        "fit_seconds": tables.seconds(row.fit_seconds),
-        "score_seconds": tables.seconds(row.score_seconds),
-        "was_reused": row.was_reused,
-        "model_id": row.model_id,
-    }

@@ -1,4 +1,4 @@
-r"""A hierarchical ordinal model of ratings, by data augmentation.
+r"""A hierarchical ordinal model of ratings, sampled by NumPyro.
 
 .. math::
     P(y_i \le j) = \Phi(\gamma_j - \eta_i), \qquad \eta_i = \beta_{c(i)} + u_{p(i)} + v_{m(i)}
@@ -10,22 +10,31 @@ deviations half-t with 3 degrees of freedom and scale A, thresholds N(0, `THRESH
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.errors import DataError, ParameterError
-from inference.latent_normals import interval_mass, truncated_normals
+from core.errors import DataError, ParallaxError, ParameterError
 from inference.results import Result
+
+if TYPE_CHECKING:
+    from jax import Array
 
 THRESHOLD_SD = 3.0
 DF = 3.0  # of the half-t priors
-ACCEPTED = 0.44  # of moves of single thresholds, to which warm-up tunes their steps
 REPORT_EVERY = 50  # iterations between two reports of progress
+OUTERMOST = 1e3  # stands for infinity, whose gradient is not a number
+LEAST_GAP = -1e-15  # between the logarithms of both limits, where thresholds coincide
 CHAINS = 4
+
+NEEDS_NUMPYRO = (
+    "The Bayesian analysis needs NumPyro, which is not installed. Run `.venv/bin/pip install -r "
+    "requirements-bayesian.txt`, restart the worker, and request it again."
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -94,7 +103,8 @@ class OrdinalDraws:
     thresholds: Floats  # gamma, (…, n_categories - 1)
     sd_participants: Floats
     sd_items: Floats
-    acceptance: float  # share of accepted moves of thresholds after warm-up
+    acceptance: float  # mean acceptance probability after warm-up
+    divergences: int  # transitions after warm-up whose trajectory diverged
 
     def identified(self) -> dict[str, Floats]:
         """Every quantity that the data identify, by name, shape (n_chains, n_draws).
@@ -110,22 +120,6 @@ class OrdinalDraws:
         return quantities | {"sd of participants": self.sd_participants, "sd of items": self.sd_items}
 
 
-@dataclass
-class _State:
-    """The current draw of every chain; arrays begin with n_chains.
-
-    A random effect is the product of a `factor` and raw values with a variance of their own: its standard deviation,
-    the product of |factor| and their standard deviation, then has the half-t prior, and the chain mixes well near 0.
-    """
-
-    effects: Floats
-    thresholds: Floats
-    factors: Floats  # (n_chains, 2)
-    variances: Floats  # (n_chains, 2), of the raw values
-    raw: tuple[Floats, Floats]  # of participants, of items
-    steps: Floats  # (n_chains, n_thresholds), of the moves of thresholds
-
-
 def sample_ordinal(
     ratings: OrdinalRatings,
     prior: OrdinalPrior,
@@ -133,211 +127,144 @@ def sample_ordinal(
     warm_up: int,
     draws: int,
     rng: np.random.Generator,
+    acceptance: float = 0.9,
     progress: Callable[[float], None] = lambda share: None,
 ) -> OrdinalDraws:
     """Draw from the posterior of the hierarchical ordinal model, `CHAINS` chains after `warm_up` iterations each.
 
-    `progress` is called with the share that is done. Raises ParameterError for fewer than one iteration. Sources:
-    Albert & Chib (1993), JASA 88(422):669-679, data augmentation; Cowles (1996), Statistics and Computing 6:101-111,
-    thresholds without the latent values; Gelman (2006), Bayesian Analysis 1(3):515-534, half-t priors by parameter
-    expansion; Liu & Sabatti (2000), Biometrika 87(2):353-369, moves along groups of transformations.
-
-    Examples
-    --------
-    >>> ratings = OrdinalRatings.of([0, 1, 2, 2], [0, 0, 1, 1], [0, 1, 2, 3], [0, 1, 0, 1], 3)
-    >>> found = sample_ordinal(ratings, OrdinalPrior(), warm_up=20, draws=10, rng=np.random.default_rng(1))
-    >>> found.effects.shape, found.thresholds.shape
-    ((4, 10, 2), (4, 10, 2))
+    Warm-up tunes the steps to a mean probability of `acceptance`: higher values take longer and diverge less.
+    `progress` is called with the share that is done. The same state of `rng` gives the same draws on the same machine.
+    Raises ParameterError for fewer than one iteration and an `acceptance` outside 0 to 1, and
+    `bayesian.library_missing` where NumPyro is not installed. Source: Hoffman & Gelman (2014), JMLR 15:1593-1623, the
+    No-U-Turn Sampler, as implemented by NumPyro (Phan, Pradhan & Jankowiak, 2019, arXiv:1912.11554).
     """
     if warm_up < 1 or draws < 1:
         raise ParameterError("Warm-up and sampling take one iteration or more.")
-    sampler = _Sampler(ratings, prior, rng)
-    state = sampler.start()
-    history: tuple[list[Floats], list[Floats], list[Floats]] = ([], [], [])
-    accepted = 0.0
-    for iteration in range(warm_up + draws):
-        if iteration % REPORT_EVERY == 0:
-            progress(iteration / (warm_up + draws))
-        state, acceptances = sampler.sweep(state)
-        if iteration < warm_up:
-            state = _tuned(state, acceptances, iteration)
-            continue
-        accepted += float(acceptances.mean())
-        history[0].append(state.effects)
-        history[1].append(state.thresholds)
-        history[2].append(np.abs(state.factors) * np.sqrt(state.variances))
-    effects, thresholds, spreads = (np.stack(values, axis=1) for values in history)
-    return OrdinalDraws(effects, thresholds, spreads[..., 0], spreads[..., 1], accepted / draws)
+    if not 0 < acceptance < 1:
+        raise ParameterError("The acceptance probability lies between 0 and 1.")
+    try:
+        import jax
+        import numpyro  # noqa: F401
+    except ImportError as missing:
+        raise ParallaxError("bayesian.library_missing", NEEDS_NUMPYRO) from missing
+
+    groups = (ratings.conditions, ratings.participants, ratings.items)
+    sizes = (*(int(group.max()) + 1 for group in groups), ratings.n_categories - 1, _middle(ratings))
+    data = (ratings.codes, *groups, prior.effect_sd, prior.spread_scale)
+    parts = []
+    with jax.enable_x64(True):  # for this thread and this block alone
+        start, advance = _compiled(sizes, warm_up, acceptance)
+        keys = jax.random.split(jax.random.key(int(rng.integers(2**63))), CHAINS)
+        state = start(keys, _starting_values(sizes, rng), *data)
+        for done in range(0, warm_up + draws, REPORT_EVERY):
+            progress(done / (warm_up + draws))
+            state, part = advance(state, *data)
+            parts.append(jax.tree.map(np.asarray, part))
+    kept = slice(warm_up, warm_up + draws)
+    whole = {name: np.concatenate([part[name] for part in parts], axis=1)[:, kept] for name in parts[0]}
+    return OrdinalDraws(
+        effects=whole["effects"],
+        thresholds=whole["thresholds"],
+        sd_participants=whole["sd_participants"],
+        sd_items=whole["sd_items"],
+        acceptance=float(whole["acceptance"].mean()),
+        divergences=int(whole["is_divergent"].sum()),
+    )
 
 
-def _tuned(state: _State, acceptances: Floats, iteration: int) -> _State:
-    """Larger steps where moves were accepted, smaller ones where not, ever less (Robbins and Monro)."""
-    return replace(state, steps=state.steps * np.exp((acceptances - ACCEPTED) / math.sqrt(1 + iteration / 10)))
+def _middle(ratings: OrdinalRatings) -> int:
+    """The index of the threshold that divides the ratings most evenly."""
+    below = np.cumsum(np.bincount(ratings.codes, minlength=ratings.n_categories))[:-1]
+    return int(np.abs(below - ratings.codes.size / 2).argmin())
 
 
-class _Sampler:
-    """The moves of one sweep, each of which leaves the posterior unchanged; all chains move at once."""
-
-    def __init__(self, ratings: OrdinalRatings, prior: OrdinalPrior, rng: np.random.Generator) -> None:
-        # In the order of their codes, so that the ratings beside a threshold are one slice.
-        order = np.argsort(ratings.codes, kind="stable")
-        ratings = replace(
-            ratings,
-            codes=ratings.codes[order],
-            conditions=ratings.conditions[order],
-            participants=ratings.participants[order],
-            items=ratings.items[order],
-        )
-        self.ratings, self.prior, self.rng = ratings, prior, rng
-        starts = np.searchsorted(ratings.codes, np.arange(ratings.n_categories + 1))
-        self.beside = tuple(map(slice, starts[:-2], starts[2:]))
-        self.groups = (ratings.participants, ratings.items)
-        self.sizes = tuple(np.bincount(group).astype(np.float64) for group in self.groups)
-        self.n_per_condition = np.bincount(ratings.conditions).astype(np.float64)
-        self.k = len(self.n_per_condition)
-        # The condition of every participant and item, by any of their ratings.
-        self.owners = tuple(self._owner(group) for group in self.groups)
-
-    def _owner(self, group: Ints) -> Ints:
-        owner = np.zeros(group.max() + 1, dtype=np.int64)
-        owner[group] = self.ratings.conditions
-        return owner
-
-    def start(self) -> _State:
-        """Thresholds at the quantiles of all ratings, and effects and spreads from around the prior."""
-        from scipy import special
-
-        counts = np.bincount(self.ratings.codes, minlength=self.ratings.n_categories) + 0.5
-        quantiles = special.ndtri(np.cumsum(counts)[:-1] / counts.sum())
-        jitter = np.exp(self.rng.normal(0, 0.2, (CHAINS, 1)))
-        return _State(
-            effects=self.rng.normal(0, 0.5 * self.prior.effect_sd, (CHAINS, self.k)),
-            thresholds=jitter * quantiles,
-            factors=self.prior.spread_scale * self.rng.uniform(0.1, 1.0, (CHAINS, 2)),
-            variances=np.ones((CHAINS, 2)),
-            raw=tuple(self.rng.normal(0, 1, (CHAINS, sizes.size)) for sizes in self.sizes),  # type: ignore[arg-type]
-            steps=np.full(jitter.shape[:1] + quantiles.shape, 0.1),
-        )
-
-    def sweep(self, state: _State) -> tuple[_State, Floats]:
-        """One iteration; returns the new state and which moves of thresholds were accepted."""
-        linear = self._linear(state)
-        state, acceptances = self._thresholds(state, linear)
-        latent = self._latent(state, linear)
-        state, latent = self._rescaled(state, latent, linear)
-        state = self._effects(state, latent)
-        for index in (0, 1):
-            state = self._random_effects(state, latent, index)
-            state = self._shifted(state, index)
-        return self._relocated(state), acceptances
-
-    def _linear(self, state: _State) -> Floats:
-        """The linear predictor of every rating, (n_chains, n_ratings)."""
-        return self._fixed(state) + self._random(state, 0) + self._random(state, 1)
-
-    def _fixed(self, state: _State) -> Floats:
-        return state.effects[:, self.ratings.conditions]
-
-    def _random(self, state: _State, index: int) -> Floats:
-        return (state.factors[:, index, None] * state.raw[index])[:, self.groups[index]]
-
-    def _thresholds(self, state: _State, linear: Floats) -> tuple[_State, Floats]:
-        """Move every threshold in turn, with the latent values integrated out."""
-        thresholds = state.thresholds.copy()
-        acceptances = np.zeros_like(thresholds)
-        for index in range(thresholds.shape[1]):
-            proposed = thresholds.copy()
-            proposed[:, index] += state.steps[:, index] * self.rng.standard_normal(CHAINS)
-            is_ordered = (np.diff(proposed, axis=1) > 0).all(axis=1)
-            codes, part = self.ratings.codes[self.beside[index]], linear[:, self.beside[index]]
-            gain = self._log_mass(proposed, part, codes) - self._log_mass(thresholds, part, codes)
-            gain += (thresholds[:, index] ** 2 - proposed[:, index] ** 2) / (2 * THRESHOLD_SD**2)
-            is_accepted = is_ordered & (np.log(self.rng.uniform(size=CHAINS)) < gain)
-            thresholds[is_accepted] = proposed[is_accepted]
-            acceptances[:, index] = is_accepted
-        return replace(state, thresholds=thresholds), acceptances
-
-    def _log_mass(self, thresholds: Floats, linear: Floats, codes: Ints) -> Floats:
-        """Log-likelihood of ratings given the linear predictor, by chain."""
-        low, high = _limits(thresholds, codes)
-        mass = interval_mass(low - linear, high - linear)
-        total: Floats = np.log(np.maximum(mass, 1e-300)).sum(axis=1)
-        return total
-
-    def _latent(self, state: _State, linear: Floats) -> Floats:
-        low, high = _limits(state.thresholds, self.ratings.codes)
-        return linear + truncated_normals(low - linear, high - linear, self.rng)
-
-    def _rescaled(self, state: _State, latent: Floats, linear: Floats) -> tuple[_State, Floats]:
-        """Multiply latent values, thresholds, effects and factors by one draw from its conditional distribution."""
-        squares = ((latent - linear) ** 2).sum(axis=1)
-        squares += (state.thresholds**2).sum(axis=1) / THRESHOLD_SD**2
-        squares += (state.effects**2).sum(axis=1) / self.prior.effect_sd**2
-        squares += (state.factors**2).sum(axis=1) / self.prior.spread_scale**2
-        n = latent.shape[1] + state.thresholds.shape[1] + self.k + 2
-        scale = np.sqrt(self.rng.gamma(n / 2, 2 / squares))[:, None]
-        scaled = replace(
-            state,
-            thresholds=scale * state.thresholds,
-            effects=scale * state.effects,
-            factors=scale * state.factors,
-        )
-        return scaled, scale * latent
-
-    def _effects(self, state: _State, latent: Floats) -> _State:
-        rest = latent - self._random(state, 0) - self._random(state, 1)
-        precision = self.n_per_condition + 1 / self.prior.effect_sd**2
-        mean = _sums(rest, self.ratings.conditions, self.k) / precision
-        return replace(state, effects=mean + self.rng.standard_normal(mean.shape) / np.sqrt(precision))
-
-    def _random_effects(self, state: _State, latent: Floats, index: int) -> _State:
-        """Raw values, their factor and their variance, of participants (0) or items (1)."""
-        group, sizes = self.groups[index], self.sizes[index]
-        rest = latent - self._fixed(state) - self._random(state, 1 - index)
-        factor, variance = state.factors[:, index, None], state.variances[:, index, None]
-        sums = _sums(rest, group, sizes.size)
-        precision = factor**2 * sizes + 1 / variance
-        raw = factor * sums / precision + self.rng.standard_normal(sums.shape) / np.sqrt(precision)
-        of_factor = (raw**2 * sizes).sum(axis=1) + 1 / self.prior.spread_scale**2
-        new_factor = (raw * sums).sum(axis=1) / of_factor + self.rng.standard_normal(CHAINS) / np.sqrt(of_factor)
-        rate = DF / 2 + (raw**2).sum(axis=1) / 2
-        factors, variances = state.factors.copy(), state.variances.copy()
-        factors[:, index] = new_factor
-        variances[:, index] = rate / self.rng.gamma((DF + sizes.size) / 2, 1, CHAINS)
-        both = (raw, state.raw[1]) if index == 0 else (state.raw[0], raw)
-        return replace(state, factors=factors, variances=variances, raw=both)
-
-    def _shifted(self, state: _State, index: int) -> _State:
-        """Shift raw values of a condition against its effect, which leaves every linear predictor as it is."""
-        factor, variance = state.factors[:, index, None], state.variances[:, index, None]
-        owner = self.owners[index]
-        counts = np.bincount(owner, minlength=self.k)
-        precision = (factor / self.prior.effect_sd) ** 2 + counts / variance
-        pull = _sums(state.raw[index], owner, self.k) / variance - factor * state.effects / self.prior.effect_sd**2
-        shift = pull / precision + self.rng.standard_normal(precision.shape) / np.sqrt(precision)
-        raw = state.raw[index] - shift[:, owner]
-        both = (raw, state.raw[1]) if index == 0 else (state.raw[0], raw)
-        return replace(state, effects=state.effects + factor * shift, raw=both)
-
-    def _relocated(self, state: _State) -> _State:
-        """Shift all effects and thresholds together: only their priors hold them."""
-        n_thresholds = state.thresholds.shape[1]
-        precision = n_thresholds / THRESHOLD_SD**2 + self.k / self.prior.effect_sd**2
-        pull = state.thresholds.sum(axis=1) / THRESHOLD_SD**2 + state.effects.sum(axis=1) / self.prior.effect_sd**2
-        shift = (-pull / precision + self.rng.standard_normal(CHAINS) / math.sqrt(precision))[:, None]
-        return replace(state, effects=state.effects + shift, thresholds=state.thresholds + shift)
+def _starting_values(sizes: tuple[int, ...], rng: np.random.Generator) -> dict[str, Floats]:
+    """Values on the unconstrained scale, by chain: logarithms of standard deviations and of gaps of thresholds."""
+    n_conditions, n_participants, n_items, n_thresholds, _middle = sizes
+    shapes = {"effects": n_conditions, "participants": n_participants, "items": n_items, "gaps": n_thresholds - 1}
+    values = {name: rng.uniform(-1, 1, (CHAINS, size)) for name, size in shapes.items()}
+    values["middle"] = rng.uniform(-1, 1, CHAINS)
+    return values | {name: rng.uniform(-2, 0, CHAINS) for name in ("sd_participants", "sd_items")}
 
 
-def _limits(thresholds: Floats, codes: Ints) -> tuple[Floats, Floats]:
-    """Lower and upper threshold of every rating, by chain."""
-    ends = np.full((len(thresholds), 1), np.inf)
-    bounds = np.concatenate([-ends, thresholds, ends], axis=1)
-    return bounds[:, codes], bounds[:, codes + 1]
+def _thresholds(values: dict[str, Array], middle: int) -> Array:
+    """Thresholds in ascending order from the one in the middle and the gaps between neighbours.
+
+    A category without ratings leaves its gap to the prior. Counted from the middle, no threshold that the data know
+    depends on that gap; counted from the lowest one, all would, and the chains would diverge.
+    """
+    from jax import numpy as jnp
+
+    start = values["middle"][None]
+    below, above = values["gaps"][:middle], values["gaps"][middle:]
+    return jnp.concatenate([start - jnp.cumsum(below[::-1])[::-1], start, start + jnp.cumsum(above)])
 
 
-def _sums(values: Floats, group: Ints, n_groups: int) -> Floats:
-    """Sums by group within each chain, (n_chains, n_groups)."""
-    chains = len(values)
-    cells = (np.arange(chains)[:, None] * n_groups + group).ravel()
-    sums: Floats = np.bincount(cells, values.ravel(), chains * n_groups).astype(np.float64).reshape(chains, n_groups)
-    return sums
+def _model(
+    sizes: tuple[int, ...],
+    codes: Array,
+    conditions: Array,
+    participants: Array,
+    items: Array,
+    effect_sd: Array,
+    spread_scale: Array,
+) -> None:
+    """The model of the module's heading; random effects are standard normal values times their standard deviation."""
+    import numpyro
+    from jax import numpy as jnp
+    from jax.scipy.special import log_ndtr
+    from numpyro import distributions as dist
+
+    n_conditions, n_participants, n_items, n_thresholds, middle = sizes
+    effects = numpyro.sample("effects", dist.Normal(0, effect_sd).expand([n_conditions]).to_event(1))
+    anywhere = dist.ImproperUniform(dist.constraints.real, (), ())
+    positive = dist.ImproperUniform(dist.constraints.positive, (), (n_thresholds - 1,))
+    thresholds = _thresholds(
+        {"middle": numpyro.sample("middle", anywhere), "gaps": numpyro.sample("gaps", positive)}, middle
+    )
+    numpyro.factor("prior of thresholds", dist.Normal(0, THRESHOLD_SD).log_prob(thresholds).sum())
+    linear = effects[conditions]
+    for name, size, group in (("participants", n_participants, participants), ("items", n_items, items)):
+        sd = numpyro.sample(f"sd_{name}", dist.FoldedDistribution(dist.StudentT(DF, 0, spread_scale)))
+        raw = numpyro.sample(name, dist.Normal(0, 1).expand([size]).to_event(1))
+        linear = linear + sd * raw[group]
+    bounds = jnp.concatenate([jnp.array([-OUTERMOST]), thresholds, jnp.array([OUTERMOST])])
+    low, high = bounds[codes] - linear, bounds[codes + 1] - linear
+    is_upper = low > 0  # differences are taken in the lower tail, where they lose no digits
+    above = log_ndtr(jnp.where(is_upper, -low, high))
+    gap = log_ndtr(jnp.where(is_upper, -high, low)) - above
+    numpyro.factor("ratings", (above + jnp.log(-jnp.expm1(jnp.minimum(gap, LEAST_GAP)))).sum())
+
+
+@lru_cache(maxsize=3)
+def _compiled(
+    sizes: tuple[int, ...], warm_up: int, acceptance: float
+) -> tuple[Callable[..., Any], Callable[..., tuple[Any, dict[str, Array]]]]:
+    """The start of all chains, and `REPORT_EVERY` iterations of each: compiled once, then used for every prior.
+
+    `MCMC.run` would compile them in every call, and tell nothing of warm-up until it is over.
+    """
+    import jax
+    from numpyro.infer import NUTS
+
+    # Shifts of all effects and thresholds are correlated a posteriori, so these share a dense mass matrix.
+    kernel = NUTS(partial(_model, sizes), target_accept_prob=acceptance, dense_mass=[("effects", "middle", "gaps")])
+
+    @jax.jit
+    def start(keys: Array, values: dict[str, Array], *data: Array) -> Any:
+        return jax.lax.map(lambda chain: kernel.init(chain[0], warm_up, chain[1], data), (keys, values))
+
+    @jax.jit
+    def advance(states: Any, *data: Array) -> tuple[Any, dict[str, Array]]:
+        def iterate(state: Any, _number: None) -> tuple[Any, dict[str, Array]]:
+            state = kernel.sample(state, data, {})
+            values = kernel.get_constrain_fn(data)(state.z)
+            drawn = {name: values[name] for name in ("effects", "sd_participants", "sd_items")}
+            drawn["thresholds"] = _thresholds(values, sizes[4])
+            return state, drawn | {"acceptance": state.accept_prob, "is_divergent": state.diverging}
+
+        moved: tuple[Any, dict[str, Array]]
+        moved = jax.lax.map(lambda state: jax.lax.scan(iterate, state, length=REPORT_EVERY), states)
+        return moved
+
+    return start, advance

@@ -1,10 +1,10 @@
-"""The largest request body of each address, and the time that a client has to send it."""
+"""The largest request body of each address, where files are expected, and the time that a client has to send it."""
 
 from __future__ import annotations
 
 import re
 
-from catalog.forms import MOST_PICTURES, MOST_UPLOADED
+from catalog.forms.upload_limits import MOST_DATASET, MOST_MEDIA, MOST_UPLOADED
 from studies.participation.services.events import LARGEST_BODY
 from studies.recruitment.panels.submissions import LARGEST
 
@@ -19,12 +19,18 @@ LIMITS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
         (r"/s/p/[^/]+/(about|films/\d+|overall|after)/", ANYONE),  # the forms with long texts
         (r"/s/", 64 * KIB),
         (r"/account/", 64 * KIB),
-        (r"/catalog/.*/metadata/", MOST_UPLOADED + MOST_PICTURES + FRAME),
+        (r"/catalog/import/", MOST_DATASET + MOST_UPLOADED + FRAME),
+        (r"/catalog/.*/metadata/", MOST_UPLOADED + MOST_MEDIA + FRAME),
         (r"/studies/[^/]+/(recruiting/|submissions/|questionnaire/import/)", LARGEST + FRAME),
         (r"/(studies|catalog|runs|reports|api|admin)/", 5 * MIB // 2),
         (r"", 64 * KIB),
     )
 )
+# The pages with a form for files; nowhere else is a body in parts read.
+TAKES_FILES = re.compile(
+    r"/catalog/(import/|.*/metadata/)|/studies/[^/]+/(recruiting/(links|guests)/|submissions/|questionnaire/import/)"
+)
+IN_PARTS = "multipart/"
 GRACE_SECONDS = 15.0
 SLOWEST = 16 * KIB  # bytes per second
 
@@ -32,6 +38,13 @@ SLOWEST = 16 * KIB  # bytes per second
 def largest_body(path: str) -> int:
     """Return the largest body, in bytes, that is read for a path."""
     return next(limit for pattern, limit in LIMITS if pattern.match(path))
+
+
+def is_read(path: str, content_type: str) -> bool:
+    """Whether a body of this type is read at this path: one in parts, which may hold files, only where files are
+    expected.
+    """
+    return not content_type.strip().lower().startswith(IN_PARTS) or TAKES_FILES.match(path) is not None
 
 
 def seconds_for_body(declared: int) -> float:

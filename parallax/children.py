@@ -24,8 +24,8 @@ from jobs.parent_process import PARENT_VARIABLE
 from parallax.web import THREADS, WORKERS
 
 STOP_SECONDS = 10.0
-START_SECONDS = 60.0
-MOST_RESTARTS = 5  # of workers, within a minute
+START_SECONDS = 180.0
+MOST_RESTARTS = 5  # of children, within a minute
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -76,7 +76,9 @@ class Children:
         try:
             self._start("web", self._web_command())
             for number in range(self.workers):
-                self._start(f"worker-{number + 1}", self._worker_command(number + 1))
+                self._start(f"worker-{number + 1}", self._worker_command(str(number + 1)))
+            if self.workers:  # so that fits leave exports, reports and sweeps a worker
+                self._start("worker-short", self._worker_command("short", "-Q", settings.CELERY_TASK_DEFAULT_QUEUE))
             self._wait_until_it_answers()
         except BaseException:
             self.stop()
@@ -94,10 +96,10 @@ class Children:
             *("--workers", str(self.web_workers), "--threads", str(self.threads)),
         ]
 
-    def _worker_command(self, number: int) -> list[str]:
+    def _worker_command(self, name: str, *options: str) -> list[str]:
         return [
             *(sys.executable, "-m", "celery", "-A", "parallax", "worker", "--pool", "solo", "--loglevel", "WARNING"),
-            *("--without-gossip", "--without-mingle", "-n", f"up-{os.getpid()}-{number}@%h"),
+            *("--without-gossip", "--without-mingle", "-n", f"up-{os.getpid()}-{name}@%h", *options),
         ]
 
     def _start(self, name: str, command: list[str]) -> None:
@@ -123,7 +125,7 @@ class Children:
         while time.monotonic() < deadline:
             self.check()
             try:
-                with urllib.request.urlopen(f"{self.url}health/", timeout=5):  # noqa: S310 -- our own address
+                with urllib.request.urlopen(f"{self.url}health/", timeout=5):  # noqa: S310 -- our own address  # nosec B310
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
@@ -141,10 +143,10 @@ class Children:
                 )
 
     def wait(self) -> None:
-        """Wait until the web server ends or a signal stops this process; restart workers that end.
+        """Wait until a signal stops this process; restart children that end, the web server among them.
 
-        Another worker takes over what a lost worker held when the lease runs out. Workers that keep ending are not
-        restarted after a few times in a row.
+        Another worker takes over what a lost worker held when the lease runs out. Children that keep ending are not
+        restarted after a few times in a row: raises ParallaxError `up.child_ended`.
         """
         ended_at: list[float] = []
         while True:
@@ -152,7 +154,7 @@ class Children:
                 if process.poll() is None:
                     continue
                 ended_at = [at for at in ended_at if time.monotonic() - at < 60.0]
-                if not name.startswith("worker") or len(ended_at) >= MOST_RESTARTS:
+                if len(ended_at) >= MOST_RESTARTS:
                     self.check()
                 ended_at.append(time.monotonic())
                 self._start(name, list(process.args))  # type: ignore[arg-type]

@@ -14,7 +14,8 @@ from django.db import DatabaseError, InterfaceError
 from parallax.database import LAUNCHER, database_name, prepare_database
 
 APPS = frozenset({"accounts", "analysis", "catalog", "evaluation", "parallax", "studies"})
-WITHOUT_DATABASE = frozenset({"compile_kernels", "download_dataset"})
+# Commands that need no tables, or take the database as it is.
+WITHOUT_DATABASE = frozenset({"backup", "compile_kernels", "doctor", "download_dataset", "restore"})
 INTERRUPTED = 130  # the shell's status of a program that Ctrl-C ended
 
 # What a database's error says, and what it means to the person at the command.

@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
+SHORTEST_KEY, FEWEST_CHARACTERS = 32, 8
 SITE = re.compile(r"https?://([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(:[0-9]{1,5})?")
 
 
@@ -98,6 +99,22 @@ def env_choice(name: str, choices: Sequence[str]) -> str:
     if raw not in choices:
         raise ImproperlyConfigured(f"{name} is {raw!r}; write {', '.join(choices[:-1])} or {choices[-1]}.")
     return raw
+
+
+def env_key(name: str, *, is_weak_allowed: bool) -> str | None:
+    """Return a secret that cannot be guessed, as `env_secret` does; a short or simple one stops the start."""
+    key = env_secret(name)
+    if key and not is_weak_allowed and is_weak(key):
+        raise ImproperlyConfigured(
+            f"{name} is too easy to guess: whoever guesses it can sign in as anyone. Set it to at least "
+            f"{SHORTEST_KEY} random characters, such as the output of `openssl rand -base64 48`."
+        )
+    return key
+
+
+def is_weak(key: str) -> bool:
+    """Whether a secret key is short, has few different characters, or is one that Django generates for development."""
+    return len(key) < SHORTEST_KEY or len(set(key)) < FEWEST_CHARACTERS or key.startswith("django-insecure-")
 
 
 def env_secret(name: str) -> str | None:

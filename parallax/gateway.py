@@ -16,7 +16,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 from core.networks import client_address, network_of
-from parallax.body_limits import ANYONE, largest_body, seconds_for_body
+from parallax.body_limits import ANYONE, is_read, largest_body, seconds_for_body
 from parallax.fair_threads import FairThreads, Overloaded
 from parallax.refusals import refusal_page
 
@@ -97,11 +97,13 @@ class Gateway:
             await _send_refusal(status, environ, send)
 
     async def _body(self, environ: dict[str, Any], network: str, receive: Receive) -> IO[bytes]:
-        """The request's body from its first byte; raises _Refused before reading what is too large."""
+        """The request's body from its first byte; raises _Refused before reading what is too large or not expected."""
         declared = environ.get("CONTENT_LENGTH", "")
         is_chunked = "HTTP_TRANSFER_ENCODING" in environ
         if not is_chunked and declared in ("", "0"):
             return BytesIO()
+        if not is_read(environ["PATH_INFO"], environ.get("CONTENT_TYPE", "")):
+            raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
         limit = 0 if environ["REQUEST_METHOD"] in BODYLESS else largest_body(environ["PATH_INFO"])
         size = int(declared) if declared.isdecimal() else limit
         if min(size, limit) > ANYONE:

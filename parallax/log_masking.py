@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import re
 
-# A participant's own link, and a personal link that has not been used.
-_SECRET = re.compile(r"(/s/p/|/s/[a-z0-9-]+/link/)[^/\s?]+")
+# A participant's own link, a personal link that has not been used, an invitation, and a link to a new password.
+_SECRET = re.compile(r"(/s/p/|/s/[a-z0-9-]+/link/|/account/invitation/|/account/password/reset/[^/\s?]+/)[^/\s?]+")
 
 
 class MaskLinks(logging.Filter):
-    """Removes the secret part of participants' links from every line."""
+    """Removes the secret part of links of participants, invitations and new passwords from every line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Mask the line, and let it pass."""

@@ -1,4 +1,4 @@
-"""Pages of requests that are refused before they are read: too large, too slow, too many at once."""
+"""Pages of requests that are refused before they are read: too large, unexpected files, too slow, too many at once."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from studies.participation.views.language import browser_language
 
 RETRY_SECONDS = 10
+MAY_HELP = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.SERVICE_UNAVAILABLE)  # to send the same again
 # Code, heading and text of each status.
 WORDS = {
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
@@ -25,6 +26,11 @@ WORDS = {
             "This page cannot accept that much data. Nothing was saved this time; your earlier answers are saved. "
             "Go back, shorten what you entered and send it again."
         ),
+    ),
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: (
+        "web.no_files",
+        gettext_lazy("No files are accepted here"),
+        gettext_lazy("This page accepts text only. Nothing was saved this time; your earlier answers are saved."),
     ),
     HTTPStatus.REQUEST_TIMEOUT: (
         "web.too_slow",
@@ -56,7 +62,7 @@ class RefusalPage:
 
 def refusal_page(status: HTTPStatus, environ: dict[str, Any]) -> RefusalPage:
     """Return the page in the browser's language; JSON for programs and scripts."""
-    retry_after = 0 if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE else RETRY_SECONDS
+    retry_after = RETRY_SECONDS if status in MAY_HELP else 0
     path = environ["PATH_INFO"]
     if path.startswith("/api/") or path.endswith("/events/"):
         code, _heading, text = WORDS[status]

@@ -14,10 +14,23 @@ import django_stubs_ext
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
+from kombu import Exchange, Queue
 
 from charting.render import STYLE_HASHES
+from parallax import single_sign_on
 from parallax.catalogues import compiled_catalogues
-from parallax.env import env_bool, env_bytes, env_choice, env_database, env_int, env_list, env_secret, env_site, env_str
+from parallax.env import (
+    env_bool,
+    env_bytes,
+    env_choice,
+    env_database,
+    env_int,
+    env_key,
+    env_list,
+    env_secret,
+    env_site,
+    env_str,
+)
 
 django_stubs_ext.monkeypatch()  # lets ModelForm[Study] and the like be written for the type checker
 
@@ -56,7 +69,7 @@ def _kept_secret() -> str:
 
 
 DEBUG = env_bool("DEBUG", default=False)
-SECRET_KEY = env_secret("SECRET_KEY") or _kept_secret()
+SECRET_KEY = env_key("SECRET_KEY", is_weak_allowed=DEBUG) or _kept_secret()
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS", default=[])
 HTTPS = env_bool("HTTPS", default=False)  # behind a proxy that terminates TLS
@@ -72,22 +85,29 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "django.forms",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "axes",
     "csp",
     "django_htmx",
     "rest_framework",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "core.apps.CoreConfig",
     "accounts.apps.AccountsConfig",
     "catalog.apps.CatalogConfig",
     "evaluation.apps.EvaluationConfig",
     "studies.apps.StudiesConfig",
     "analysis.apps.AnalysisConfig",
+    "parallax.replication.apps.ReplicationConfig",
     "parallax.apps.ParallaxConfig",
 ]
 
 MIDDLEWARE = [
+    "parallax.metrics.RequestMetrics",
+    "parallax.outages.RetryLostConnection",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -96,9 +116,12 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "parallax.sign_in.IdleSignOut",
     # A page is closed unless it says otherwise: participant pages and sign-in are marked one by one.
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "parallax.sign_in.RequireSecondFactor",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -138,15 +161,11 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env_secret("REDIS_URL")
 CACHES = {
     "default": (
-        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "parallax"}
+        {"BACKEND": "parallax.cache.RedisOrLocalCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "parallax"}
         if REDIS_URL
         else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     )
 }
-
-# Without Redis each web process counts requests on its own and grants its share of a rate limit; parallax.web says how
-# many there are.
-LIMIT_SHARES = 1 if REDIS_URL else env_int("PARALLAX_WEB_PROCESSES", default=1, minimum=1)
 
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost//"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
@@ -162,6 +181,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_DEFAULT_QUEUE = env_str("PARALLAX_QUEUE", "parallax")
+# Work of minutes has a queue of its own, so that exports, reports and sweeps need not wait for it. A worker without
+# `-Q` takes both.
+LONG_QUEUE = f"{CELERY_TASK_DEFAULT_QUEUE}-long"
+CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in (CELERY_TASK_DEFAULT_QUEUE, LONG_QUEUE)]
+CELERY_TASK_ROUTES = {name: {"queue": LONG_QUEUE} for name in ("evaluation.work", "analysis.compute_bayesian")}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -178,7 +202,7 @@ SWEEP_SECONDS = env_int("SWEEP_SECONDS", default=5)  # the worker's own clock; 0
 CELERY_BEAT_SCHEDULE = {
     # A sweep that waits longer than its pace is not wanted any more: the next one is on its way.
     name: {"task": name, "schedule": max(SWEEP_SECONDS, 5), "options": {"expires": max(SWEEP_SECONDS, 5)}}
-    for name in ("evaluation.sweep", "studies.sweep", "analysis.sweep")
+    for name in ("catalog.sweep", "evaluation.sweep", "studies.sweep", "analysis.sweep", "replication.sweep")
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 
@@ -207,15 +231,36 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 LOGIN_URL = "accounts:sign_in"
-LOGIN_REDIRECT_URL = "studies:list"
+LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "accounts:sign_in"
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # a campus behind one address is not locked out as a whole
 AXES_USERNAME_FORM_FIELD = "username"
+AXES_CLIENT_IP_CALLABLE = "core.networks.first_address"  # of the gateway's REMOTE_ADDR; headers are never guessed at
 AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
+# Second factors are by django-allauth. Its pages have our templates, and its limits, counted by each process, are
+# replaced by those of accounts/services/sign_in.py.
+ACCOUNT_ADAPTER = "accounts.services.library_adapters.AccountAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"  # addresses are given by administrators, by invitations or by the institution
+ACCOUNT_RATE_LIMITS = False
+MFA_ADAPTER = "accounts.services.library_adapters.SecondFactorAdapter"
+MFA_RATE_LIMITS = False
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Parallax"
+MFA_TOTP_TOLERANCE = 1  # steps of 30 seconds, for telephones whose clock is a little off
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+SOCIALACCOUNT_ADAPTER = "accounts.services.single_sign_on.InstitutionAdapter"
+SOCIALACCOUNT_EMAIL_REQUIRED = False  # the adapter requires a verified one, which is the account's own field
+SOCIALACCOUNT_PROVIDERS = single_sign_on.providers()
+SECOND_FACTOR = env_choice("PARALLAX_SECOND_FACTOR", ("optional", "administrators", "everyone"))  # who needs one
+IDLE_MINUTES = env_int("PARALLAX_IDLE_MINUTES", default=120)  # after which a researcher is signed out; 0: never
 # Letters hold links that open accounts: without a mail server they are private files, and never in a log.
 EMAIL_HOST = env_str("EMAIL_HOST", "")
 EMAIL_BACKEND = env_str(
@@ -229,6 +274,8 @@ EMAIL_HOST_USER = env_str("EMAIL_USER", "")
 EMAIL_HOST_PASSWORD = env_secret("EMAIL_PASSWORD") or ""
 EMAIL_TIMEOUT = 10  # seconds; a page waits for a password's letter
 SITE_URL = env_site("PARALLAX_URL")  # what letters link to; no request says it where they are written
+METRICS_TOKEN = env_secret("PARALLAX_METRICS_TOKEN") or ""  # of Prometheus; without it there are no metrics
+IMPORT_DIR = env_str("PARALLAX_IMPORT_DIR", "")  # files beneath it may be imported by staff; without it, none
 CONTACT = env_str("PARALLAX_CONTACT", "")  # shown on pages that belong to no study, as a wrong link's
 DEFAULT_FROM_EMAIL = env_str("DEFAULT_FROM_EMAIL", "Parallax <parallax@localhost>")
 
@@ -257,7 +304,6 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["accounts.permissions.ScopePermission"],
-    "SWAGGER_UI_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
         "StudyStatus": "studies.enums.StudyStatus",
@@ -295,13 +341,16 @@ TIME_ZONE = "UTC"
 
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # asked from inside, without the proxy
+SECURE_REDIRECT_EXEMPT = [r"^(health|ready|metrics)/$"]  # asked from inside, without the proxy
 SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
-SECURE_HSTS_PRELOAD = HTTPS
+# Both bind every other site of the domain, for a year: only its owner can decide that.
+_hsts = env_choice("HSTS", ("host", "subdomains", "preload"))
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and _hsts != "host"
+SECURE_HSTS_PRELOAD = HTTPS and _hsts == "preload"
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # which ask for them
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
-CSRF_FAILURE_VIEW = "studies.participation.views.entry.csrf_refused"
+CSRF_FAILURE_VIEW = "parallax.views.csrf_refused"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -312,6 +361,7 @@ CONTENT_SECURITY_POLICY = {
         # The chart runtime brings two style elements of its own; these digests name them and nothing else.
         "style-src": [SELF, *STYLE_HASHES],
         "img-src": [SELF, "data:"],
+        "media-src": [SELF],
         "object-src": [NONE],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],

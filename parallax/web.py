@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from argparse import ArgumentParser
 
 from granian.constants import HTTPModes, Interfaces
@@ -16,13 +17,14 @@ WORKERS = 3  # processes
 THREADS = 4  # of each process, see parallax.gateway
 HEADER_SECONDS = 30  # for a client to send the head of a request, and to send the next one on an open connection
 STOP_SECONDS = 8  # for requests in hand, when told to stop
-# How many processes and threads there are, for the processes themselves; see parallax.settings.
-PROCESSES_VARIABLE, THREADS_VARIABLE = "PARALLAX_WEB_PROCESSES", "PARALLAX_WEB_THREADS"
+# How many threads each process has, for the processes themselves; see parallax.settings.
+METRICS_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where processes share their counts of requests
+THREADS_VARIABLE = "PARALLAX_WEB_THREADS"
 
 
 def server_at(host: str, port: int, *, workers: int, threads: int) -> MPServer:
     """Create the server of `workers` processes, which answer `threads` requests each at a time."""
-    os.environ[PROCESSES_VARIABLE], os.environ[THREADS_VARIABLE] = str(workers), str(threads)
+    os.environ[THREADS_VARIABLE] = str(threads)
     return MPServer(
         "parallax.asgi:application",
         address=host,
@@ -48,7 +50,9 @@ def main() -> None:
     chosen = options.parse_args()
     watch_parent()
     adopt_children()
-    server_at(chosen.host, chosen.port, workers=chosen.workers, threads=chosen.threads).serve()
+    with tempfile.TemporaryDirectory(prefix="parallax-metrics-") as counts:
+        os.environ[METRICS_FOLDER_VARIABLE] = counts
+        server_at(chosen.host, chosen.port, workers=chosen.workers, threads=chosen.threads).serve()
 
 
 if __name__ == "__main__":

@@ -10,9 +10,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
+from core.errors import DataError
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
+from recommenders.data_limits import TrainingSize
 from recommenders.memory import binary_bytes
+from recommenders.parameters import parameter
 from recommenders.positives import positives
 from recommenders.progress import Progress
 from recommenders.tempered import AspectParameters, fold_in, learn, learning_bytes
@@ -28,14 +31,20 @@ class Aspect(Algorithm):
     its list is ordered by :math:`P(m|p) = \sum_z P(z|p) P(m|z)`, which is the score. No score for items
     without a positive rating, nor for profiles without a positive rating of another item.
 
+    As an option, a pair weighs as many observations n(p, m) as the training data have of it ("Lyle saw Memento twice");
+    profiles still have each item once, as participants name it.
+
+    Cost: each step of EM takes time proportional to positive ratings × classes; a profile costs items × classes.
+
     References
     ----------
     Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4.2.1, equation 5;
     tempering and folding in by Hofmann (2001), Machine Learning 42:177-196. Deviations: the start is made
     from singular vectors instead of at random, so that the result does not depend on how people and items
     are numbered (as far as the choice of held-out pairs does not); the steps found with held-out pairs are
-    taken again on all pairs instead of a few last ones; a person likes an item once or not at all; the
-    number of classes is a parameter and not chosen here.
+    taken again on all pairs instead of a few last ones; a person likes an item once or not at all unless
+    `counts` is "use"; held-out pairs keep all their observations together; the number of classes is a parameter
+    and not chosen here.
 
     Examples
     --------
@@ -63,15 +72,36 @@ class Aspect(Algorithm):
     class Params(AspectParameters):
         """Parameters of `Aspect`."""
 
+        counts: str = parameter(
+            "ignore",
+            description="Repeated observations of a pair: count once, or as often as they were observed.",
+            choices=("ignore", "use"),
+            is_added=True,
+        )
+
     params: Params
     items_of_class: NDArray[np.float64]  # P(m|z), shape (n_items, classes)
     beta: NDArray[np.float64]  # shape (1,)
+
+    @classmethod
+    def check(cls, params: Params, size: TrainingSize) -> None:
+        """Refuse, besides, counts that the data do not have."""
+        super().check(params, size)
+        if params.counts == "use" and not size.has_counts:
+            raise DataError(
+                f"{cls.name} ({cls.key}): counts=use needs counts of repeated observations, and these data have none. "
+                "Import the usage data with --count-repeats, or leave the option out."
+            )
 
     @classmethod
     def _fit(
         cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
+        if params.counts == "use":
+            stored, counts = ratings.user_items, np.asarray(ratings.counts, dtype=np.float64)
+            observed = sparse.csr_array((counts, stored.indices, stored.indptr), shape=stored.shape)
+            liked = sparse.csr_array(liked.multiply(observed))
         aspects, beta = learn(liked, params.classes, params.tempering, rng, progress)
         model = cls._with(items_of_class=aspects.columns_of_class, beta=np.array([beta]))
         model.n_epochs = aspects.n_steps

@@ -48,6 +48,9 @@ class AspectContent(Algorithm):
     No score for items that share no feature with any liked item, nor for profiles without a positive rating of an item
     that has features.
 
+    Cost: each step of EM takes time proportional to observations of features × classes; a profile costs items ×
+    classes.
+
     References
     ----------
     Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, sections 4.2.2 and 4.2.3,

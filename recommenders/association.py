@@ -33,6 +33,9 @@ class ItemItem(Algorithm):
     an item that no user liked together with any of them. Sources: Gunawardana & Shani (2009), JMLR 10:2935-2962,
     section 6.2.3 (the maximum); Kadie, Meek & Heckerman (2002), UAI, for the comparison of ways to bring them together.
 
+    Cost: a fit visits every pair of likes of each user, the sum over users of the square of their likes; a profile
+    costs the pairs of its items.
+
     Examples
     --------
     Two of the three who liked item 0 liked item 1 too.

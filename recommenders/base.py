@@ -19,6 +19,8 @@ from recommenders.parameters import Parameters, labelled
 from recommenders.progress import Progress, silent
 from recommenders.ranking import TopN, top_n
 
+TitleWords = Literal["never", "alone", "add"]
+
 
 class Algorithm(ABC):
     """A fitted model; its class is the algorithm.
@@ -104,7 +106,7 @@ class Algorithm(ABC):
             raise DataError(
                 f"The features describe {features.n_items} items, but the ratings are of {ratings.n_items}."
             )
-        cls.check(chosen, TrainingSize(ratings.n_users, ratings.n_items, features))
+        cls.check(chosen, TrainingSize(ratings.n_users, ratings.n_items, features, ratings.counts is not None))
         progress(0.0, f"Fitting {cls.name}")
         model = cls._fit(ratings, chosen, features, rng, progress)
         model.params, model.scale, model.popularity = chosen, ratings.scale, ratings.item_counts
@@ -229,6 +231,13 @@ class Algorithm(ABC):
     def takes_features(cls, params: Any) -> bool:
         """Whether `fit` uses item features with these parameters; if so, they are part of the recipe."""
         return cls.needs_features
+
+    @classmethod
+    def title_words(cls, params: Any) -> TitleWords:
+        """When the item features that `fit` gets contain the words of titles (kind ``"title"``): never, where no other
+        feature describes the items (alone), or beside the others (add).
+        """
+        return "alone" if cls.needs_features else "never"
 
     @property
     def n_items(self) -> int:

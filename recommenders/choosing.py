@@ -189,7 +189,8 @@ def _split(ratings: Ratings, criterion: Criterion, params: Any, share: float, rn
     else:
         is_drawn = np.zeros(ratings.n_ratings, dtype=np.bool_)
         is_drawn[rng.permutation(ratings.n_ratings)[: max(1, int(share * ratings.n_ratings))]] = True
-        training = Ratings(_entries(users, items, values, ~is_drawn, user_items.shape), ratings.scale)
+        counts = None if ratings.counts is None else ratings.counts[~is_drawn]
+        training = Ratings(_entries(users, items, values, ~is_drawn, user_items.shape), ratings.scale, counts)
     shown = _entries(users, items, values, ~is_drawn, user_items.shape)
     hidden = _entries(users, items, values, is_drawn, user_items.shape)
     # What the algorithm itself takes for evidence of a person or an item.

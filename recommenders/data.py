@@ -18,7 +18,8 @@ __all__ = ["ItemFeatures", "Profiles", "Ratings", "Scale"]
 @dataclass(frozen=True, eq=False)
 class Ratings:
     """The ratings an algorithm is fitted on: immutable, one row a user, one column an item. Raises DataError if the
-    matrix is not two-dimensional, has a user-item pair twice, or has a rating off the scale.
+    matrix is not two-dimensional, has a user-item pair twice, has a rating off the scale, or has counts that are not
+    one whole number above 0 for each rating, in order.
 
     Examples
     --------
@@ -33,12 +34,17 @@ class Ratings:
     # maps too, are not copied.
     user_items: sparse.csr_array
     scale: Scale  # every rating is one of its points
+    # Shape (n_ratings,), or None; whole numbers >= 1: how often each pair was observed, in the order of the stored
+    # entries; None where every pair counts once. Most algorithms ignore them.
+    counts: NDArray[Any] | None = field(default=None, repr=False)
     item_counts: NDArray[np.int64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         user_items = _canonical(self.user_items, "ratings")
         is_point = self.scale.holds(user_items.data)
         _refuse_values(user_items, is_point, "rating", f"is not a point of the scale {self.scale.words()}")
+        if self.counts is not None:
+            _refuse_counts(self.counts, self.user_items)
         counts = np.bincount(user_items.indices, minlength=user_items.shape[1]).astype(np.int64)
         counts.flags.writeable = False
         object.__setattr__(self, "user_items", user_items)
@@ -242,6 +248,15 @@ def _canonical(matrix: Any, what: str) -> sparse.csr_array:
         view.flags.writeable = False
         setattr(csr, name, view)
     return csr
+
+
+def _refuse_counts(counts: NDArray[Any], matrix: sparse.csr_array) -> None:
+    if not matrix.has_sorted_indices:
+        raise DataError("Counts of observations need ratings in order of user and item.")
+    if counts.shape != (matrix.nnz,):
+        raise DataError(f"{matrix.nnz} ratings need as many counts of observations; got {counts.size}.")
+    if not ((counts >= 1) & (counts == np.floor(counts))).all():
+        raise DataError("Counts of observations must be whole numbers of at least 1.")
 
 
 def _from_triples(

@@ -21,6 +21,7 @@ class TrainingSize:
     n_users: int
     n_items: int
     features: ItemFeatures | None = None  # features of the same items, for algorithms that use them
+    has_counts: bool = False  # whether repeated observations of a pair are counted
 
     @property
     def has_content(self) -> bool:

@@ -40,6 +40,9 @@ class EASE(Algorithm):
     profiles that like none of the others. Sources: Steck (2019), WWW, equation 8, doi:10.1145/3308558.3313710; his λ is
     500 on MovieLens 20M.
 
+    Cost: memory with the square and time with the cube of the number of liked items, or of users where these are fewer;
+    a profile costs its length × items.
+
     Examples
     --------
     One person who liked both items: P is ((2, -1), (-1, 2)) / 3, so each weighs 1/2 for the other.

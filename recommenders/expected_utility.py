@@ -14,7 +14,7 @@ from scipy import sparse
 
 from core.errors import DataError, ParameterError
 from recommenders.association import ItemItem
-from recommenders.base import Algorithm
+from recommenders.base import Algorithm, TitleWords
 from recommenders.data import ItemFeatures, Profiles, Ratings
 from recommenders.data_limits import TrainingSize
 from recommenders.explanation import Explanation
@@ -44,6 +44,8 @@ class ExpectedUtility(Algorithm):
     utility, and items without a score by the scorer, have no score. Sources: Gunawardana & Shani (2009), JMLR
     10:2935-2962, sections 6.2.4 and 6.3.2. Dividing by the highest score of the profile is our addition; it changes no
     list.
+
+    Cost: that of the scorer; the utilities add one pass over the ratings.
 
     Examples
     --------
@@ -188,6 +190,12 @@ class ExpectedUtility(Algorithm):
         """Where the table of utilities is given, or the scorer takes features."""
         scorer, scorer_params = cls._scorer(params)
         return params.utility == "given" or scorer.takes_features(scorer_params)
+
+    @classmethod
+    def title_words(cls, params: Params) -> TitleWords:
+        """As for the scorer."""
+        scorer, scorer_params = cls._scorer(params)
+        return scorer.title_words(scorer_params)
 
 
 def with_utilities(features: ItemFeatures, utilities: NDArray[np.float64]) -> ItemFeatures:

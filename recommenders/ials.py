@@ -42,6 +42,9 @@ class IALS(Algorithm):
     profiles that like none of the others. Sources: Hu, Koren & Volinsky (2008), ICDM, equations 3 to 5,
     doi:10.1109/ICDM.2008.22; α = 40 is theirs, the start and the default λ are ours.
 
+    Cost: each epoch takes time proportional to likes × factors² + (users + items) × factors³; a profile costs its
+    length × factors² + factors³ + items × factors.
+
     Examples
     --------
     Two tastes that never meet. Of two items that are alike, the profile likes one with weight 1 + 40 and lacks

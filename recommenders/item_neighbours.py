@@ -202,6 +202,9 @@ class CorNgr(_ItemNeighbourhood):
     are not clipped to the scale. Sources: Koren (2008), KDD, section 2.2, doi:10.1145/1401890.1401944; Cremonesi, Koren
     & Turrin (2010), RecSys, section 4, doi:10.1145/1864708.1864721.
 
+    Cost: a fit visits every pair of ratings of each user, the sum over users of the square of their ratings; a profile
+    costs the similarities of its items.
+
     Examples
     --------
     Two users who agree on items 0 and 1; the third rated only item 0, 2 points above what is usual.
@@ -279,6 +282,8 @@ class NNCosNgr(_ItemNeighbourhood):
     so the numbers are no ratings, only an order. No score where :math:`D^k(u;i)` is empty. Sources: Cremonesi, Koren &
     Turrin (2010), RecSys, section 4, doi:10.1145/1864708.1864721; Cremonesi et al. (2011), INTERACT, section 3,
     doi:10.1007/978-3-642-23765-2_11.
+
+    Cost: as that of `CorNgr`.
 
     Examples
     --------

@@ -32,6 +32,8 @@ class PopularityLikes(Algorithm):
     in any case, unless items are not ordered at all: all count 1 then. Source: Schein, Popescul, Ungar & Pennock
     (2005), Electronic Commerce Research 5:51-80, doi:10.1023/B:ELEC.0000045973.51289.8c. The damping is ours.
 
+    Cost: a fit counts the ratings once; a profile costs one copy of the scores.
+
     Examples
     --------
     >>> from recommenders.data import Profiles, Scale

@@ -49,8 +49,11 @@ class LPCA(Algorithm):
     dimension least squares alternate between its column of :math:`U` and its row of :math:`V` together with
     the offsets :math:`\Delta`, each time on the quadratic that touches :math:`L` where it stands and lies
     below it everywhere else, so that no step lowers it. A profile is folded in by maximising over its own
-    row of :math:`U`; its scores are its row of :math:`\Theta`. No score for unrated items
-    positively, nor for profiles that hold none of the others with a positive rating.
+    row of :math:`U`; its scores are its row of :math:`\Theta`. No score for items without a positive
+    rating, nor for profiles that hold none of the others with a positive rating.
+
+    Cost: every step of each dimension visits all users × items, not only the ratings, in blocks; a profile costs items
+    × dimensions for each of a few steps.
 
     References
     ----------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import DataError
-from recommenders.base import Algorithm
+from recommenders.base import Algorithm, TitleWords
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.data_limits import SILENT_KINDS, Limit, TrainingSize
 from recommenders.explanation import Explanation
@@ -45,12 +45,17 @@ class LSA(Algorithm):
 
     where :math:`w_{uj}` is the rating less the scale's middle (or, as an option, less the mean of the
     profile's ratings); if that leaves nothing, all of these being 0, it is the rating. No score for items
-    without a feature, nor for profiles without an item that has one.
+    without a feature, nor for profiles without an item that has one. Where nothing else is known of the items, the
+    features are the words of their titles (kind ``"title"``), weighted as those of plots; as an option, beside others.
+
+    Cost: a fit is a singular value decomposition of items × terms, whatever the number of ratings; a profile costs its
+    length × items × factors at most.
 
     References
     ----------
     Deerwester et al. (1990), JASIS 41(6):391-407; Bambini, Cremonesi & Turrin (2011), Recommender Systems
-    Handbook, chapter 9, doi:10.1007/978-0-387-85820-3_9. Deviations: the inverse document frequency is
+    Handbook, chapter 9, doi:10.1007/978-0-387-85820-3_9. Titles as content: Cremonesi, Garzotto, Negro,
+    Papadopoulos & Turrin (2011), INTERACT, section 3.2. Deviations: the inverse document frequency is
     smoothed, so that a term all items share still counts; the weights of kinds are ours.
 
     Examples
@@ -91,6 +96,12 @@ class LSA(Algorithm):
             description="What a rating is compared with: the scale's middle, or the mean of the profile.",
             choices=("middle", "mean"),
         )
+        titles: str = parameter(
+            "alone",
+            description="Words of titles as content: where nothing else is known of the items, or besides.",
+            choices=("alone", "add"),
+            is_added=True,
+        )
 
     params: Params
     item_vectors: NDArray[np.float64]  # shape (n_items, factors), rows of length 1, or 0 without features
@@ -110,6 +121,11 @@ class LSA(Algorithm):
                 f"{cls.name} ({cls.key}): the algorithm needs item features of a kind whose weight is above 0; "
                 f"this dataset has {', '.join(kinds)}."
             )
+
+    @classmethod
+    def title_words(cls, params: Params) -> TitleWords:
+        """As the parameter `titles` says."""
+        return "add" if params.titles == "add" else "alone"
 
     @classmethod
     def _fit(

@@ -40,6 +40,8 @@ class NaiveBayes(Algorithm):
     over the features that at least one item of the two classes has. No score for items without a feature,
     nor for profiles without an item that has one.
 
+    Cost: a fit counts the features once and uses no ratings; a profile costs one pass over the features of all items.
+
     References
     ----------
     Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4, names a naive

@@ -22,6 +22,8 @@ class TopPop(Algorithm):
     An unrated item has no score; an empty profile gets the same scores as any other. Source: Cremonesi, Koren & Turrin
     (2010), RecSys, section 4, doi:10.1145/1864708.1864721.
 
+    Cost: a fit counts the ratings once; a profile costs one copy of the counts.
+
     Examples
     --------
     >>> from recommenders.data import Profiles, Scale

@@ -29,6 +29,9 @@ class PureSVD(Algorithm):
     stranger's profile is scored exactly as a training user's. No score for unrated items, nor for profiles that have
     none of the others. Source: Cremonesi, Koren & Turrin (2010), RecSys, section 4, doi:10.1145/1864708.1864721.
 
+    Cost: a fit solves the eigenproblem of the smaller side's Gram matrix (time to the cube of that side) up to 2,500
+    rows, and takes passes of block Lanczos over the ratings beyond; a profile costs (its length + items) × factors.
+
     Examples
     --------
     Two tastes that never meet; one factor each.

@@ -28,6 +28,8 @@ class Random(Algorithm):
     An unrated item has no score. Source: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research
     5:51-80, section 3.2: the reference line of both curves. doi:10.1023/B:ELEC.0000045973.51289.8c.
 
+    Cost: a fit learns nothing; a profile costs one random number per item.
+
     Examples
     --------
     >>> from recommenders.data import Profiles, Scale

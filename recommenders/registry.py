@@ -59,6 +59,15 @@ _OWN: dict[str, type[Algorithm]] = {
         *(LPCA, Aspect, AspectContent, NaiveBayes, Random, EASE, IALS),
     )
 }
+_FAMILIES: dict[str, tuple[type[Algorithm], ...]] = {
+    "The same for everyone": (TopPop, PopularityLikes, Random),
+    "Neighbourhoods of items": (CorNgr, NNCosNgr, ItemItem),
+    "Neighbourhoods of users": (UserKNNPearson, UserKNNCosine),
+    "Latent factors": (PureSVD, AsySVD, IALS, LPCA, Aspect),
+    "Linear models": (EASE,),
+    "Item features": (LSA, AspectContent, NaiveBayes),
+    "On top of another algorithm": (_ExpectedUtility,),
+}
 _ADAPTERS: dict[str, type[Adapter]] = {
     adapter.key: adapter
     for adapter in (ImplicitALS, ImplicitBPR, ImplicitCosine, LensKitALS, LensKitBiasedMF, LensKitItemKNN)
@@ -69,6 +78,21 @@ def keys() -> tuple[str, ...]:
     """Every key: the project's own, those of installed libraries, then third parties' in alphabetical order."""
     adapted = (key for key, adapter in _ADAPTERS.items() if adapter.library.is_installed)
     return (*_OWN, *adapted, *sorted(_added()))
+
+
+def families() -> dict[str, tuple[str, ...]]:
+    """Every key, by the title of its family: as algorithms are offered in forms.
+
+    Examples
+    --------
+    >>> families()["Linear models"]
+    ('ease',)
+    """
+    listed = set(keys())
+    grouped = {title: tuple(own.key for own in classes) for title, classes in _FAMILIES.items()}
+    grouped["Other libraries"] = tuple(key for key in _ADAPTERS if key in listed)
+    grouped["Added by packages"] = tuple(key for key in keys() if key not in _OWN and key not in _ADAPTERS)
+    return {title: members for title, members in grouped.items() if members}
 
 
 def algorithm(key: str) -> type[Algorithm]:

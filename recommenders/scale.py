@@ -88,6 +88,19 @@ class Scale:
             is_point = np.abs(codes - np.rint(codes)) <= GRID_TOLERANCE
         return np.asarray(is_point & (codes >= -GRID_TOLERANCE) & (codes <= highest + GRID_TOLERANCE))
 
+    def nearest(self, values: ArrayLike) -> NDArray[np.float64]:
+        """The point of the scale nearest to each value; halfway between two points the higher, outside the scale its
+        end. Returns a float64 array, same shape.
+
+        Examples
+        --------
+        >>> Scale(1, 5, 1).nearest([0.2, 2.5, 3.49, 9.0]).tolist()
+        [1.0, 3.0, 3.0, 5.0]
+        """
+        # Rounding first keeps an error of floating point from lowering a value that is exactly halfway.
+        steps = np.floor(np.round(self.codes(values), 9) + 0.5)
+        return np.asarray(self.low + np.clip(steps, 0, self.codes(self.high)) * self.step)
+
     def convert(self, values: ArrayLike, to: Scale) -> NDArray[np.float64]:
         """The same values on another scale, by the linear map that takes end points to end points.
 

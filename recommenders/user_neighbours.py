@@ -43,6 +43,9 @@ class UserKNNPearson(UserNeighbourhood):
     for everyone with a common item, so that the N with the most common items are the neighbours. Source: Gunawardana &
     Shani (2009), JMLR 10:2935-2962, section 6.2.1, equation 1, N = 25.
 
+    Cost: a fit sorts the ratings; a profile is compared with every user who shares an item with it, so that scoring
+    takes time proportional to the ratings of its items.
+
     Examples
     --------
     Both know item 0 as 2 points above their mean; the other's item 1 lies 1 point above, item 2 3 below.
@@ -147,6 +150,8 @@ class UserKNNCosine(UserNeighbourhood):
     means over all of their ratings and the person's own mean is added. Users of weight 0 are no neighbours. No score
     where there is no neighbour, except that with missing as 0 a rated item gets a 0. Source: Gunawardana & Shani
     (2009), JMLR 10:2935-2962, section 6.2.2, N = 25.
+
+    Cost: as that of `UserKNNPearson`.
 
     Examples
     --------

@@ -13,5 +13,9 @@ class StudiesConfig(AppConfig):
     name = "studies"
 
     def ready(self) -> None:
-        """Listen for erasures, so that no stored export outlives the answers of a participant in it."""
+        """Listen for erasures, so that no stored export outlives the answers of a participant in it, and for accepted
+        invitations and closed accounts, so that roles are granted and no study loses its owner.
+        """
         import_module("studies.data.services.exports")
+        import_module("studies.team.services.invitations")
+        import_module("studies.team.services.ownership")

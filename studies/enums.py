@@ -81,6 +81,7 @@ class Entrance(TextChoices):
     PERSONAL = "personal", "Personal link"
     GUEST = "guest", "Guest list"
     INTERVIEW = "interview", "Interviewer"
+    PANEL_ID = "panel_id", "Panel id"
 
 
 class Role(TextChoices):
@@ -109,6 +110,22 @@ class NoticeKind(TextChoices):
     FAULT = "fault", "Fault"
     RETENTION = "retention", "Retention date"
     ENROLMENT_RATE = "enrolment_rate", "Unusual enrolment rate"
+    ADMINISTRATION = "administration", "Change by an administrator"
+
+
+class ProofOfWork(TextChoices):
+    """When newcomers to a study need a proof of work."""
+
+    NEVER = "never", "Never"
+    UNUSUAL = "unusual", "At unusual rates"
+    ALWAYS = "always", "Always"
+
+
+class WithoutScript(TextChoices):
+    """What a newcomer does instead, where the browser runs no script."""
+
+    WAIT = "wait", "Wait 20 seconds"
+    SUM = "sum", "Answer an arithmetic question"
 
 
 class NoticeMail(TextChoices):
@@ -129,7 +146,7 @@ class AllocationKind(TextChoices):
 
 
 class ExportStatus(TextChoices):
-    """Status of an export job."""
+    """Status of an export or a simulation that a worker does."""
 
     QUEUED = "queued"
     RUNNING = "running"

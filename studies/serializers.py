@@ -9,10 +9,12 @@ from rest_framework import serializers
 
 from studies.allocation.selectors.assignment_seed import is_seed_known, is_seed_revealed, seed_commitment
 from studies.enums import Mode, Role
+from studies.known_items import SCALES, elicitation_scale, items_asked
 from studies.models import Condition, Participant, Study
 from studies.monitoring.selectors import monitor
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.participation.services.withdrawal import LONGEST_REASON
+from studies.usage_data import ELICITATIONS, elicitation_of, is_choice
 
 # Previews are never reported.
 REPORTED = [(Mode.LIVE.value, "live participants"), (Mode.SIMULATED.value, "simulated participants")]
@@ -116,6 +118,16 @@ class AssignmentSeedSerializer(serializers.Serializer[Any]):
     )
 
 
+class KnownItemsSerializer(serializers.Serializer[Any]):
+    """What participants tell about items they know."""
+
+    elicitation = serializers.ChoiceField(choices=ELICITATIONS)
+    scale = serializers.ChoiceField(choices=list(SCALES), allow_null=True, help_text="Null where items are chosen.")
+    fewest = serializers.IntegerField()
+    most = serializers.IntegerField()
+    order = serializers.CharField(help_text="Order in which items are first shown.")
+
+
 class DesignFactsSerializer(serializers.Serializer[Any]):
     """Design and counts of a study, for owners and analysts."""
 
@@ -124,6 +136,7 @@ class DesignFactsSerializer(serializers.Serializer[Any]):
     run_id = serializers.IntegerField()
     seed = serializers.IntegerField(help_text="Seed of random orders, resampling and simulated participants.")
     assignment_seed = serializers.SerializerMethodField()
+    known_items = serializers.SerializerMethodField()
     primary = PrimarySerializer(source="settings.primary", allow_null=True)
     conditions = serializers.SerializerMethodField()
     counts = serializers.SerializerMethodField()
@@ -139,6 +152,18 @@ class DesignFactsSerializer(serializers.Serializer[Any]):
             "sha256": seed_commitment(study),
             "seed": study.assignment_seed or None if is_seed_revealed(study) else None,
             "earlier": [seed for _n_lines, seed in study.earlier_seeds],
+        }
+
+    @extend_schema_field(KnownItemsSerializer)
+    def get_known_items(self, study: Study) -> Any:
+        """How known items are elicited."""
+        asked = items_asked(study.settings)
+        return {
+            "elicitation": elicitation_of(study.settings),
+            "scale": None if is_choice(study.settings) else elicitation_scale(study.settings).key,
+            "fewest": asked.fewest,
+            "most": asked.most,
+            "order": study.settings.get("item_order", "random"),
         }
 
     @extend_schema_field(ConditionSerializer(many=True))

@@ -6,6 +6,7 @@ import logging
 
 from celery import shared_task
 
+from core.rate_limits import forget_counts
 from studies.data.services.exports import clean_exports, make_export, requeue_exports
 from studies.data.services.retention import erase_expired
 from studies.monitoring.services.notice_mail import send_due
@@ -13,13 +14,14 @@ from studies.monitoring.services.notice_rules import notify_due
 from studies.monitoring.services.refilling import reopen_excluded_slots
 from studies.participation.services.consenting import forget_declined
 from studies.participation.services.idle import release_idle
+from studies.simulation.services.simulation_jobs import requeue_simulations, simulate
 
 logger = logging.getLogger(__name__)
 
 
 @shared_task(name="studies.sweep")
 def sweep() -> None:
-    """Mark idle participants as abandoned, reopen slots of excluded ones, requeue exports, erase expired data.
+    """Mark idle participants as abandoned, reopen slots of excluded ones, requeue jobs, erase expired data.
 
     Safe to run repeatedly.
     """
@@ -29,8 +31,10 @@ def sweep() -> None:
     reopen_excluded_slots()
     erase_expired()
     requeue_exports()
+    requeue_simulations()
     clean_exports()
     forget_declined()
+    forget_counts()
     notify_due()
     send_due()
 
@@ -39,3 +43,9 @@ def sweep() -> None:
 def make_export_task(job_id: int) -> None:
     """Create a requested export; repeated messages create it once."""
     make_export(job_id=job_id)
+
+
+@shared_task(name="studies.simulate", ignore_result=True)
+def simulate_task(job_id: int) -> None:
+    """Walk requested simulated participants; repeated messages walk them once."""
+    simulate(job_id=job_id)

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from studies.known_items import FIVE_STARS, elicitation_scale
+
 ELICITATION = "elicitation"
 STARS, CHOICE = "stars", "choice"
 ELICITATIONS = (STARS, CHOICE)
@@ -50,17 +52,47 @@ def choice_problem(settings: Mapping[str, Any], version: Any) -> str:
     )
 
 
-def taken_from(settings: Mapping[str, Any]) -> int:
-    """Return the lowest stored value of a known item that counts as taken.
+def order_problem(settings: Mapping[str, Any], version: Any) -> str:
+    """Return why items of this dataset version cannot be shown in the study's order; empty if they can."""
+    if settings.get("item_order") != "pop-entropy" or not is_usage(version):
+        return ""
+    return (
+        f"Items of {version} cannot be ordered by the entropy of their ratings: usage data have no ratings that "
+        "differ. Choose another order, such as entropy0, which counts missing ratings too."
+    )
 
-    Stars from 1 to 5, with a default if the setting is missing; every chosen item is taken.
+
+def taken_from(settings: Mapping[str, Any]) -> float:
+    """Return the lowest rating of a known item that counts as taken.
+
+    It is on the study's elicitation scale; without the setting it is the point nearest to 4 of 5. Every chosen item is
+    taken.
 
     Examples
     --------
     >>> taken_from({"taken_from": 3}), taken_from({}), taken_from({"elicitation": "choice"})
     (3, 4, 1)
+    >>> taken_from({"elicitation_scale": "10-points"}), taken_from({"elicitation_scale": "half-stars"})
+    (8, 4)
     """
-    return USED if is_choice(settings) else int(settings.get(SETTING, DEFAULT_TAKEN_FROM))
+    if is_choice(settings):
+        return USED
+    scale = elicitation_scale(settings)
+    default = scale.value(scale.nearest_point(DEFAULT_TAKEN_FROM, FIVE_STARS.scale))
+    lowest = float(settings.get(SETTING, default))
+    return int(lowest) if lowest.is_integer() else lowest
+
+
+def is_taken(settings: Mapping[str, Any], point: int) -> bool:
+    """Return whether a known item counts as taken, from its stored value.
+
+    Examples
+    --------
+    >>> half_stars = {"elicitation_scale": "half-stars", "taken_from": 3.5}
+    >>> is_taken(half_stars, 6), is_taken(half_stars, 7)
+    (False, True)
+    """
+    return elicitation_scale(settings).value(point) >= taken_from(settings)
 
 
 def taken_rule(settings: Mapping[str, Any]) -> str:
@@ -77,7 +109,9 @@ def taken_rule(settings: Mapping[str, Any]) -> str:
         return (
             "The dataset holds usage data, so every chosen item enters the profile as a taken item, without a rating."
         )
+    scale = elicitation_scale(settings)
+    on_scale = "" if scale == FIVE_STARS else f", rated {scale.scale.words()},"
     return (
-        f"The dataset holds usage data, so ratings of {taken_from(settings)} stars or more enter the profile as "
-        "taken items, and lower ones do not."
+        f"The dataset holds usage data, so ratings of {taken_from(settings):g} {scale.unit} or more{on_scale} enter "
+        "the profile as taken items, and lower ones do not."
     )

@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import socket
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,18 @@ def poppler() -> None:
     """Poppler's programs, which read and draw PDF."""
     if shutil.which("pdftotext") is None or shutil.which("pdftoppm") is None:
         _missing("poppler is not installed (apt-get install poppler-utils)", "PARALLAX_REQUIRE_TOOLS")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 40 MB in memory."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=40m,mode=700", "tmpfs", str(folder)]
+    if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        _missing("this account may not mount a file system", "PARALLAX_REQUIRE_TOOLS")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 VAR = tempfile.mkdtemp(prefix="parallax-tests-")
 os.environ["PARALLAX_VAR"] = VAR
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba"))
-os.environ["SECRET_KEY"] = "only for tests"
+os.environ["SECRET_KEY"] = "a secret key that is only for tests, of fifty characters"
 # Containers often forbid writing bytecode. Without it every process of the tests compiles the whole project anew, and
 # pytest rewrites the assertions of every file on each run: half of a worker's start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.charts.estimates import around, axis, means_of
+from analysis.enums import Metric
 from analysis.results.comparison import Comparison, Half
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
@@ -20,7 +21,7 @@ def slope(comparison: Comparison, title: str, n: int) -> Spec | None:
         _ranks(comparison, "objective"),
         title=title,
         perceived_title=comparison.variable.in_text,
-        objective_title=f"{comparison.kind} at {n}",
+        objective_title=Metric(comparison.kind, 0, n).in_text,
         contradicted=[(pair.a, pair.b) for pair in comparison.pairs(Verdict.CONTRADICTED)],
     )
 

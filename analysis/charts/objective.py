@@ -8,6 +8,7 @@ from analysis.charts.estimates import Triple, around
 from analysis.results.objective import ProfileLength
 from charting import marks
 from charting.theme import Spec
+from evaluation.reported_kinds import ERRORS, LOWER_IS_BETTER, kind_at, kind_name
 
 
 def _estimates(length: ProfileLength, kind: str) -> dict[str, Triple]:
@@ -24,7 +25,7 @@ def bars(lengths: Sequence[ProfileLength], kind: str, title: str, n: int) -> Spe
             series[name] = values
     if not series:
         return None
-    return marks.bars(series, title=title, x_title=f"{kind.capitalize()} at {n}", decimals=3)
+    return marks.bars(series, title=title, x_title=kind_at(kind, n), decimals=3, is_share=kind not in ERRORS)
 
 
 def curves(length: ProfileLength, kind: str, title: str, n: int) -> Spec | None:
@@ -32,11 +33,11 @@ def curves(length: ProfileLength, kind: str, title: str, n: int) -> Spec | None:
     lines = length.curves(kind)
     if not lines:
         return None
-    return marks.curves(lines, title=title, y_title=kind.capitalize(), at_n=n)
+    return marks.curves(lines, title=title, y_title=kind_name(kind), at_n=n)
 
 
 def hasse(length: ProfileLength, kind: str, title: str, n: int) -> Spec | None:
-    """The order by sign tests on the scale of the metric; None where that scale cannot show it.
+    """The order by sign tests with the values of the metric; None where these contradict it.
 
     Sign tests count users, so that their order may be the reverse of the metric's, or a cycle. `objective_order` then
     has the order, and no picture claims it.
@@ -44,7 +45,7 @@ def hasse(length: ProfileLength, kind: str, title: str, n: int) -> Spec | None:
     order, values = length.tests(kind).order, length.defined_values(kind)
     if order.is_empty or order.cycle:
         return None
-    higher_is_better = kind != "fallout"
+    higher_is_better = kind not in LOWER_IS_BETTER
     for above, below in order.covers:
         better, worse = (above, below) if higher_is_better else (below, above)
         if not values[better] > values[worse]:
@@ -54,8 +55,9 @@ def hasse(length: ProfileLength, kind: str, title: str, n: int) -> Spec | None:
         _estimates(length, kind),
         list(order.covers),
         title=title,
-        y_title=f"{kind.capitalize()} at {n}{words}",
+        y_title=f"{kind_at(kind, n)}{words}",
         side="objective",
         higher_is_better=higher_is_better,
         decimals=3,
+        is_share=kind not in ERRORS,
     )

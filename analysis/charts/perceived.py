@@ -101,8 +101,9 @@ def _difference(pair: Pair) -> marks.Difference | None:
 
 
 def hasse(variable: PerceivedVariable, title: str) -> Spec | None:
-    """The dominance relation on the scale of the variable; None where no order can be claimed."""
+    """The dominance relation with the means; None where no order can be claimed."""
     order = variable.orders.tukey
     if order.is_empty:
         return None
-    return marks.hasse(means_of(variable), list(order.covers), title=title, y_title=axis(variable))
+    is_share = variable.variable.is_share
+    return marks.hasse(means_of(variable), list(order.covers), title=title, y_title=axis(variable), is_share=is_share)

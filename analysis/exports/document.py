@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from analysis.charts import comparison as charts
+from analysis.exports.chapters import Chapter, chapters_of
 from analysis.exports.sections import comparison, method, objective, offline, perceived, plan, sample
 from analysis.exports.sections.bayesian import bayesian_section
 from analysis.exports.sections.constructs import construct_sections
 from analysis.exports.sections.covariates import covariate_sections
 from analysis.exports.sections.follow_up import follow_up_sections
 from analysis.exports.sections.lists_shown import lists_section
+from analysis.exports.sections.pair import pair_section
+from analysis.exports.sections.summary import summary_section
 from analysis.models import Report
-from analysis.narrative import agreement, generalisation, verdict
+from analysis.narrative import generalisation, verdict
+from analysis.narrative.facts import Fact, facts
 from analysis.results.codec import decode, encode
-from analysis.results.report import Results
-from analysis.tables import comparison as tables
 from documents.blocks import Draw, Figure, FigureMaker, Section
 from documents.tables import Table
 from studies.enums import Mode
@@ -27,7 +28,6 @@ DATASET_BADGE = "Synthetic ratings"
 SYNTHETIC_NOTICE = (
     "The ratings of this dataset are synthetic, so the objective measures are no evidence about real users."
 )
-LEAD_WIDTH = 480
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +38,10 @@ class Content:
     notice: str
     headline: tuple[verdict.Run, ...]
     paragraph: str
-    facts: tuple[verdict.Fact, ...]
+    facts: tuple[Fact, ...]
     limits: tuple[str, ...]
-    lead: Figure | None
-    sections: tuple[Section, ...]
+    summary: Section
+    sections: tuple[Section, ...]  # of the chapters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,15 +50,24 @@ class Document(Content):
 
     report: Report
 
+    @property
+    def all_sections(self) -> tuple[Section, ...]:
+        """The summary, where it has something to show, and the sections of the chapters."""
+        return (self.summary, *self.sections) if self.summary.blocks else self.sections
+
+    @property
+    def chapters(self) -> tuple[Chapter, ...]:
+        """The sections by chapter."""
+        return chapters_of(self.sections)
+
     def figures(self) -> list[Figure]:
         """Every figure in its order."""
-        lead = [self.lead] if self.lead else []
-        return lead + [figure for section in self.sections for block in section.blocks for figure in block.figures]
+        return [figure for section in self.all_sections for block in section.blocks for figure in block.figures]
 
     def tables(self) -> list[Table]:
         """Every table in its order, those of figures too, each once."""
-        shown = [self.lead.table] if self.lead else []
-        for section in self.sections:
+        shown = []
+        for section in self.all_sections:
             for block in section.blocks:
                 shown += [block.table, *(figure.table for figure in block.figures)]
         tables: dict[str, Table] = {}
@@ -71,7 +80,7 @@ class Document(Content):
         """The same with the picture that a file holds of each chart; `draw` draws it, in a width in pixels."""
         return replace(
             self,
-            lead=self.lead.with_drawing(draw) if self.lead else None,
+            summary=self.summary.with_drawings(draw),
             sections=tuple(section.with_drawings(draw) for section in self.sections),
         )
 
@@ -87,11 +96,33 @@ def document_from(plain: dict[str, Any], report: Report) -> Document:
     return Document(report=report, **{field.name: getattr(content, field.name) for field in fields(Content)})
 
 
+def pair_of(report: Report, *, measure: str, metric: str, length: int) -> Section | None:
+    """The section of one measure with one metric at one profile length; None where the report has no such pair."""
+    results = report.read_results()
+    comparison = next(
+        (
+            one
+            for one in results.comparisons
+            if (one.variable_key, one.kind, one.profile_length) == (measure, metric, length)
+        ),
+        None,
+    )
+    if comparison is None or not results.flow.analysed:
+        return None
+    badge, stamp = _marks_of(report)
+    return pair_section(results, comparison, FigureMaker(badge, stamp))
+
+
+def _marks_of(report: Report) -> tuple[str, str]:
+    """The badge of simulated participants, and the stamp of a pilot."""
+    badge = "" if report.mode == Mode.LIVE else PILOT_BADGE if report.is_pilot else BADGE
+    return badge, PILOT_BADGE if report.is_pilot else ""
+
+
 def document_of(report: Report) -> Document:
     """Arrange a report's results: verdict, orders, variables, metrics, comparison, sample, method, provenance."""
     results = report.read_results()
-    badge = "" if report.mode == Mode.LIVE else PILOT_BADGE if report.is_pilot else BADGE
-    stamp = PILOT_BADGE if report.is_pilot else ""
+    badge, stamp = _marks_of(report)
     figure = FigureMaker(badge, stamp)
     # The objective side does not depend on participants: its figures have the badge of their ratings instead.
     run_figure = FigureMaker(DATASET_BADGE if report.read_provenance().is_dataset_synthetic else "", stamp)
@@ -125,24 +156,12 @@ def document_of(report: Report) -> Document:
         notice=verdict.simulated_notice(results),
         headline=verdict.headline(results),
         paragraph=verdict.paragraph(results) if results.flow.analysed else "",
-        facts=tuple(verdict.facts(results)),
+        facts=tuple(facts(results)),
         limits=tuple(filter(None, (*verdict.limitations(results), generalisation.unconfirmed(results)))),
-        lead=_lead(results, figure),
-        sections=tuple(section for section in sections if section.blocks),
-    )
-
-
-def _lead(results: Results, figure: FigureMaker) -> Figure | None:
-    """The two rankings side by side."""
-    primary = results.primary
-    if primary is None or not results.flow.analysed:
-        return None
-    return figure(
-        "slope",
-        charts.slope(primary, agreement.slope_title(primary), results.objective.n),
-        "Rank on each side, the best on top. Bars span the ranks in 95% of resamples of participants on one side and "
-        "of test users on the other: their stability, not confidence sets. Heavy lines are contradictions that are "
-        "significant on both sides.",
-        tables.ranks_table(primary),
-        LEAD_WIDTH,
+        summary=summary_section(results, figure),
+        sections=tuple(
+            section
+            for chapter in chapters_of(section for section in sections if section.blocks)
+            for section in chapter.sections
+        ),
     )

@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.formats import date_format
 
+from analysis.exports.chapters import Chapter
 from analysis.exports.document import DATASET_BADGE, PILOT_BADGE, SYNTHETIC_NOTICE, Document
 from documents import pdf
 from documents.blocks import Figure
@@ -62,8 +63,17 @@ def printed(document: Document) -> dict[str, Any]:
             }
             for fact in document.facts
         ],
-        "lead": pdf.figure_data(document.lead) if document.lead else None,
-        "sections": [*map(pdf.section_data, document.sections), *_further(document)],
+        "summary": pdf.section_data(document.summary) if document.summary.blocks else None,
+        "chapters": [*map(_chapter, document.chapters), *_further(document)],
+    }
+
+
+def _chapter(chapter: Chapter) -> dict[str, Any]:
+    return {
+        "title": chapter.title,
+        "about": chapter.about,
+        "side": chapter.side,
+        "sections": [pdf.section_data(section) for section in chapter.sections],
     }
 
 
@@ -71,10 +81,15 @@ def _further(document: Document) -> Iterator[dict[str, Any]]:
     """The tables that a page folds away: those of figures, and detailed ones."""
     shown = {
         block.table.key
-        for section in document.sections
+        for section in document.all_sections
         for block in section.blocks
         if block.table is not None and not block.is_folded
     }
     tables = [{"kind": "table", **pdf.table_data(table)} for table in document.tables() if table.key not in shown]
     if tables:
-        yield {"title": FURTHER, "side": "", "blocks": tables}
+        yield {
+            "title": FURTHER,
+            "about": "The numbers behind figures, and detailed tables.",
+            "side": "",
+            "sections": [{"title": "", "side": "", "blocks": tables}],
+        }

@@ -38,7 +38,7 @@ def agreement(comparison: Comparison) -> str:
     return (
         f"Of {plural(total, 'pair')} of algorithms, {counts['agreed']} differed significantly in the same direction on "
         f"both sides, {counts['contradicted']} in opposite directions, {counts['perceived only']} for participants "
-        f"only, {counts['objective only']} in {comparison.kind} only, and {counts['neither']} on neither side."
+        f"only, {counts['objective only']} in {comparison.metric_word} only, and {counts['neither']} on neither side."
     )
 
 
@@ -67,20 +67,22 @@ def directions(comparison: Comparison) -> str:
     ]
     ties = f", with {result.tied} tied on one side" if result.tied else ""
     sentence = (
-        f"Regardless of significance, {comparison.kind} and participants ordered {result.same} of "
+        f"Regardless of significance, {comparison.metric_word} and participants ordered {result.same} of "
         f"{plural(result.n_pairs, 'pair')} in the same direction{ties}; the "
         "pairs are not independent, which the permutation test of τ_b takes into account."
     )
     if not reversed_pairs:
         return sentence
-    return f"{sentence} {capital(comparison.kind)} reverses the participants' order of {relation(reversed_pairs)}."
+    return (
+        f"{sentence} {capital(comparison.metric_word)} reverses the participants' order of {relation(reversed_pairs)}."
+    )
 
 
 def slope_title(comparison: Comparison) -> str:
     """The finding of the two rankings side by side."""
-    result, kind, variable = comparison.directions, capital(comparison.kind), comparison.variable.in_text
+    result, kind, variable = comparison.directions, capital(comparison.metric_word), comparison.variable.in_text
     if isinstance(result, Undefined):
-        return f"Rankings by {variable} and {comparison.kind}"
+        return f"Rankings by {variable} and {comparison.metric_word}"
     if result.opposite == 0:
         return f"{kind} and {variable} order no pair of algorithms in opposite directions"
     return f"{kind} and {variable} order {result.opposite} of {plural(result.n_pairs, 'pair')} in opposite directions"

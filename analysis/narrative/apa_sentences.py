@@ -10,11 +10,12 @@ from analysis.narrative import contrast
 from analysis.narrative.lists_shown import findings
 from analysis.narrative.words import coefficient, method, plural, stability
 from analysis.results.comparison import Comparison
-from analysis.results.objective import TESTED_KINDS, ProfileLength
+from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
 from analysis.tables.cells import bracketed, written
 from analysis.tables.levels import coverage
+from evaluation.reported_kinds import ERRORS, kind_name, kind_word
 from inference import apa
 from inference.results import AnovaResult, KruskalResult, PairwiseResult, SpreadResult, Undefined, WelchResult
 
@@ -29,7 +30,7 @@ def apa_sentences(results: Results) -> list[Part]:
     parts += [
         (Metric(kind, length.profile_length, n).name, of_metric(length, kind))
         for length in results.objective.lengths
-        for kind in TESTED_KINDS
+        for kind in results.objective.tested
     ]
     if results.lists_shown is not None:
         parts.append(("Lists shown", findings(results.lists_shown)))
@@ -103,15 +104,15 @@ def _pairs(tests: PairwiseResult | Undefined, name: str, *, is_share: bool) -> l
 
 def of_metric(length: ProfileLength, kind: str) -> list[str]:
     """Values with intervals, and the pairs that differ significantly by sign tests over users."""
-    values = []
+    values, is_share = [], kind not in ERRORS
     for line in length.table:
         if (value := line.value(kind)) is None:
             continue
         bounds = line.intervals[kind]
-        limits = "" if bounds is None else f", 95% CI {bracketed(*bounds, 3, True)}"
-        values.append(f"{line.condition} {apa.share(value, 3)}{limits}")
+        limits = "" if bounds is None else f", 95% CI {bracketed(*bounds, 3, is_share)}"
+        values.append(f"{line.condition} {written(value, 3, is_share)}{limits}")
     means = ", mean over users," if length.is_by_user else ""
-    sentences = [f"{kind.capitalize()}{means} by algorithm, intervals by resampling users: {'; '.join(values)}."]
+    sentences = [f"{kind_name(kind)}{means} by algorithm, intervals by resampling users: {'; '.join(values)}."]
     tests = length.tests(kind).sign_tests
     if isinstance(tests, Undefined):
         return [*(sentences if values else []), f"There is no sign test. {tests.reason}"]
@@ -119,8 +120,8 @@ def of_metric(length: ProfileLength, kind: str) -> list[str]:
         if pair.is_significant and pair.p is not None:
             (more, above), (fewer, below) = sorted(((pair.n_a, pair.a), (pair.n_b, pair.b)), reverse=True)
             sentences.append(
-                f"Of {plural(more + fewer, 'user')} whose {kind} differed, {more} had the higher with {above} and "
-                f"{fewer} with {below}, exact sign test with Holm's correction, {apa.p_value(pair.p)}."
+                f"Of {plural(more + fewer, 'user')} whose {kind_word(kind)} differed, {more} had the higher with "
+                f"{above} and {fewer} with {below}, exact sign test with Holm's correction, {apa.p_value(pair.p)}."
             )
     return sentences if values else sentences[1:]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from analysis.narrative.words import in_words, plural
 from analysis.results.bayesian import BayesFactors, BayesianResults, PriorAnalyses, Sampling
 from analysis.tables.cells import bracketed, listed, written
+from evaluation.reported_kinds import LOWER_IS_BETTER, kind_word
 from inference.bayes_factors import BayesFactor
 from inference.posterior_ranks import PosteriorRanks
 from inference.results import Undefined
@@ -53,12 +54,16 @@ def convergence_sentence(models: PriorAnalyses) -> str:
     """The diagnostics of the chains under the worst of the priors."""
     worst = max((prior.posterior.sampling for prior in models.priors), key=lambda each: each.worst.r_hat)
     ess = min(_ess(prior.posterior.sampling) for prior in models.priors)
-    numbers = f"largest R̂ = {written(worst.worst.r_hat, 3)}, smallest effective sample size {ess:,.0f}"
+    divergences = sum(prior.posterior.sampling.divergences for prior in models.priors)
+    numbers = (
+        f"largest R̂ = {written(worst.worst.r_hat, 3)}, smallest effective sample size {ess:,.0f}, "
+        f"{plural(divergences, 'divergent transition') if divergences else 'no divergent transitions'}"
+    )
     if models.has_converged:
         return f"The {in_words(worst.chains)} chains converged under every prior ({numbers})."
     return (
         f"The {in_words(worst.chains)} chains did not converge under every prior ({numbers}; required are R̂ of at "
-        "most 1.01 and 400 effective draws), so this report draws no conclusion from them."
+        "most 1.01, 400 effective draws and no divergent transitions), so this report draws no conclusion from them."
     )
 
 
@@ -72,10 +77,10 @@ def best_sentence(models: PriorAnalyses) -> str:
     perceived, objective = ranks.perceived.best(), ranks.objective.best()
     a, b = max(perceived, key=perceived.__getitem__), max(objective, key=objective.__getitem__)
     # The objective side is signed, so the best has the smallest fallout.
-    best = "highest" if models.modelled.kind != "fallout" else "lowest"
+    best = "lowest" if models.modelled.kind in LOWER_IS_BETTER else "highest"
     return (
         f"{a} has the highest perceived accuracy with a posterior probability of {share(perceived[a])}, and {b} the "
-        f"{best} {models.modelled.kind} with {share(objective[b])}."
+        f"{best} {kind_word(models.modelled.kind)} with {share(objective[b])}."
     )
 
 

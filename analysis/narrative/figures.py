@@ -10,6 +10,7 @@ from analysis.results.follow_up import Power
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.tables.cells import capital, percent, written
+from evaluation.reported_kinds import kind_word
 from inference.results import Undefined
 from studies.design.narrative.plan import level
 
@@ -80,7 +81,7 @@ def strip_subtitle(comparison: Comparison, half: Half, n: int) -> str:
 def objective_hasse_title(length: ProfileLength, kind: str) -> str:
     """The finding of the order by sign tests."""
     order = length.tests(kind).order
-    return f"{len(order.pairs)} of {plural(order.n_possible, 'pair')} differ significantly in {kind}"
+    return f"{len(order.pairs)} of {plural(order.n_possible, 'pair')} differ significantly in {kind_word(kind)}"
 
 
 def no_objective_hasse(length: ProfileLength, kind: str) -> str:
@@ -88,8 +89,9 @@ def no_objective_hasse(length: ProfileLength, kind: str) -> str:
     order = length.tests(kind).order
     if order.is_empty:
         return ""
-    reason = "it contains a cycle" if order.cycle else f"it reverses the order by {kind} itself for some pair"
-    return f"The order by sign tests on {kind} is not drawn on the scale of {kind}: {reason}. The table gives it."
+    metric = kind_word(kind)
+    reason = "it contains a cycle" if order.cycle else f"it reverses the order by {metric} itself for some pair"
+    return f"The order by sign tests on {metric} is not drawn: {reason}. The table gives it."
 
 
 def power_title(power: Power) -> str:

@@ -92,12 +92,13 @@ def unconfirmed(results: Results) -> str:
     if isinstance(model, Undefined):
         return (
             f"Whether the ranking of {relation(pairs[:MOST_PAIRS])} in perceived accuracy, which contradicts "
-            f"{primary.kind}, holds with other items from the same algorithms could not be tested. {model.reason}"
+            f"{primary.metric_word}, holds with other items from the same algorithms could not be tested. "
+            f"{model.reason}"
         )
     by_names = {(pair.a, pair.b): pair for one in model.pairs.pairs for pair in (one, _reversed(one))}
     tested = [by_names[pair] for pair in pairs if pair in by_names]
     lost = [pair for pair in tested if not pair.is_significant or pair.difference <= 0]
-    return _unconfirmed(lost, len(tested), primary.kind) if lost else ""
+    return _unconfirmed(lost, len(tested), primary.metric_word) if lost else ""
 
 
 def _unconfirmed(lost: list[ItemPair], n: int, kind: str) -> str:

@@ -95,7 +95,10 @@ def untested(matrix: Matrix) -> str:
     n = sum(isinstance(cell.tau, Undefined) for cell in matrix.cells)
     verb = "has" if n == 1 else "have"
     pairs = f"{plural(n, 'pair')} of a metric and a measure {verb} no rank correlation"
-    return f"{pairs}, among them all of {listed(names)}" if names else pairs
+    if not names:
+        return pairs
+    which = listed(names) if len(names) <= MOST_NAMED else f"{in_words(len(names))} metrics"
+    return f"{pairs}, among them all of {which}"
 
 
 def title(matrix: Matrix) -> str:

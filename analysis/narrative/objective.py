@@ -8,34 +8,40 @@ from typing import Any
 
 from analysis.narrative.words import length_words, plural
 from analysis.results.objective import FULL_RANKING, ObjectiveSide, ProfileLength
+from analysis.results.report import StudyFacts
 from analysis.tables.cells import listed, written
+from evaluation.reported_kinds import ERRORS, LOWER_IS_BETTER, kind_at, kind_word
 from evaluation.splitting.kinds import STRANGERS
 from inference.results import Undefined
+from studies.usage_data import CHOICE
 
 SAME_RECALL = 0.0005  # a smaller difference does not show in three digits
 
 
-def best_and_worst(length: ProfileLength, n: int) -> str:
-    """The range of recall, with the algorithms at its ends."""
-    values, words = length.defined_values("recall"), length_words(length.profile_length)
+def best_and_worst(length: ProfileLength, n: int, kind: str = "recall") -> str:
+    """The range of the main metric, with the algorithms at its ends."""
+    values, words = length.defined_values(kind), length_words(length.profile_length)
     if not values:
-        return f"There are no cases to measure recall on, {words}."
+        return f"There are no cases to measure {kind_word(kind)} on, {words}."
     highest, lowest = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
     means = ", the mean over users," if length.is_by_user else ""
+    is_share = kind not in ERRORS
     return (
-        f"Recall at {n}{means} {words} ranges from {written(values[lowest], 3, True)} ({lowest}) to "
-        f"{written(values[highest], 3, True)} ({highest})."
+        f"{kind_at(kind, n)}{means} {words} ranges from {written(values[lowest], 3, is_share)} ({lowest}) to "
+        f"{written(values[highest], 3, is_share)} ({highest})."
     )
 
 
-def unmeasured_fallout(run: ObjectiveSide) -> str:
-    """Why a run of whole lists has no fallout; empty for runs of single items.
+def unmeasured(run: ObjectiveSide) -> str:
+    """What the protocol cannot measure; empty for one-plus-random.
 
     Examples
     --------
-    >>> unmeasured_fallout(ObjectiveSide(n=5, protocol={"name": "one-plus-random"}, split={}, lengths=()))
+    >>> unmeasured(ObjectiveSide(n=5, protocol={"name": "one-plus-random"}, split={}, lengths=()))
     ''
     """
+    if run.tested == ERRORS:
+        return _unmeasured_lists(run)
     if run.protocol["name"] != FULL_RANKING:
         return ""
     return (
@@ -43,16 +49,30 @@ def unmeasured_fallout(run: ObjectiveSide) -> str:
     )
 
 
+def _unmeasured_lists(run: ObjectiveSide) -> str:
+    values = run.lengths[0].values(run.tested[0])
+    missing = [name for name, value in values.items() if value is None]
+    sentence = (
+        "Errors are measured on items that users chose to rate, and say nothing about the lists that participants met."
+    )
+    if not missing:
+        return sentence
+    predicts = "predicts" if len(missing) == 1 else "predict"
+    return (
+        f"{sentence} {listed(missing)} {predicts} no ratings, so comparisons with errors leave out {listed(missing)}."
+    )
+
+
 def signs(length: ProfileLength, kind: str) -> str:
     """How many pairs of algorithms differ significantly over users."""
     tests = length.tests(kind)
     if isinstance(tests.sign_tests, Undefined):
-        return f"There are no sign tests on {kind}. {tests.sign_tests.reason}"
+        return f"There are no sign tests on {kind_word(kind)}. {tests.sign_tests.reason}"
     pairs = tests.sign_tests.pairs
     n = sum(pair.is_significant for pair in pairs)
     sentence = (
-        f"Sign tests over users found significant differences in {kind} in {n} of {plural(len(pairs), 'pair')} after "
-        "Holm's correction."
+        f"Sign tests over users found significant differences in {kind_word(kind)} in {n} of "
+        f"{plural(len(pairs), 'pair')} after Holm's correction."
     )
     if tests.order.cycle:
         sentence += f" {listed(tests.order.cycle)} dominate each other in a cycle, which is possible with sign tests."
@@ -83,9 +103,11 @@ def bars_title(length: ProfileLength, kind: str) -> str:
     values = length.defined_values(kind)
     least, most = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     if values[least] == values[most]:
-        return f"All algorithms have the same {kind}"
+        return f"All algorithms have the same {kind_word(kind)}"
     if kind == "fallout":
         return f"{least} recommends disliked items least, {most} most"
+    if kind in ERRORS:
+        return f"{least} has the smallest error, {most} the largest"
     return f"{most} finds most of what users like, {least} least"
 
 
@@ -104,20 +126,32 @@ def curves_title(length: ProfileLength, kind: str, n: int) -> str:
     return f"{first[0]} {leads} at {n}, {last[0]} at {longest}"
 
 
-def shorter(whole: ProfileLength, cut: ProfileLength, kind: str = "recall") -> str:
-    """Whether the ranking changes when profiles are as short as the participants'."""
+def shorter(whole: ProfileLength, cut: ProfileLength, kind: str = "recall", *, as_many: str = "") -> str:
+    """Whether the ranking changes when profiles are shorter; `as_many` says whose profiles are as short, if any are."""
     before, after = whole.defined_values(kind), cut.defined_values(kind)
     if not before or not after:
         return ""
-    ranking_before = sorted(before, key=lambda name: -before[name])
-    ranking_after = sorted(after, key=lambda name: -after[name])
+    sign = 1 if kind in LOWER_IS_BETTER else -1
+    ranking_before = sorted(before, key=lambda name: sign * before[name])
+    ranking_after = sorted(after, key=lambda name: sign * after[name])
     opening = (
-        f"With every profile cut at random to {cut.profile_length} ratings, as many as participants give, the ranking "
-        f"by {kind}"
+        f"With every profile cut at random to {cut.profile_length} ratings,{as_many and f' {as_many},'} the ranking "
+        f"by {kind_word(kind)}"
     )
     if ranking_before == ranking_after:
         return f"{opening} remains {', '.join(ranking_before)}."
     return f"{opening} is {', '.join(ranking_after)}; with whole profiles it is {', '.join(ranking_before)}."
+
+
+def as_many_as_participants(study: StudyFacts, length: int) -> str:
+    """What profiles of that length have in common with the participants'; empty where it is nothing.
+
+    Where participants decided how many items they rated, the fewest that the study admits are compared.
+    """
+    if length != study.ratings_asked:
+        return ""
+    given = "choose" if study.elicitation == CHOICE else "give"
+    return f"as many as participants {given}" + (" at least" if study.ratings_most else "")
 
 
 def acquaintance(split: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from analysis.results.offline import OfflineEffect, OfflineMetric, RepeatedMetri
 from analysis.results.report import Results
 from analysis.tables.cells import bracketed, capital, listed, percent, written
 from analysis.tables.levels import coverage
+from evaluation.reported_kinds import kind_word
 from inference.rank_sets import RankSets
 from inference.results import Undefined
 from inference.sign_effects import SignEffect
@@ -98,9 +99,9 @@ def _repeated(measured: RepeatedMetric, n_repeats: int, n: int) -> list[str]:
     if not isinstance(tests, Undefined):
         significant = sum(pair.is_significant for pair in tests.pairs)
         sentences.append(
-            f"Sign tests of users' {measured.kind} over all repetitions, {length_words(measured.profile_length)}, "
-            f"found significant differences in {significant} of {plural(len(tests.pairs), 'pair')} after Holm's "
-            "correction."
+            f"Sign tests of users' {kind_word(measured.kind)} over all repetitions, "
+            f"{length_words(measured.profile_length)}, found significant differences in {significant} of "
+            f"{plural(len(tests.pairs), 'pair')} after Holm's correction."
         )
     sentences.append(_tied(result.effects, metric, " over all repetitions"))
     return sentences

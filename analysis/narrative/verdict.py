@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from analysis.enums import Metric
 from analysis.narrative import contrast, matrix
 from analysis.narrative.words import coefficient, in_words, length_words, method, plural, sentences, stability
 from analysis.results.comparison import Comparison
 from analysis.results.report import Results
-from analysis.tables.cells import capital, equals, f_statistic, listed, percent, written
+from analysis.tables.cells import capital, equals, listed, percent
 from documents.tables import Side
-from inference import apa
 from inference.agreement import smallest_exact_p
 from inference.results import AgreementResult, Undefined
 from studies.design.narrative.plan import level
 from studies.simulation.planted_effects import planted_sentence
 from studies.usage_data import CHOICE
+
+HARDLY, WEAKLY = 0.2, 0.5
+"""Below these τ_b two rankings are said to agree hardly, or only weakly; no test depends on them."""
 
 
 @dataclass(frozen=True)
@@ -25,16 +28,6 @@ class Run:
 
     text: str
     side: Side = ""
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A figure beside the verdict: its heading, its side, the number, and the evidence for it."""
-
-    heading: str
-    side: Side
-    number: str
-    evidence: str
 
 
 def headline(results: Results) -> tuple[Run, ...]:
@@ -50,17 +43,24 @@ def headline(results: Results) -> tuple[Run, ...]:
     comparison = results.primary
     if comparison is None:
         return (Run("The planned pair of measures is missing from this report"),)
-    variable, metric = Run(comparison.variable.in_text, "perceived"), Run(comparison.kind, "objective")
+    variable, metric = Run(comparison.variable.in_text, "perceived"), Run(comparison.metric_word, "objective")
     tau = comparison.tau
     if isinstance(tau, Undefined):
         ending = Run(" does cannot be determined")
         return (Run("Whether "), metric, Run(" ranks the algorithms as "), variable, ending)
-    if tau.p >= comparison.alpha:
-        return (Run("No evidence that "), metric, Run(" ranks the algorithms as "), variable, Run(" does"))
     subject = Run(capital(metric.text), "objective")
+    if tau.p >= comparison.alpha:
+        return (subject, Run(" and "), variable, Run(f" {_agreement(tau.coefficient)}"))
     if tau.coefficient > 0:
         return (subject, Run(" ranks the algorithms much as "), variable, Run(" does"))
     return (subject, Run(" ranks the algorithms in the opposite direction to "), variable)
+
+
+def _agreement(tau_b: float) -> str:
+    """How far two rankings agree whose correlation is not significant; the numbers are shown with it."""
+    if tau_b < HARDLY:
+        return "did not agree" if round(tau_b, 2) <= 0 else "hardly agreed"
+    return "agreed only weakly" if tau_b < WEAKLY else "agreed, but not significantly"
 
 
 def paragraph(results: Results) -> str:
@@ -124,10 +124,11 @@ def _detectable(comparison: Comparison, tau: AgreementResult) -> str:
             f"With {k} algorithms{ties} no correlation could have been significant, so this result is no evidence for "
             "or against a relation."
         )
-    bound = f"With {k} algorithms, only |τ_b| ≥ {coefficient(least)} could have been significant"
+    bound = f"only |τ_b| ≥ {coefficient(least)} could have been significant"
     if tau.p < comparison.alpha:
-        return f"{bound}."
-    return f"{bound}: this result does not show that the two are unrelated."
+        return f"With {k} algorithms, {bound}."
+    opening = f"{capital(k)} algorithms are too few to conclude" if least >= WEAKLY else f"With {k} algorithms"
+    return f"{opening}: {bound}, so this result does not show that the two are unrelated."
 
 
 def _directions(comparison: Comparison) -> str:
@@ -135,8 +136,8 @@ def _directions(comparison: Comparison) -> str:
     if isinstance(result, Undefined):
         return ""
     return (
-        f"{capital(comparison.kind)} and participants ordered {result.same} of {plural(result.n_pairs, 'pair')} of "
-        "algorithms in the same direction."
+        f"{capital(comparison.metric_word)} and participants ordered {result.same} of "
+        f"{plural(result.n_pairs, 'pair')} of algorithms in the same direction."
     )
 
 
@@ -193,7 +194,7 @@ def prediction(results: Results) -> str:
 
 def _uncorrelated(comparisons: Sequence[Comparison], n: int) -> str:
     """That no metric was correlated with any variable, each by its name."""
-    kinds = [f"{kind} at {n}" for kind in dict.fromkeys(comparison.kind for comparison in comparisons)]
+    kinds = list(dict.fromkeys(Metric(comparison.kind, 0, n).in_text for comparison in comparisons))
     lengths = list(dict.fromkeys(comparison.profile_length for comparison in comparisons))
     profiles = "" if lengths == [0] else f", {' or '.join(map(length_words, lengths))},"
     names = list(dict.fromkeys(comparison.variable.in_text for comparison in comparisons))
@@ -201,45 +202,6 @@ def _uncorrelated(comparisons: Sequence[Comparison], n: int) -> str:
     if len(kinds) == 1:
         return f"{capital(kinds[0])}{profiles} was not significantly correlated with {variables}"
     return f"Neither {' nor '.join(kinds)}{profiles} was significantly correlated with {variables}"
-
-
-def facts(results: Results) -> list[Fact]:
-    """The figures beside the verdict."""
-    sizes = [condition.n for condition in results.conditions]
-    each = f"{sizes[0]}" if len(set(sizes)) == 1 else f"{min(sizes)} to {max(sizes)}"
-    heading = "Participants" if results.is_live else "Simulated participants"
-    count = Fact(heading, "", f"{results.flow.analysed:,}", f"{each} in each of {len(sizes)} conditions")
-    comparison = results.primary
-    if comparison is None:
-        return [count]
-    return [count, *_perceived_fact(results, comparison), *_objective_fact(results, comparison)]
-
-
-def _perceived_fact(results: Results, comparison: Comparison) -> list[Fact]:
-    variable = results.variable(comparison.variable_key)
-    if variable is None or isinstance(variable.anova, Undefined):
-        return []
-    anova, tukey = variable.anova, variable.tests.tukey
-    pairs = () if isinstance(tukey, Undefined) else tukey.pairs
-    n_significant = sum(pair.is_significant for pair in pairs)
-    omega = apa.share(max(0.0, anova.omega_squared))
-    evidence = f"p {equals(anova.p)}, ω² = {omega}, Tukey: {n_significant} of {plural(len(pairs), 'pair')}"
-    return [Fact(variable.name, "perceived", f_statistic(anova.df_between, anova.df_within, anova.f), evidence)]
-
-
-def _objective_fact(results: Results, comparison: Comparison) -> list[Fact]:
-    metric = comparison.metric(results.objective.n)
-    length = results.objective.at(metric.length)
-    values = length.defined_values(metric.kind).values()
-    if not values:
-        return []
-    tests = length.tests(metric.kind)
-    pairs = () if isinstance(tests.sign_tests, Undefined) else tests.sign_tests.pairs
-    n_significant = sum(pair.is_significant for pair in pairs)
-    counted = f"{tests.n_users:,} users" if length.is_by_user else f"{tests.n_cases:,} cases"
-    evidence = f"{counted}, sign tests: {n_significant} of {plural(len(pairs), 'pair')} differ"
-    low, high = written(min(values), 2, True), written(max(values), 2, True)
-    return [Fact(metric.name, "objective", f"{low} to {high}", evidence)]
 
 
 def simulated_notice(results: Results) -> str:

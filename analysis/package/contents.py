@@ -18,6 +18,7 @@ from analysis.results.perceived import PerceivedVariable
 from analysis.results.plan import ReportPlan
 from analysis.selectors.inputs import Measured, conditions_of, measured_by, positions_in
 from core.errors import ParallaxError
+from evaluation.reported_kinds import tested_kinds
 from inference.ordinal import OrdinalResult
 from studies.data.codebook.cells import cell
 from studies.data.codebook.participants import Person
@@ -72,7 +73,7 @@ def write_people(report: Report, folder: Path) -> None:
         write_lists(report, analysed, folder)
     planned = [scales[variable.variable.scale] for variable in tested if variable.variable.scale]
     if planned:
-        heads = ["scale", "about", "column", "low", "high", "is_reversed", "least_answered"]
+        heads = ["scale", "about", "column", "low", "high", "is_reversed", "least_answered", "score_low", "score_high"]
         members = _members(planned, questionnaire_from(report.study.questionnaire))
         _write_lines(folder / "data" / "scales.csv", heads, members)
 
@@ -85,7 +86,7 @@ def _members(planned: Iterable[ScaleOfStudy], questionnaire: Questionnaire) -> I
             column = f"{'item' if block == ITEMS else block}.{member.name}"
             about = "items" if scale.is_about_items else "participant"
             yield [f"{SCALE_PREFIX}{scale.key}", about, column, member.minimum, member.maximum,
-                   int(member.is_reversed), scale.least_answered]  # fmt: skip
+                   int(member.is_reversed), scale.least_answered, scale.minimum, scale.maximum]  # fmt: skip
 
 
 def write_plan(report: Report, folder: Path) -> None:
@@ -176,8 +177,9 @@ def write_run(report: Report, folder: Path) -> None:
     _write_lines(folder / "data" / "conditions.csv", heads, lines)
     labels = tuple(condition.label for condition in conditions)
     positions = positions_in(study, run)
-    heads = ["profile_length", "user", "cases.recall", "cases.fallout"]
-    heads += [f"{kind}.{cell(label)}" for kind in ("recall", "fallout") for label in labels]
+    tested = tested_kinds(run.protocol)
+    heads = ["profile_length", "user", *(f"cases.{kind}" for kind in tested)]
+    heads += [f"{kind}.{cell(label)}" for kind in tested for label in labels]
     _write_lines(
         folder / "data" / "run-users.csv",
         heads,
@@ -209,15 +211,14 @@ def _write_metrics(report: Report, folder: Path) -> None:
 
 
 def _users(measured: Measured) -> Iterator[list[Any]]:
-    """One line per user, numbered in the order of the dataset: cases of each kind, each model's recall and fallout."""
-    recall, fallout = measured.users["recall"], measured.users["fallout"]
-    for index in range(len(recall)):
-        values = [*recall[index], *fallout[index]]
+    """One line per user, numbered in the order of the dataset: cases of each tested metric, and its values by model."""
+    columns = [measured.users[kind] for kind in measured.tested]
+    for index in range(len(columns[0])):
+        values = [value for column in columns for value in column[index]]
         yield [
             measured.length,
             index + 1,
-            int(measured.cases["recall"][index]),
-            int(measured.cases["fallout"][index]),
+            *(int(measured.cases[kind][index]) for kind in measured.tested),
             *("" if np.isnan(value) else float(value) for value in values),
         ]
 

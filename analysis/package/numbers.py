@@ -13,7 +13,7 @@ from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
 from analysis.results.follow_up import CorrectedParts, CorrelatedVariables, NoveltyCorrelation, VariableEffects
 from analysis.results.lists_shown import ListsShown
 from analysis.results.matrix import MatrixCell
-from analysis.results.objective import TESTED_KINDS, ProfileLength
+from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
 from inference.item_effects import ItemEffectsResult
@@ -56,7 +56,7 @@ def lines_of(results: Results) -> Iterator[Line]:
     if isinstance(results.nested, ItemEffectsResult):
         yield from _of_items(results.nested)
     for length in results.objective.lengths:
-        for kind in TESTED_KINDS:
+        for kind in results.objective.tested:
             yield from _of_metric(length, kind, Metric(kind, length.profile_length, results.objective.n).key)
     if results.contrast is not None:
         yield from _of_contrast(results.contrast)

@@ -31,14 +31,15 @@ class Sampling:
     chains: int
     warm_up: int
     draws: int
-    acceptance: float
+    acceptance: float  # mean acceptance probability; of the former Gibbs sampler, of moves of thresholds
+    divergences: int = 0  # a Gibbs sampler has none
     worst: Convergence
     least_certain: str
 
     @property
     def has_converged(self) -> bool:
-        """Whether every quantity passes."""
-        return self.worst.has_converged
+        """Whether every quantity passes and no transition diverged."""
+        return self.worst.has_converged and not self.divergences
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from analysis.enums import Metric, Variable
 from analysis.results.codec import stored
 from analysis.results.perceived import ALPHA
 from analysis.results.variables import ScaleVariable, variable_of
+from evaluation.reported_kinds import kind_word
 from inference.agreement import OrdersCompared, PairVerdict, Verdict
 from inference.contrasts import ContrastResult
 from inference.equivalence import BoundTest, EquivalenceResult
@@ -88,6 +89,11 @@ class Comparison:
     def metric(self, n: int) -> Metric:
         """The objective side, in lists of `n`."""
         return Metric(self.kind, self.profile_length, n)
+
+    @property
+    def metric_word(self) -> str:
+        """The metric without its list length, within a sentence."""
+        return kind_word(self.kind)
 
     def pairs(self, verdict: Verdict) -> tuple[PairVerdict, ...]:
         """The pairs of algorithms with this verdict."""

@@ -9,11 +9,11 @@ from typing import Any
 from analysis.results.codec import stored
 from analysis.results.perceived import ALPHA
 from analysis.results.rankings import Order, RankBootstrap
+from evaluation.reported_kinds import ERRORS, HITS, tested_kinds
 from evaluation.tables import POOLED
 from inference.results import SignTests, Undefined
 
-TESTED_KINDS = ("recall", "fallout")
-KINDS = (*TESTED_KINDS, "precision", "f")
+KINDS = (*HITS, "precision", "f")
 MEANS = "means over users"
 FULL_RANKING = "full-ranking"
 Bounds = tuple[float, float]
@@ -21,18 +21,22 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class MetricValues:
-    """The metrics of one condition, None where there is no value, with 95% bootstrap intervals over users."""
+    """The metrics of one condition, None where there is no value, with 95% bootstrap intervals over users.
+
+    `errors` holds those of predicted ratings; it is empty with other protocols.
+    """
 
     condition: str
     recall: float | None
     fallout: float | None
     precision: float | None
     f: float | None
+    errors: dict[str, float | None] = field(default_factory=dict, metadata=stored(is_omitted=True))
     intervals: dict[str, Bounds | None]
 
     def value(self, kind: str) -> float | None:
         """One metric."""
-        values: Mapping[str, float | None] = vars(self)
+        values: Mapping[str, float | None] = self.errors if kind in ERRORS else vars(self)
         return values[kind]
 
 
@@ -53,7 +57,8 @@ class ProfileLength:
 
     `by_n` holds recall and fallout at N = 1, 2, 3, …; `served` holds recall and fallout of the lists as participants
     saw them, and the share of slots filled by popularity, where the run has them. With `is_by_user` values are means
-    over users, and each user with a value counts as one case; else they pool the cases of all users.
+    over users, and each user with a value counts as one case; else they pool the cases of all users. `errors` holds the
+    tests of errors of predicted ratings; recall and fallout then have none.
     """
 
     profile_length: int
@@ -64,7 +69,13 @@ class ProfileLength:
     by_n: dict[str, dict[str, tuple[float | None, ...]]]
     recall: MetricTests
     fallout: MetricTests
+    errors: dict[str, MetricTests] = field(default_factory=dict, metadata=stored(is_omitted=True))
     is_by_user: bool = field(default=False, metadata=stored(is_omitted=True))
+
+    @property
+    def averaged(self) -> str:
+        """What the values are, as column headers say it."""
+        return "mean" if self.is_by_user else "pooled"
 
     @property
     def aggregation(self) -> str:
@@ -72,12 +83,12 @@ class ProfileLength:
         return MEANS if self.is_by_user else POOLED
 
     def tests(self, kind: str) -> MetricTests:
-        """The tests of recall or of fallout."""
-        return self.fallout if kind == "fallout" else self.recall
+        """The tests of one metric."""
+        return self.errors[kind] if kind in ERRORS else self.fallout if kind == "fallout" else self.recall
 
     def curves(self, kind: str) -> dict[str, list[float]]:
         """The lines over N of the conditions that have a value at every N."""
-        lines = {name: self.by_n[kind][name] for name in self.conditions}
+        lines = {name: self.by_n.get(kind, {}).get(name, ()) for name in self.conditions}
         return {
             name: [value for value in line if value is not None]
             for name, line in lines.items()
@@ -120,6 +131,16 @@ class ObjectiveSide:
     def is_by_user(self) -> bool:
         """Whether values are means over users."""
         return any(length.is_by_user for length in self.lengths)
+
+    @property
+    def tested(self) -> tuple[str, ...]:
+        """The metrics with tests, the main one first."""
+        return tested_kinds(self.protocol)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The metrics of the tables."""
+        return ERRORS if self.tested == ERRORS else KINDS
 
     def at(self, profile_length: int) -> ProfileLength:
         """The results at one profile length."""

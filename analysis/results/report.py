@@ -63,7 +63,10 @@ class ItemWords:
 class StudyFacts:
     """The study, as far as sentences name it.
 
-    `taken_from` is the lowest rating that counts as usage; `elicitation` is stored where items were chosen, not rated.
+    `taken_from` is the lowest rating that counts as usage; `elicitation` is stored where items were chosen, not rated,
+    and `elicitation_scale` where they were rated on another scale than 1 to 5. Where participants decided how many
+    items they rated or chose, `ratings_asked` is the fewest, `ratings_most` the most, and `ratings_median` the median
+    number of the analysed participants.
     """
 
     slug: str
@@ -73,16 +76,23 @@ class StudyFacts:
     taken_from: float | None = field(default=None, metadata=stored(is_omitted=True))
     words: ItemWords = field(default_factory=ItemWords, metadata=stored(is_omitted=True))
     elicitation: str | None = field(default=None, metadata=stored(is_omitted=True))
+    elicitation_scale: str | None = field(default=None, metadata=stored(is_omitted=True))
+    ratings_most: int | None = field(default=None, metadata=stored(is_omitted=True))
+    ratings_median: float | None = field(default=None, metadata=stored(is_omitted=True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConditionFacts:
-    """A condition, its algorithm and the number of analysed participants."""
+    """A condition, its algorithm and the number of analysed participants.
+
+    `is_of_titles` is stored where the model has no content but the words of the items' titles.
+    """
 
     label: str
     algorithm: str
     params: dict[str, Any]
     n: int
+    is_of_titles: bool = field(default=False, metadata=stored(is_omitted=True))
 
 
 @dataclass(frozen=True, kw_only=True)

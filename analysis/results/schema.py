@@ -15,6 +15,7 @@ from analysis.results.codec import KIND, default_of, storage_of
 from analysis.results.plan import ReportPlan
 from analysis.results.provenance import Provenance
 from analysis.results.report import Results
+from evaluation.reported_kinds import ERRORS, HITS
 from inference.results import Undefined
 
 Schema = dict[str, Any]
@@ -48,7 +49,7 @@ BOUNDS: Mapping[str, Schema] = {
     "PowerCurve.power": {},
     "mode": MODE,
     "sides": {"enum": [1, 2]},
-    "kind": {"enum": ["recall", "fallout"]},
+    "kind": {"enum": [*HITS, *ERRORS]},
     "ExclusionReason.how": {"enum": ["hand", "rule"]},
     "Undefined.reason": {"minLength": 1},
 }

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.results.objective import KINDS, TESTED_KINDS
+from analysis.results.objective import KINDS
 from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.models import EvaluationRun
+from evaluation.reported_kinds import ERRORS, HITS, tested_kinds
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import (
     ModelRow,
@@ -112,8 +113,9 @@ class Answers:
 class Measured:
     """A run's results for a study's models at one profile length (0: whole profiles).
 
-    `values` holds recall, fallout, precision and f by condition, None where there is no value; `by_n` the
-    recall and fallout at N = 1, 2, 3, …. `users` holds recall and fallout by user, shape (n_users,
+    `values` holds recall, fallout, precision and f by condition, None where there is no value, and rmse and mae where
+    ratings were predicted; `by_n` the recall and fallout at N = 1, 2, 3, …. `users` holds the metrics of `tested` by
+    user, shape (n_users,
     n_conditions), NaN where the user has no case; `cases` the number of cases of each user. Where values are means over
     users, `is_by_user`, `users` holds precision and f as well, and a user with a value counts as one case. `served`
     holds recall and fallout of the lists as participants saw them, and the share of slots filled by popularity, where
@@ -129,6 +131,15 @@ class Measured:
     digests: Mapping[str, str]
     served: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     is_by_user: bool = False
+    tested: tuple[str, ...] = HITS
+
+    @property
+    def conditions_with(self) -> Mapping[str, tuple[int, ...]]:
+        """The positions of the conditions with a value, by metric."""
+        return {
+            kind: tuple(at for at, name in enumerate(self.conditions) if values[name] is not None)
+            for kind, values in self.values.items()
+        }
 
 
 AS_SERVED = {"recall": "recall(ties=served)", "fallout": "fallout(ties=served)", "filled": "filled-slots"}
@@ -186,16 +197,16 @@ def _how_models_differ(run: EvaluationRun, differing: list[dict[str, str]]) -> s
 def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list[int], length: int) -> Measured:
     """Read a run's results for the study's conditions at one profile length."""
     measured, names = model_rows(run, length), reported_metrics(run)
-    rows = [measured[position] for position in positions]
+    rows, tested = [measured[position] for position in positions], tested_kinds(run.protocol)
     by_user = {
-        kind: user_values(run, names[kind], length, rows=measured)
-        for kind in KINDS
-        if kind in names and names[kind] in metrics_by_user(run)
+        kind: user_values(run, name, length, rows=measured)
+        for kind, name in names.items()
+        if name in metrics_by_user(run)
     }
     is_by_user = not is_pooled(run)
     users = {kind: values.values[:, positions] for kind, values in by_user.items()}
-    for kind in TESTED_KINDS:
-        users.setdefault(kind, np.full_like(users["recall"], np.nan))
+    for kind in tested:
+        users.setdefault(kind, np.full_like(users[tested[0]], np.nan))
     return Measured(
         length=length,
         conditions=conditions,
@@ -205,19 +216,25 @@ def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list
                 for name, row in zip(conditions, rows, strict=True)
             }
             for kind in KINDS
+        }
+        | {
+            kind: dict(zip(conditions, means_of_shared_users(users[kind]), strict=True))
+            for kind in tested
+            if kind in ERRORS
         },
         by_n={
             kind: {
                 name: row.cells[names[kind]].by_n if kind in names else ()
                 for name, row in zip(conditions, rows, strict=True)
             }
-            for kind in TESTED_KINDS
+            for kind in HITS
         },
         users=users,
         cases=_users_once(users) if is_by_user else _case_counts(run, by_user),
         digests={name: row.users_digest for name, row in zip(conditions, rows, strict=True)},
         served=_served(measured, conditions, positions),
         is_by_user=is_by_user,
+        tested=tested,
     )
 
 
@@ -234,8 +251,23 @@ def _case_counts(run: EvaluationRun, by_user: Mapping[str, UserValues]) -> dict[
 
 def _users_once(users: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.int64]]:
     """One case of each user with a value, so that sums of hits over sums of cases are means over users."""
-    has_value = {kind: ~np.isnan(values).any(axis=1) for kind, values in users.items()}
-    return {kind: np.asarray(mask, dtype=np.int64) for kind, mask in has_value.items()}
+    return {kind: np.asarray(_has_values(values), dtype=np.int64) for kind, values in users.items()}
+
+
+def means_of_shared_users(users: NDArray[np.float64]) -> list[float | None]:
+    """The mean of each column over the users with a value in every column that has any; None where a column has none.
+
+    Errors of two algorithms are comparable on ratings that both predict. `users` has shape (n_users, n_conditions).
+    """
+    shared = users[_has_values(users)]
+    return [float(column.mean()) if len(column) and not np.isnan(column).any() else None for column in shared.T]
+
+
+def _has_values(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Users with a value under every condition that has any, shape (n_users,)."""
+    is_missing = np.isnan(values)
+    measured = ~is_missing.all(axis=0)
+    return np.asarray(measured.any() & ~is_missing[:, measured].any(axis=1))
 
 
 def _served(rows: Sequence[ModelRow], conditions: tuple[str, ...], positions: list[int]) -> dict[str, dict[str, float]]:

@@ -9,14 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.results.matrix import KNOWN_USERS
-from analysis.results.objective import TESTED_KINDS
-from analysis.selectors.inputs import conditions_of
+from analysis.selectors.inputs import conditions_of, means_of_shared_users
 from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.metrics.registry import METRICS
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
-from evaluation.selectors.results import ModelRow, metrics_by_user, model_rows, reported_metrics, user_values
+from evaluation.reported_kinds import ERRORS, tested_kinds
+from evaluation.selectors.results import (
+    ModelRow,
+    metrics_by_user,
+    model_rows,
+    reported_metrics,
+    user_values,
+)
 from evaluation.selectors.runs import DEVELOPMENT, measured_algorithms, succeeded_runs
 from evaluation.splitting.kinds import STRANGERS
 from studies.models import Study
@@ -118,7 +124,8 @@ def _metrics_of(
 ) -> list[StoredMetric]:
     metrics = []
     # The metrics that the report tests have the names of its plan, and are resampled there.
-    reported = {} if protocol else {name: kind for kind, name in reported_metrics(run).items() if kind in TESTED_KINDS}
+    tested = tested_kinds(run.protocol)
+    reported = {} if protocol else {name: kind for kind, name in reported_metrics(run).items() if kind in tested}
     by_user = set(metrics_by_user(run)) - set(reported)
     for length in (0, *run.profile_lengths):
         measured = model_rows(run, length)
@@ -126,13 +133,17 @@ def _metrics_of(
         for name in sorted({name for row in rows for name in row.cells if is_metric(name)}, key=_order):
             users = _users(run, name, length, measured) if name in by_user else None
             cells = {condition: row.cells.get(name) for condition, row in zip(conditions, rows, strict=True)}
+            values = {condition: None if cell is None else cell.value for condition, cell in cells.items()}
+            if reported.get(name) in ERRORS:
+                errors = user_values(run, name, length, rows=measured).values[:, list(positions)]
+                values = dict(zip(conditions, means_of_shared_users(errors), strict=True))
             metrics.append(
                 StoredMetric(
                     name=reported.get(name, name),
                     n=run.n,
                     protocol=protocol,
                     profile_length=length,
-                    values={condition: None if cell is None else cell.value for condition, cell in cells.items()},
+                    values=values,
                     reasons={condition: cell.reason for condition, cell in cells.items() if cell and cell.reason},
                     users=None if users is None else users[:, list(positions)],
                 )

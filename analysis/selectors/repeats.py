@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.results.objective import TESTED_KINDS
 from evaluation.models import EvaluationRun
+from evaluation.reported_kinds import tested_kinds
 from evaluation.selectors.repeats import repeated_values, repeats_of, results_digest
 from evaluation.selectors.results import reported_metrics
 
@@ -44,7 +44,7 @@ def repetitions_of(run: EvaluationRun, conditions: tuple[str, ...], positions: S
     runs, columns, names = [run, *repeats], list(positions), reported_metrics(run)
     measures = []
     for length in (0, *run.profile_lengths):
-        for kind in TESTED_KINDS:
+        for kind in tested_kinds(run.protocol):
             if kind not in names:
                 continue
             values = repeated_values(runs, names[kind], length)

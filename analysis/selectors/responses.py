@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from statistics import median
+
+from django.db.models import Count
 
 from analysis.results.exclusions import ExclusionReason
 from analysis.results.flow import ConditionFlow, Flow, Interviews
@@ -15,7 +18,7 @@ from studies.design.selectors.placeholders import asked_questions
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import ScaleOfStudy, answers_of_member, scales_of, score_of_participant
-from studies.models import Interview, Participant, Study
+from studies.models import Interview, Participant, ProfileRating, Study
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.exclusions import Exclusions
 from studies.monitoring.selectors.monitor import counts_by_condition, counts_by_status
@@ -243,3 +246,10 @@ def flow_of(study: Study, mode: str, reading: Reading) -> Flow:
             for line in counts_by_condition(study, mode)
         ),
     )
+
+
+def median_profile_length(keys: Sequence[int]) -> float | None:
+    """The median number of known items that participants rated or chose, by their keys; None without participants."""
+    rows = ProfileRating.objects.filter(participant__in=keys).order_by().values("participant")
+    counts = [row["n"] for row in rows.annotate(n=Count("pk"))]
+    return float(median(counts)) if counts else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import metadata
 from itertools import combinations
 from typing import Any
 
@@ -33,6 +34,7 @@ from analysis.selectors.responses import read_answers
 from analysis.services.perceived import LEAST_N, groups_of
 from core.errors import ParallaxError
 from core.provenance import canonical_json, derived_seed, rng_for, versions
+from evaluation.reported_kinds import ERRORS
 from inference.bayes_factors import BayesFactor, jzs_anova, jzs_contrast
 from inference.beta_binomial import HitPrior, hit_rate_draws
 from inference.bootstrap import percentile_intervals
@@ -50,8 +52,9 @@ Progress = Callable[[str], None]
 STREAM = "bayesian"
 WARM_UP = 500
 DRAWS = 1000  # of every chain; chains that do not pass the diagnostics are run again, longer
-LONGER = (1, 3, 9)  # multiples of both, tried in turn
+LONGER = ((1, 0.9), (3, 0.95), (9, 0.99))  # multiples of both and acceptance probabilities, tried in turn
 NUMERIC = ("parallax", "python", "numpy", "scipy")
+SAMPLERS = ("numpyro", "jax", "jaxlib")
 LOWEST, HIGHEST = 1, 5  # the scale of the ratings
 # The main priors first; the others show how much the conclusions depend on them.
 PRIORS = (
@@ -76,7 +79,8 @@ class _Data:
 def compute_bayesian(*, report: Report, progress: Progress) -> dict[str, Any]:
     """Every number of a report's Bayesian analysis, as JSON values; every random draw is from a named stream.
 
-    Raises `report.answers_changed` where the answers are not those of the report.
+    Raises `report.answers_changed` where the answers are not those of the report, and `bayesian.library_missing` where
+    the models need NumPyro and it is not installed.
     """
     progress("Reading the answers")
     answers = _answers_of(report)
@@ -87,10 +91,12 @@ def compute_bayesian(*, report: Report, progress: Progress) -> dict[str, Any]:
         models = data if isinstance(data, Undefined) else _analysed(data, seed, progress)
         progress("Computing Bayes factors")
         factors = _factors(results, answers)
-    installed = versions()
+    numeric = {name: versions()[name] for name in NUMERIC}
+    if not isinstance(models, Undefined):
+        numeric |= {name: metadata.version(name) for name in SAMPLERS}
     whole = BayesianResults(
         seed=derived_seed(seed, STREAM),
-        versions={name: installed[name] for name in NUMERIC},
+        versions=numeric,
         models=models,
         factors=factors,
     )
@@ -125,6 +131,8 @@ def _read(report: Report, results: Results, answers: Answers) -> _Data | Undefin
         return Undefined("The ratings of single items are incomplete.")
     labels = answers.conditions
     measured = measured_by(report.run, labels, positions_in(report.study, report.run), primary.profile_length)
+    if primary.kind in ERRORS:
+        return Undefined("The model is of hits, and rating prediction has none.")
     if measured.is_by_user:
         return Undefined(
             f"The {primary.kind} of this run is a mean over users, and the model needs the hits of single cases, which "
@@ -211,13 +219,19 @@ def _sampled(
     ratings: OrdinalRatings, prior: OrdinalPrior, rng: np.random.Generator, name: str, progress: Progress
 ) -> tuple[OrdinalDraws, Sampling]:
     """Draws that pass the diagnostics, or else those of the longest chains."""
-    for longer in LONGER:
+    for longer, acceptance in LONGER:
 
         def report_share(share: float, of: str = "" if longer == 1 else ", longer chains") -> None:
             progress(f"{name} priors{of}: sampling, {100 * share:.0f}%")
 
         draws = sample_ordinal(
-            ratings, prior, warm_up=longer * WARM_UP, draws=longer * DRAWS, rng=rng, progress=report_share
+            ratings,
+            prior,
+            warm_up=longer * WARM_UP,
+            draws=longer * DRAWS,
+            rng=rng,
+            acceptance=acceptance,
+            progress=report_share,
         )
         sampling = _diagnosed(draws, longer)
         if sampling.has_converged:
@@ -237,6 +251,7 @@ def _diagnosed(draws: OrdinalDraws, longer: int) -> Sampling:
         warm_up=longer * WARM_UP,
         draws=longer * DRAWS,
         acceptance=draws.acceptance,
+        divergences=draws.divergences,
         worst=worst,
         least_certain=min(diagnosed, key=lambda name: diagnosed[name].ess_bulk),
     )

@@ -10,6 +10,7 @@ from django.utils import timezone
 from analysis.enums import BAYESIAN_MOVES, RequestStatus
 from analysis.models import BayesianAnalysis, Report
 from analysis.services.bayesian import compute_bayesian
+from analysis.services.report_cache import PAGE, draw_pages, is_outdated
 from core.transitions import move
 from jobs.leases import JobLeases
 from jobs.queue import enqueue_on_commit
@@ -65,11 +66,15 @@ def compute_requested(*, analysis_id: int) -> bool:
     analysis = BayesianAnalysis.objects.select_related("report__study", "report__run").filter(pk=analysis_id).first()
     if analysis is None or not ANALYSES.take(analysis, activity="Starting"):
         return False
-    return ANALYSES.carry_out(
+    is_done = ANALYSES.carry_out(
         analysis,
         lambda progress: {"results": compute_bayesian(report=analysis.report, progress=progress)},
         to=RequestStatus.SUCCEEDED,
     )
+    report = Report.objects.filter(pk=analysis.report_id).first()
+    if report is not None and is_outdated(report, PAGE):
+        draw_pages(report)
+    return is_done
 
 
 def sweep_bayesian() -> int:

@@ -21,7 +21,7 @@ from analysis.selectors.inputs import Measured, conditions_of
 from analysis.selectors.lists import ShownLists, Slots, shown_lists
 from analysis.selectors.metrics import StoredMetric
 from analysis.selectors.repeats import Repetitions
-from analysis.selectors.responses import Reading
+from analysis.selectors.responses import Reading, median_profile_length
 from analysis.selectors.sample import Opened
 from analysis.services.agreement import all_comparisons
 from analysis.services.constructs import constructs_of
@@ -47,8 +47,11 @@ from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
 from evaluation.selectors.candidates import candidate_range
-from studies.design.selectors.placeholders import asked_questions, item_type_of, item_words
+from evaluation.selectors.title_words import learns_from_titles_alone
+from studies.design.selectors.placeholders import asked_questions, item_type_of, item_words, offers_samples
 from studies.enums import Mode
+from studies.known_items import SCALE as ELICITATION_SCALE
+from studies.known_items import items_asked
 from studies.models import Study
 from studies.usage_data import CHOICE, is_choice, is_usage, taken_from
 
@@ -81,7 +84,8 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     """Every number of a report, as JSON values; every random draw is from a named stream."""
     study, answers, alpha = inputs.study, inputs.reading.analysed, inputs.plan.alpha
     consumed = item_words(study.settings, FALLBACK_LANGUAGE).consumed
-    words = ItemWords.of(consumed, has_trailers=item_type_of(study.settings).has_trailers)
+    has_trailers = item_type_of(study.settings).has_trailers and offers_samples(study.settings)
+    words = ItemWords.of(consumed, has_trailers=has_trailers)
     tested = _tested_variables(inputs, progress)
     perceived = {test.variable: test.ranking for test in tested}
     lengths, objective = _tested_metrics(inputs, progress)
@@ -108,16 +112,19 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         resamples=inputs.plan.resamples,
     )
     matrix = comparison_matrix(inputs.metrics, perceived, objective, comparisons, resampling=resampling, alpha=alpha)
-    chooses = is_choice(study.settings)
+    chooses, asked = is_choice(study.settings), items_asked(study.settings)
     results = Results(
         study=StudyFacts(
             slug=study.slug,
             title=study.title,
             list_length=study.settings["list_length"],
-            ratings_asked=study.settings["ratings_asked"],
+            ratings_asked=asked.fewest,
             taken_from=taken_from(study.settings) if is_usage(study.dataset_version) and not chooses else None,
             words=words,
             elicitation=CHOICE if chooses else None,
+            elicitation_scale=study.settings.get(ELICITATION_SCALE),
+            ratings_most=asked.most if asked.is_range else None,
+            ratings_median=median_profile_length(inputs.reading.keys) if asked.is_range else None,
         ),
         mode=inputs.mode,
         is_pilot=inputs.is_pilot,
@@ -128,6 +135,9 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
                 algorithm=condition.model.algorithm,
                 params=condition.model.params,
                 n=len(answers.of(condition.label)),
+                is_of_titles=learns_from_titles_alone(
+                    study.dataset_version, condition.model.algorithm, condition.model.params
+                ),
             )
             for condition in conditions_of(study)
         ),

@@ -45,6 +45,7 @@ SHORT = {
     "mae-extremes": "MAE of extreme ratings",
     "gini": "Gini index",
     "arp": "average recommendation popularity",
+    "calibration": "miscalibration of genres",
     "roc-area": "ROC area",
     "croc-area": "CROC area",
     "groc-area": "GROC area",

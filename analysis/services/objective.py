@@ -6,15 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.enums import Metric
-from analysis.results.objective import KINDS, TESTED_KINDS, Bounds, MetricTests, MetricValues, ProfileLength
+from analysis.results.objective import KINDS, Bounds, MetricTests, MetricValues, ProfileLength
+from analysis.results.rankings import RankBootstrap
 from analysis.selectors.inputs import Measured
 from analysis.services.rankings import ALPHA, RESAMPLES, Ranking, order_result, rank_bootstrap
+from evaluation.reported_kinds import ERRORS
 from inference.bootstrap import percentile_intervals, user_means
 from inference.paired import sign_tests_between
 from inference.partial_order import partial_order
 from inference.results import Undefined
 
 Floats = NDArray[np.float64]
+_NO_LISTS = Undefined("Rating prediction makes no lists.")
+_NOT_MEASURED = MetricTests(
+    n_users=0,
+    n_cases=0,
+    sign_tests=_NO_LISTS,
+    order=order_result(partial_order({}, ()), _NO_LISTS),
+    bootstrap=RankBootstrap(ranks={}, draws=_NO_LISTS),
+)
 
 
 def study_measured(
@@ -35,7 +45,7 @@ def study_measured(
     intervals = metric_intervals(measured, resampled, generality)
     rankings: dict[Metric, Ranking] = {}
     tests: dict[str, MetricTests] = {}
-    for kind in TESTED_KINDS:
+    for kind in measured.tested:
         metric = Metric(kind, measured.length, n)
         values = {name: value for name, value in measured.values[kind].items() if value is not None}
         by_user = {
@@ -45,7 +55,7 @@ def study_measured(
         order = partial_order(
             values, () if isinstance(pairs, Undefined) else pairs, higher_is_better=metric.higher_is_better
         )
-        draws = resampled.get(kind) if values else None
+        draws = resampled[kind][:, measured.conditions_with[kind]] if values and kind in resampled else None
         rankings[metric] = Ranking(values, order, metric.higher_is_better, draws)
         tests[kind] = MetricTests(
             n_users=int(np.count_nonzero(measured.cases[kind])),
@@ -65,14 +75,16 @@ def study_measured(
                 fallout=measured.values["fallout"][name],
                 precision=measured.values["precision"][name],
                 f=measured.values["f"][name],
+                errors={kind: measured.values[kind][name] for kind in measured.tested if kind in ERRORS},
                 intervals=intervals[name],
             )
             for name in measured.conditions
         ),
         served={key: dict(values) for key, values in measured.served.items()},
         by_n={kind: dict(lines) for kind, lines in measured.by_n.items()},
-        recall=tests["recall"],
-        fallout=tests["fallout"],
+        recall=tests.get("recall", _NOT_MEASURED),
+        fallout=tests.get("fallout", _NOT_MEASURED),
+        errors={kind: found for kind, found in tests.items() if kind in ERRORS},
         is_by_user=measured.is_by_user,
     )
     return result, rankings
@@ -97,7 +109,8 @@ def _resampled(measured: Measured, rng: np.random.Generator, resamples: int) -> 
         has_cases = cases > 0
         # A resample without a case of the kind has no value of it; with the few there may be, none is drawn.
         if has_cases.any():
-            resampled[kind] = np.clip(hits[has_cases] / cases[has_cases, None], 0.0, 1.0)
+            ratios = hits[has_cases] / cases[has_cases, None]
+            resampled[kind] = ratios if kind in ERRORS else np.clip(ratios, 0.0, 1.0)
     return resampled
 
 
@@ -116,7 +129,7 @@ def metric_intervals(
     return {
         name: {
             kind: _bounds(draws[kind][:, column] if kind in draws and measured.values[kind][name] is not None else None)
-            for kind in KINDS
+            for kind in (ERRORS if measured.tested == ERRORS else KINDS)
         }
         for column, name in enumerate(measured.conditions)
     }

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.enums import Metric
-from analysis.results.objective import TESTED_KINDS
 from analysis.results.plan import ReportPlan
 from analysis.selectors.plans import FrozenPlan
 from core.errors import ParallaxError, ParameterError
 from evaluation.models import EvaluationRun
+from evaluation.reported_kinds import tested_kinds
 from studies.plans import AnalysisPlan
 
 
@@ -56,7 +56,9 @@ def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PL
         covariates=plan.covariates,
         by_hand=True if overrides.by_hand is None else overrides.by_hand,
         metrics=tuple(
-            Metric(kind, length, run.n).key for length in (0, *run.profile_lengths) for kind in TESTED_KINDS
+            Metric(kind, length, run.n).key
+            for length in (0, *run.profile_lengths)
+            for kind in tested_kinds(run.protocol)
         ),
         n=run.n,
         list_length=planned.list_length,

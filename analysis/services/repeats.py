@@ -10,6 +10,7 @@ from analysis.selectors.repeats import RepeatedMeasure, Repetitions
 from analysis.services.offline import sign_effects
 from analysis.services.rankings import ALPHA, RESAMPLES
 from core.provenance import rng_for
+from evaluation.reported_kinds import LOWER_IS_BETTER
 from inference.paired import sign_tests_between
 from inference.rank_sets import rank_sets
 from inference.repeats import RepeatedRatios, repeated_ratios
@@ -36,7 +37,7 @@ def _pooled(
     ratios = repeated_ratios(measure.hits, measure.cases)
     if isinstance(ratios, Undefined):
         return ratios
-    is_higher_better = measure.kind != "fallout"
+    is_higher_better = measure.kind not in LOWER_IS_BETTER
     ranks = _ranks(ratios.by_repetition, is_higher_better=is_higher_better)
     tests = sign_tests_between(_values_by_user(measure, names), alpha=alpha)
     unit = dict(zip(names, np.eye(len(names)), strict=True))

@@ -11,23 +11,41 @@ from dataclasses import dataclass
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
+from analysis.exports.choices import Choices, choices_of
 from analysis.exports.code import drawing_version
-from analysis.exports.document import Document, document_from, document_of
+from analysis.exports.document import Document, document_from, document_of, pair_of
 from analysis.exports.formats import Listing
 from analysis.models import Drawing, Report
 from analysis.package import files_of, offers_of
+from analysis.results.codec import decode, encode
 from core.provenance import digest_of
+from documents.html import section_html
+from jobs.queue import enqueue_on_commit
 
 DOCUMENT, PAGE = "document", "page"
+DRAW_PAGES_TASK = "analysis.draw_pages"
 
 
 @dataclass(frozen=True)
 class Page:
-    """A report on a page of the console: its body, the rendered list of its files, and that list as data."""
+    """A report on pages of the console: the rendered summary, the list of its chapters, and its files."""
 
     body: SafeString
     offers: SafeString
     files: tuple[Listing, ...]
+    chapters: tuple[ChapterLink, ...]
+    choices: Choices
+
+
+@dataclass(frozen=True)
+class ChapterLink:
+    """A chapter in the table of contents, with the keys and titles of its sections."""
+
+    key: str
+    title: str
+    about: str
+    side: str
+    sections: tuple[tuple[str, str], ...]
 
 
 def version_of(report: Report) -> str:
@@ -68,19 +86,75 @@ def cached_document(report: Report) -> Document:
 
 
 def page_of(report: Report) -> Page:
-    """The report as a page, rendered once."""
-    body, offers, files = json.loads(cached(report, PAGE, functools.partial(_page, report)))
+    """The first page of a report, rendered once."""
+    body, offers, files, chapters, choices = json.loads(cached(report, PAGE, functools.partial(_page, report)))
     return Page(
         body=mark_safe(body),  # noqa: S308 -- rendered from our own templates
         offers=mark_safe(offers),  # noqa: S308 -- as above
         files=tuple(Listing(*file) for file in files),
+        chapters=tuple(
+            ChapterLink(key, title, about, side, tuple((anchor, heading) for anchor, heading in sections))
+            for key, title, about, side, sections in chapters
+        ),
+        choices=decode(Choices, choices),
     )
+
+
+def chapter_of(report: Report, key: str) -> SafeString:
+    """The sections of a chapter, rendered once."""
+    body = cached(report, f"{PAGE}-{key}", functools.partial(_chapter, report, key)).decode()
+    return mark_safe(body)  # noqa: S308 -- rendered from our own templates
+
+
+def draw_pages(report: Report) -> None:
+    """Render every page of a report, so that a web process only reads them."""
+    for link in page_of(report).chapters:
+        chapter_of(report, link.key)
+
+
+def is_outdated(report: Report, name: str) -> bool:
+    """Whether a page was drawn for another version: by older code, or before the Bayesian analysis ended."""
+    versions = set(Drawing.objects.filter(report=report, name=name).values_list("version", flat=True))
+    return bool(versions) and version_of(report) not in versions
+
+
+def request_pages(report: Report) -> None:
+    """Have a worker draw the pages; drawing takes seconds, during which a web process would answer nobody."""
+    enqueue_on_commit(DRAW_PAGES_TASK, report_id=report.pk)
+
+
+def pair_body(report: Report, *, measure: str, metric: str, length: int) -> SafeString:
+    """One measure with one metric, rendered once; empty where the report has no such pair."""
+
+    def create() -> bytes:
+        section = pair_of(report, measure=measure, metric=metric, length=length)
+        return b"" if section is None else section_html(section).encode()
+
+    body = cached(report, f"{PAGE}-pair-{measure}-{metric}-{length}", create).decode()
+    return mark_safe(body)  # noqa: S308 -- rendered and escaped there
+
+
+def _chapter(report: Report, key: str) -> bytes:
+    document = cached_document(report)
+    sections = next((chapter.sections for chapter in document.chapters if chapter.key == key), ())
+    return render_to_string("analysis/parts/_chapter.html", {"document": document, "sections": sections}).encode()
 
 
 def _page(report: Report) -> bytes:
     document = cached_document(report)
     files = list(files_of(report, lambda: document).values())
-    body = render_to_string("analysis/parts/_body.html", {"document": document})
+    body = render_to_string("analysis/parts/_summary.html", {"document": document})
     offers = render_to_string("analysis/parts/_files.html", {"offers": offers_of(files), "report": report})
     listings = [[file.name, file.title, file.group] for file in files]
-    return json.dumps([body, offers, listings], ensure_ascii=False).encode()
+    chapters = [
+        [
+            chapter.key,
+            chapter.title,
+            chapter.about,
+            chapter.side,
+            [[section.key, section.title] for section in chapter.sections],
+        ]
+        for chapter in document.chapters
+    ]
+    choices = encode(Choices, choices_of(report.read_results()))
+    return json.dumps([body, offers, listings, chapters, choices], ensure_ascii=False).encode()

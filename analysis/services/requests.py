@@ -19,22 +19,14 @@ from analysis.services.leases import REQUESTS, lease_request
 from analysis.services.packages import clean_packages, store_package
 from analysis.services.plans import AS_PLANNED, Overrides
 from analysis.services.report_builder import build_report
-from analysis.services.report_cache import page_of
+from analysis.services.report_cache import draw_pages
 from core.transitions import move
 from jobs.queue import enqueue_on_commit
-from studies.enums import ParticipantStatus
 from studies.models import Study
 from studies.monitoring.services.blinding import require_open
 
-MOST_AT_ONCE = 2000  # completers whose report a page builds by itself, in a few seconds
 FAILED_SECONDS = 60.0  # a package that failed is not tried again before: its error is returned
 TASK = "analysis.make_requested"
-
-
-def takes_long(study: Study, mode: str | None) -> bool:
-    """Whether a worker should build a report, because a page would take too long."""
-    rows = study.participants.filter(mode=mode or mode_to_report(study), status=ParticipantStatus.COMPLETED)
-    return rows.count() > MOST_AT_ONCE
 
 
 def require_open_answers(*, study: Study, mode: str | None) -> None:
@@ -121,8 +113,8 @@ def _report(request: ReportRequest, progress: Progress) -> dict[str, Any]:
         made_by=request.asked_by,
         progress=progress,
     )
-    progress("Drawing the page")
-    page_of(report)
+    progress("Drawing the pages")
+    draw_pages(report)
     return {"report": report}
 
 

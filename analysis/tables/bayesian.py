@@ -6,6 +6,7 @@ from analysis.results.bayesian import BayesFactors, PriorAnalyses, Summary
 from analysis.results.comparison import Half
 from analysis.tables.cells import MISSING, decimal, interval, share_cell, whole
 from documents.tables import Cell, Column, Row, Table, text
+from evaluation.reported_kinds import kind_name
 from inference.bayes_factors import BayesFactor
 from inference.order_bootstrap import RankProbabilities
 from inference.results import Undefined
@@ -58,7 +59,7 @@ def estimates_table(models: PriorAnalyses) -> Table:
     )
     columns = (
         Column("Algorithm"), Column("Effect", True, "perceived"), Column("95% CrI", True, "perceived"),
-        Column(models.modelled.kind.capitalize(), True, "objective"), Column("95% CrI", True, "objective"),
+        Column(kind_name(models.modelled.kind), True, "objective"), Column("95% CrI", True, "objective"),
     )  # fmt: skip
     spread = ", ".join(
         f"{name} SD {summary.mean:.2f} [{summary.low:.2f}, {summary.high:.2f}]"
@@ -93,6 +94,7 @@ def priors_table(models: PriorAnalyses) -> Table:
                     decimal(tau.share_positive, 2, is_share=True),
                     decimal(sampling.worst.r_hat, 3),
                     whole(int(min(sampling.worst.ess_bulk, sampling.worst.ess_tail))),
+                    whole(sampling.divergences),
                     whole(sampling.chains * sampling.draws),
                 )
             )
@@ -100,12 +102,12 @@ def priors_table(models: PriorAnalyses) -> Table:
     columns = (
         Column("Priors"), Column("SD of effects", True), Column("Scale of spreads", True), Column("Hit rate"),
         Column("Correlation within users"), Column("τ", True), Column("95% CrI", True), Column("P(τ > 0)", True),
-        Column("R̂", True), Column("ESS", True), Column("Draws", True),
+        Column("R̂", True), Column("ESS", True), Column("Divergences", True), Column("Draws", True),
     )  # fmt: skip
     note = (
         "Effects of algorithms: normal; spreads of participants and items: half-t with 3 degrees of freedom; "
         "thresholds: normal with SD 3, in ascending order. R̂ and ESS (effective sample size) are of the quantity that "
-        "is worst."
+        "is worst; divergences are divergent transitions of the sampler."
     )
     return Table("prior-sensitivity", "Sensitivity to the priors", columns, tuple(rows), note)
 

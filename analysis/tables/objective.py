@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from analysis.results.objective import KINDS, TESTED_KINDS, ObjectiveSide, ProfileLength
+from analysis.results.objective import KINDS, ObjectiveSide, ProfileLength
 from analysis.tables.cells import MISSING, decimal, interval, listed, probability, share_cell, whole
 from analysis.tables.orders import dominance_cells, tiered_names
 from documents.tables import Cell, Column, Row, Table, text
+from evaluation.reported_kinds import ERRORS, HITS, kind_name, kind_word
 from evaluation.tables import POOLED
 from inference.results import Undefined
-
-KIND_NAMES = {"recall": "Recall", "fallout": "Fallout", "precision": "Precision", "f": "F"}
 
 POOLED_NOTE = (
     f"Values are {POOLED}: a user with many cases has more weight. "
     "Precision after Raghavan, Bollmann and Jung: where most cases are relevant it is close to 1 and F is close to "
     "recall, so comparisons count the two as one metric."
+)
+
+
+ERRORS_NOTE = (
+    "Values are means over the users for whom every algorithm with a value predicts ratings, in rating points; lower "
+    "is better. In the run's own table every rating has the same weight. An algorithm without predictions has no value."
 )
 
 
@@ -27,31 +32,44 @@ def _suffix(length: ProfileLength) -> str:
     return f", {length_name(length.profile_length)}" if length.profile_length else ""
 
 
+def _header(kind: str, length: ProfileLength) -> str:
+    """A metric with the length of the profiles and what is averaged."""
+    return f"{kind_name(kind)}{_suffix(length)}, {length.averaged}"
+
+
 def _slug(length: ProfileLength) -> str:
     return f"profile-{length.profile_length}" if length.profile_length else "whole"
 
 
 def table_2(objective: ObjectiveSide) -> Table:
-    """Table 2: recall, fallout, precision and F of each algorithm at every profile length."""
+    """Table 2: recall, fallout, precision and F, or errors, of each algorithm at every profile length."""
     columns = [Column("Algorithm")]
     for length in objective.lengths:
-        columns += [Column(f"{KIND_NAMES[kind]}{_suffix(length)}", True, "objective") for kind in KINDS]
+        columns += [Column(_header(kind, length), True, "objective") for kind in objective.kinds]
     rows = []
     for lines in zip(*(length.table for length in objective.lengths), strict=True):
-        cells = [decimal(line.value(kind), 3, is_share=True) for line in lines for kind in KINDS]
+        cells = [_value(line.value(kind), kind) for line in lines for kind in objective.kinds]
         rows.append(Row((text(lines[0].condition), *cells)))
     return Table(
         "table-2",
-        f"Table 2. Objective measures at N = {objective.n}",
+        "Table 2. Objective measures"
+        if objective.kinds == ERRORS
+        else f"Table 2. Objective measures at N = {objective.n}",
         tuple(columns),
         tuple(rows),
         _means_note(objective) if objective.is_by_user else POOLED_NOTE,
     )
 
 
+def _value(value: float | None, kind: str) -> Cell:
+    return decimal(value, 3, is_share=kind not in ERRORS)
+
+
 def _means_note(objective: ObjectiveSide) -> str:
+    if objective.kinds == ERRORS:
+        return ERRORS_NOTE
     measured = [kind for kind in KINDS if any(length.defined_values(kind) for length in objective.lengths)]
-    missing = [KIND_NAMES[kind] for kind in KINDS if kind not in measured and kind not in TESTED_KINDS]
+    missing = [kind_name(kind) for kind in KINDS if kind not in measured and kind not in HITS]
     note = (
         "Values are means over users: each user with a relevant case has the same weight. Recall is the share of the "
         "user's relevant cases in the list, precision the share of the list that is relevant cases; unrated items "
@@ -63,14 +81,15 @@ def _means_note(objective: ObjectiveSide) -> str:
 def intervals_table(length: ProfileLength) -> Table:
     """Values at one profile length with their bootstrap intervals."""
     columns = [Column("Algorithm")]
-    for kind in KINDS:
-        columns += [Column(KIND_NAMES[kind], True, "objective"), Column("95% CI", True)]
+    kinds = ERRORS if length.errors else KINDS
+    for kind in kinds:
+        columns += [Column(f"{kind_name(kind)}, {length.averaged}", True, "objective"), Column("95% CI", True)]
     rows = []
     for line in length.table:
         cells = [text(line.condition)]
-        for kind in KINDS:
+        for kind in kinds:
             low, high = line.intervals[kind] or (None, None)
-            cells += [decimal(line.value(kind), 3, is_share=True), interval(low, high, 3, is_share=True)]
+            cells += [_value(line.value(kind), kind), interval(low, high, 3, is_share=kind not in ERRORS)]
         rows.append(Row(tuple(cells)))
     return Table(
         f"objective-{_slug(length)}",
@@ -91,11 +110,11 @@ def served_table(objective: ObjectiveSide) -> Table | None:
     rows: dict[str, list[Cell]] = {name: [text(name)] for name in lengths[0].conditions}
     for length in lengths:
         suffix = _suffix(length)
-        for kind in TESTED_KINDS:
+        for kind in HITS:
             if kind not in length.served:
                 continue
             columns += [
-                Column(f"{KIND_NAMES[kind]}{suffix}", True, "objective"),
+                Column(_header(kind, length), True, "objective"),
                 Column(f"as served{suffix}", True, "objective"),
             ]
             values = length.values(kind)
@@ -124,7 +143,7 @@ def curve_table(length: ProfileLength, kind: str) -> Table:
     rows = tuple(
         Row((text(name), *(decimal(value, 3, is_share=True) for value in lines[name]))) for name in length.conditions
     )
-    return Table(f"{kind}-by-n-{_slug(length)}", f"{KIND_NAMES[kind]} at every N", columns, rows)
+    return Table(f"{kind}-by-n-{_slug(length)}", f"{kind_name(kind)} at every N, {length.averaged}", columns, rows)
 
 
 def signs_table(length: ProfileLength, kind: str) -> Table | None:
@@ -148,7 +167,7 @@ def signs_table(length: ProfileLength, kind: str) -> Table | None:
         for pair in tests.sign_tests.pairs
     )
     with_cases = "" if length.is_by_user else f" with {tests.n_cases:,} cases"
-    more = "more fallout for" if kind == "fallout" else "better served by"
+    more = "more fallout for" if kind == "fallout" else "larger error for" if kind in ERRORS else "better served by"
     columns = (
         Column("Algorithm A"), Column("Algorithm B"), Column(f"Users {more} A", True, "objective"),
         Column(f"Users {more} B", True, "objective"), Column("Ties", True), Column("p, two-sided", True),
@@ -156,7 +175,7 @@ def signs_table(length: ProfileLength, kind: str) -> Table | None:
     )  # fmt: skip
     return Table(
         f"signs-{kind}-{_slug(length)}",
-        f"Sign tests on {kind} by user, {length_name(length.profile_length)}",
+        f"Sign tests on {kind_word(kind)} by user, {length_name(length.profile_length)}",
         columns,
         rows,
         f"{tests.n_users:,} users{with_cases}. Ties do not enter a test. Holm's correction is over all pairs.",
@@ -172,7 +191,7 @@ def objective_order(length: ProfileLength, kind: str) -> Table:
         Row(
             (
                 text(name),
-                decimal(order.locations[name], 3, is_share=True),
+                _value(order.locations[name], kind),
                 *dominance_cells(order, name),
                 _rank_bounds(bounds.get(name)),
             ),
@@ -181,14 +200,14 @@ def objective_order(length: ProfileLength, kind: str) -> Table:
         for tier, name in tiered_names(order)
     )
     columns = (
-        Column("Algorithm"), Column(f"{kind.capitalize()}, {length.aggregation}", True, "objective"),
+        Column("Algorithm"), Column(f"{kind_name(kind)}, {length.aggregation}", True, "objective"),
         Column("Dominates", True), Column("Dominated by", True), Column("Letters"),
         Column("Rank, 95% bootstrap CI", True),
     )  # fmt: skip
-    better = "lower fallout" if kind == "fallout" else "higher recall"
+    better = "higher recall" if kind == "recall" else f"lower {kind_word(kind)}"
     return Table(
         f"order-{kind}-{_slug(length)}",
-        f"Pairwise comparisons, {kind}, {length_name(length.profile_length)}",
+        f"Pairwise comparisons, {kind_word(kind)}, {length_name(length.profile_length)}",
         columns,
         rows,
         f"One algorithm dominates another where significantly more users have {better} with it, by sign tests with "

@@ -12,6 +12,7 @@ from analysis.tables.cells import MISSING, decimal, interval, probability, share
 from analysis.tables.levels import coverage
 from analysis.tables.objective import length_name
 from documents.tables import Cell, Column, Row, Side, Table, text
+from evaluation.reported_kinds import kind_name, kind_word
 from inference.rank_sets import Ranks
 from inference.results import Undefined
 from inference.sign_effects import SignEffect
@@ -72,8 +73,8 @@ def effects_table(measured: OfflineMetric, *, is_by_user: bool = False) -> Table
     """
     heading = _Heading(
         key=f"effects-{measured.kind}-{_slug(measured.profile_length)}",
-        title=f"Effect sizes of the sign tests on {measured.kind}, {length_name(measured.profile_length)}",
-        kind=measured.kind,
+        title=f"Effect sizes of the sign tests on {kind_word(measured.kind)}, {length_name(measured.profile_length)}",
+        kind=kind_word(measured.kind),
         method="over resampled users (percentiles)",
         values=_values(is_by_user),
     )
@@ -169,7 +170,7 @@ def repeats_table(repeats: Repeats, measured: RepeatedMetric, *, is_by_user: boo
         )
         for row in result.rows
     )
-    kind = measured.kind.capitalize()
+    kind = kind_name(measured.kind)
     together = "Hits over cases of all repetitions together."
     if is_by_user:
         together = "Means over the users of all repetitions together."
@@ -197,8 +198,9 @@ def repeated_effects_table(measured: RepeatedMetric, *, is_by_user: bool = False
         return None
     heading = _Heading(
         key=f"repeats-signs-{measured.kind}-{_slug(measured.profile_length)}",
-        title=f"Sign tests on {measured.kind} by user over all repetitions, {length_name(measured.profile_length)}",
-        kind=measured.kind,
+        title=f"Sign tests on {kind_word(measured.kind)} by user over all repetitions, "
+        f"{length_name(measured.profile_length)}",
+        kind=kind_word(measured.kind),
         method="over users and repetitions (Student's t)",
         values=_values(is_by_user),
     )

@@ -95,15 +95,15 @@ class Policy:
     # or leave the row out and count it.
     on_bad_row: Literal["refuse", "drop"] = "refuse"
     # A user's second row of an item: refuse the source, or keep the last in the file's order. "auto" refuses a second
-    # rating; in usage data it counts repeated use once.
-    duplicates: Literal["auto", "refuse", "last"] = "auto"
+    # rating; in usage data it counts repeated use once. "count", for usage data, also stores how often each pair came.
+    duplicates: Literal["auto", "refuse", "last", "count"] = "auto"
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         if self.on_bad_row not in ("refuse", "drop"):
             raise ParameterError(f"on_bad_row is {self.on_bad_row!r}: it can be 'refuse' or 'drop'.")
-        if self.duplicates not in ("auto", "refuse", "last"):
-            raise ParameterError(f"duplicates is {self.duplicates!r}: it can be 'auto', 'refuse' or 'last'.")
+        if self.duplicates not in ("auto", "refuse", "last", "count"):
+            raise ParameterError(f"duplicates is {self.duplicates!r}: it can be 'auto', 'refuse', 'last' or 'count'.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +151,8 @@ class ParsedItem:
     # `image_url`, `trailer_url`: empty where the source has none.
     image_url: str = ""
     trailer_url: str = ""
+    clip: str = ""  # the stored name of a file of video or audio
+    excerpt: str = ""
     links: tuple[tuple[str, str], ...] = ()  # (place, id); the item's id elsewhere ("imdb", "0114709")
     image: str = ""  # the stored name of a picture of its own; empty where it has none
     # Texts in other languages: {"it": {"title": …, "plot": …}}; none empty.
@@ -227,6 +229,8 @@ class ParsedDataset:
     # Shape (n_pairs, 2), or None; users and items (indices) of the rows that the source's authors held out; None where
     # it names none.
     probe: NDArray[np.int64] | None = None
+    # Shape (n_ratings,), or None; rows of the source for each pair, >= 1; None where repeated use counts once.
+    counts: NDArray[np.int32] | None = None
 
     @property
     def item_ids(self) -> NDArray[np.str_]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from catalog.importers.base import ParsedDataset, ParsedItem, Policy, Progress
 from catalog.importers.items import USUAL_ITEM_NAMES, parse_items
-from catalog.importers.layout import Kind
+from catalog.importers.layout import Kind, first_line
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
 from catalog.importers.row_checks import RatingColumns
 from catalog.importers.rows import assemble
-from catalog.importers.sheets import column_of, open_sheet, read_header
+from catalog.importers.sheets import PARQUET, RECORDS, column_of, open_sheet, read_header
 from catalog.importers.sources import SourceFile, open_source, refuse
 
 __all__ = ["USUAL_NAMES", "Options", "parse_table", "read_header"]
@@ -23,7 +24,7 @@ USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
     "rating": ("rating", "ratings", "score", "stars", "bookrating", "overall"),
     "time": ("timestamp", "time", "date", "ts", "ratedat", "unixreviewtime"),
 }
-_BASKET_NAMES = ("basket", "basketid", "invoice", "invoiceno", "transaction", "transactionid", "session", "sessionid")
+BASKET_NAMES = ("basket", "basketid", "invoice", "invoiceno", "transaction", "transactionid", "session", "sessionid")
 _NO_RATINGS = (
     "The first line has to name the columns: say which is which, or that there are no ratings and each row says "
     "that the user took the item."
@@ -37,7 +38,7 @@ def parse_table(
     rows that the policy refuses.
     """
     sheet = open_sheet(ratings, options)
-    users = USUAL_NAMES["user"] + (_BASKET_NAMES if options.usage else ())
+    users = USUAL_NAMES["user"] + (BASKET_NAMES if options.usage else ())
     user = column_of(sheet, options.user, users, "users", options=("user",))
     item = column_of(sheet, options.item, USUAL_NAMES["item"], "items", options=("item",))
     rating = None
@@ -69,7 +70,7 @@ def parse_table(
             )
         (items_file,) = items_source.files.values()
         files.append(items_file.name)
-        items, warnings = parse_items(items_file, options, problems)
+        items, warnings = parse_items(items_file, _of_items(items_file, options), problems)
     return assemble(
         source_format=source_format,
         files=files,
@@ -81,3 +82,12 @@ def parse_table(
         problems=problems,
         warnings=warnings,
     )
+
+
+def _of_items(file: SourceFile, options: Options) -> Options:
+    """The options of the file of items: it has a header, and may be encoded and delimited otherwise."""
+    options = replace(options, has_header=True, encoding=options.items_encoding or options.encoding)
+    is_text = not file.name.lower().endswith(PARQUET + RECORDS)
+    if options.delimiter and is_text and options.delimiter not in first_line(file, options.codec):
+        return replace(options, delimiter=None)
+    return options

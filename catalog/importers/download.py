@@ -26,6 +26,7 @@ LICENCE = (
 )
 SETS: Mapping[str, str] = {
     "ml-latest-small": "100,000 ratings, for trying things out",
+    "ml-100k": "100,000 ratings of 1998",
     "ml-1m": "1 million ratings of 2003",
     "ml-10m": "10 million ratings of 2009",
     "ml-20m": "20 million ratings of 2016",
@@ -132,13 +133,13 @@ def _reported(url: str, target: Path) -> Iterator[None]:
         ) from error
     except httpx.HTTPError as error:
         raise DownloadFailed(
-            f"The connection ended before {url} was whole ({error}). Run the same command again: it goes on from there."
+            f"The connection ended before {url} was whole ({error}). Start it again: it resumes from there."
         ) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise DownloadFailed(
                 f"There is no room for {target} on this disk ({error.strerror}). Make room, or choose another folder, "
-                "and run the same command again."
+                "and start it again."
             ) from error
         raise DownloadFailed(f"{target} cannot be written ({error.strerror}). Choose another folder.") from error
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from catalog.importers.addresses import address_problem
 from catalog.importers.base import LONGEST_FEATURE, LONGEST_TITLE, ImportProblem
+from catalog.importers.clips import Clips
+from catalog.importers.item_files import ItemFiles
 from catalog.importers.items import UTILITY_KIND, utility_of
 from catalog.importers.kinds import FIELDS, LONGEST_KIND, kind_of, localised_field, unknown_language
 from catalog.importers.layout import shown
@@ -15,8 +17,11 @@ from catalog.importers.pictures import Pictures
 from catalog.importers.problems import Problems
 
 LONGEST_PLOT = 100_000
-PICTURE = "picture"  # the field of an image that is a file
+LONGEST_EXCERPT = 20_000
+# The fields of an image and of a trailer or other sample that are files.
+PICTURE, CLIP = "picture", "clip"
 MOST_FACTS = 10_000  # of one item; its pages show them all
+NamedFiles = Mapping[str, tuple[str, ItemFiles]]  # by field: the field for a value that names one of the files
 _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z+.-]*:")
 _YEAR = re.compile(r"\d{4}")
 
@@ -25,8 +30,8 @@ _YEAR = re.compile(r"\d{4}")
 class ItemFacts:
     """The metadata of one item."""
 
-    # Of "title", "year" (four digits), "plot", "image", "trailer" those that are said, and `PICTURE` where an image is
-    # a file; "title_it" and "plot_it" in other languages; none empty.
+    # Of "title", "year" (four digits), "plot", "image", "trailer", "excerpt" those that are said, `PICTURE` where an
+    # image is a file and `CLIP` where a trailer is; "title_it" and "plot_it" in other languages; none empty.
     fields: dict[str, str] = field(default_factory=dict)
     # (kind, value) in the order they were met, each once.
     features: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -36,7 +41,8 @@ class Facts:
     """Facts by item, of the items in `known`.
 
     `rename` maps kinds to their new names, `separator` stands between the values of a field that is to be split,
-    `pictures` are files that an image may name instead of an address, and `languages` are those of localised fields.
+    `files` are those that an image or a trailer may name instead of an address, and `languages` are those of localised
+    fields.
     """
 
     def __init__(
@@ -45,7 +51,7 @@ class Facts:
         known: frozenset[str],
         rename: Mapping[str, str],
         separator: str,
-        pictures: Pictures,
+        files: NamedFiles,
         *,
         languages: Collection[str],
     ) -> None:
@@ -58,7 +64,7 @@ class Facts:
         self._known = known
         self._rename = {kind_of(name): kind_of(target) for name, target in rename.items()}
         self._separator = separator
-        self._pictures = pictures
+        self._files = files
         self._languages = languages
 
     def add(
@@ -126,20 +132,18 @@ class Facts:
         for text in filter(None, texts):
             if kind == "year":
                 text = text.removesuffix(".0")
-            is_picture = kind == "image" and text in self._pictures
-            if is_picture:
-                wrong = self._pictures.problem(text)
-                problem = ("unusable picture", f"the picture {shown(text)} {wrong}") if wrong else None
-                kind = PICTURE
+            field_name, files = self._files.get(kind, (kind, None))
+            if files is not None and text in files:
+                wrong = files.problem(text)
+                problem = (f"unusable {files.noun}", f"the {files.noun} {shown(text)} {wrong}") if wrong else None
             else:
-                problem = _field_problem(kind, text)
-            earlier = fresh.fields.get(kind, own.fields.get(kind, text))
+                field_name, problem = kind, _field_problem(kind, text)
+            earlier = fresh.fields.get(field_name, own.fields.get(field_name, text))
             if problem is not None:
                 return problem
             if earlier != text:
-                return "said twice", f"the {kind} was {shown(earlier)} before, and is {shown(text)} here"
-            fresh.fields[kind] = text
-            kind = "image" if is_picture else kind
+                return "said twice", f"the {field_name} was {shown(earlier)} before, and is {shown(text)} here"
+            fresh.fields[field_name] = text
         return None
 
 
@@ -148,13 +152,14 @@ def _field_problem(kind: str, text: str) -> tuple[str, str] | None:
     if kind == "year" and not _YEAR.fullmatch(text):
         return "unusable year", f"{shown(text)} is no year"
     field_name = (localised_field(kind) or (kind,))[0]
-    longest = {"title": LONGEST_TITLE, "plot": LONGEST_PLOT}.get(field_name, len(text))
+    longest = {"title": LONGEST_TITLE, "plot": LONGEST_PLOT, "excerpt": LONGEST_EXCERPT}.get(field_name, len(text))
     if len(text) > longest:
         return f"unusable {kind}", f"the {kind} has {len(text):,} characters; at most {longest:,} are kept"
     if kind in ("image", "trailer") and (wrong := address_problem(text)):
-        if kind == "image" and not _ADDRESS.match(text):
-            return "unusable picture", (
-                f"the image {shown(text)} is neither a web address nor a file of the folder of pictures"
+        if not _ADDRESS.match(text):
+            noun = {"image": Pictures.noun, "trailer": Clips.noun}[kind]
+            return f"unusable {noun}", (
+                f"the {kind} {shown(text)} is neither a web address nor a file of the folder of {noun}s"
             )
         return "unusable address", f"the {kind} {shown(text)} {wrong}"
     return None

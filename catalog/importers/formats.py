@@ -21,7 +21,7 @@ from catalog.importers.tafeng import MERGED, MONTHS, parse_tafeng
 
 TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 _NO_OPTIONS: frozenset[str] = frozenset()
-_TEXT_OPTIONS = frozenset({"delimiter", "decimal", "encoding"})
+_TEXT_OPTIONS = frozenset({"delimiter", "decimal", "encoding", "has_header"})
 _TABLE_OPTIONS = frozenset(option.name for option in fields(Options)) - {"zeros", "languages"}
 
 

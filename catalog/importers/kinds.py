@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
 # What an item has one of; everything else said of it is a feature.
-FIELDS = ("title", "year", "plot", "image", "trailer")
+FIELDS = ("title", "year", "plot", "image", "trailer", "excerpt")
 LOCALISED = ("title", "plot")  # the fields that may be in several languages: title_it, plot_it
 LONGEST_KIND = 30
 # The name of a field or kind, and what else it is called, compared without case, spaces, "_", "-" and ".".
@@ -16,7 +16,8 @@ _ALSO_CALLED: Mapping[str, tuple[str, ...]] = {
     "year": ("releaseyear", "yearofpublication", "releasedyear"),
     "plot": ("overview", "description", "synopsis", "summary"),
     "image": ("imageurl", "poster", "posterurl", "cover", "coverurl"),
-    "trailer": ("trailerurl", "trailers", "video", "videourl"),
+    "trailer": ("trailerurl", "trailers", "video", "videourl", "clip", "clipurl", "audio", "audiourl"),
+    "excerpt": ("excerpts",),
     "genre": ("genres",),
     "person": ("people", "persons"),
     "director": ("directors", "directedby"),

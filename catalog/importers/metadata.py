@@ -8,16 +8,15 @@ from pathlib import Path
 
 from catalog.importers.base import ImportProblem, ImportReport, Limits, Policy, Progress
 from catalog.importers.delimited import USUAL_NAMES, Options, read_header
-from catalog.importers.facts import Facts, ItemFacts
+from catalog.importers.facts import Facts, ItemFacts, NamedFiles
 from catalog.importers.json_items import json_items
 from catalog.importers.kinds import kind_of, plain, unknown_language, unknown_language_warnings, usual_kind
 from catalog.importers.layout import Kind, Layout, shown
-from catalog.importers.pictures import Pictures
 from catalog.importers.sources import SourceFile, open_source, refuse
 from catalog.importers.table_reader import read_table
 from core.errors import ParameterError
 
-ADVICE_ROWS = "Correct the file, or add it with bad rows dropped. Nothing was added."
+ADVICE_ROWS = "Correct the file, or exclude invalid rows. Nothing was added."
 # Facts are kept in memory until all are read: a smaller room than that of ratings.
 LIMITS = Limits(bytes_unpacked=2 * 2**30)
 _STRUCTURE = ("item", "kind", "value")
@@ -31,8 +30,8 @@ class MetadataOptions:
     """The columns, or keys of JSON objects, and what they contain."""
 
     # What to the column that holds it: "item" for the ids, "kind" and "value" for a table with a row a fact, else a
-    # field ("title", "year", "plot", "image", "trailer") or a kind of feature. What is not named is found by the usual
-    # names.
+    # field ("title", "year", "plot", "image", "trailer", "excerpt") or a kind of feature. What is not named is found by
+    # the usual names.
     columns: Mapping[str, str] = field(default_factory=dict)
     rename: Mapping[str, str] = field(default_factory=dict)  # kinds in the file to their new names
     separator: str = "|"  # between the values of one column in a table with one item per row
@@ -75,7 +74,7 @@ def read_metadata(
     *,
     options: MetadataOptions | None = None,
     policy: Policy | None = None,
-    pictures: Pictures | None = None,
+    files: NamedFiles | None = None,
     progress: Progress | None = None,
 ) -> Metadata:
     """Read and check the metadata of known items. Raises ImportRefused with everything that is
@@ -83,7 +82,7 @@ def read_metadata(
 
     The file, also gzipped or in a ZIP archive, is JSON Lines by its ending (.jsonl, .ndjson), else delimited text with
     a header. Rows of items that are not in `known` are counted and left out. By default a row that cannot be taken
-    refuses the file; limits are those of `LIMITS`. `pictures` are files that an image may name instead of an address.
+    refuses the file; limits are those of `LIMITS`. `files` are those that fields may name instead of an address.
     """
     options, policy = options or MetadataOptions(), policy or Policy(limits=LIMITS)
     source = open_source(path, policy.limits)
@@ -95,7 +94,7 @@ def read_metadata(
         frozenset(known),
         options.rename,
         options.separator,
-        pictures or Pictures(),
+        files or {},
         languages=options.languages,
     )
     problems = facts.problems

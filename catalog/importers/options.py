@@ -34,6 +34,8 @@ class Options:
     delimiter: str | None = None  # one character; None: detected from the header
     decimal: str = "."  # "." or ","; the character before the decimals of a number, in delimited text
     encoding: str = "utf-8"  # of both files
+    items_encoding: str | None = None  # of the file of items, where it differs
+    has_header: bool = True  # of delimited ratings; without one, columns are called "Column 1", "Column 2", …
     scale: RatingScale | None = None  # None: detected from the ratings, and said so
     # A file of items with a header, delimited in its own way. Without it an item's title is its id.
     items_file: Path | None = None
@@ -64,27 +66,34 @@ class Options:
             )
         if not self.feature_separator:
             raise ParameterError("The separator of features is empty: it has to be at least one character.")
-        try:
-            codecs.lookup(self.encoding)
-        except LookupError:
-            raise ParameterError(
-                f"There is no encoding {self.encoding!r}: 'utf-8', 'latin-1' and 'cp1252' are usual."
-            ) from None
-        if "a,\n".encode(self.codec).removeprefix(codecs.BOM_UTF8) != b"a,\n":
-            raise ParameterError(
-                f"Files in {self.encoding} are not read, as their line ends are no single bytes: "
-                "save the file as UTF-8."
-            )
+        for encoding in filter(None, (self.encoding, self.items_encoding)):
+            _check_encoding(encoding)
 
     @property
     def codec(self) -> str:
         """The encoding, with leave for a byte-order mark where it is UTF-8."""
-        name = codecs.lookup(self.encoding).name
-        return "utf-8-sig" if name == "utf-8" else name
+        return codec_of(self.encoding)
 
     def changed(self) -> frozenset[str]:
         """The names of what is not as it would be by itself; languages are the installation's, and no choice."""
         usual = Options(languages=self.languages)
         return frozenset(
             option.name for option in fields(self) if getattr(self, option.name) != getattr(usual, option.name)
+        )
+
+
+def codec_of(encoding: str) -> str:
+    """The codec of an encoding, with leave for a byte-order mark where it is UTF-8."""
+    name = codecs.lookup(encoding).name
+    return "utf-8-sig" if name == "utf-8" else name
+
+
+def _check_encoding(encoding: str) -> None:
+    try:
+        codec = codec_of(encoding)
+    except LookupError:
+        raise ParameterError(f"There is no encoding {encoding!r}: 'utf-8', 'latin-1' and 'cp1252' are usual.") from None
+    if "a,\n".encode(codec).removeprefix(codecs.BOM_UTF8) != b"a,\n":
+        raise ParameterError(
+            f"Files in {encoding} are not read, as their line ends are no single bytes: save the file as UTF-8."
         )

@@ -33,6 +33,13 @@ class ParquetSheet:
         """The file's name."""
         return self.file.name
 
+    def head(self, n: int) -> list[tuple[str, ...]]:
+        """The first `n` rows as texts."""
+        with _opened(self.file) as parquet:
+            batch = next(parquet.iter_batches(batch_size=n), None)
+            rows = [] if batch is None else batch.to_pylist()
+        return [tuple("" if row[name] is None else str(row[name]) for name in self.columns) for row in rows]
+
     def read(
         self, kinds: Mapping[str, Kind], problems: Problems, *, by_line: bool = False, progress: Progress | None = None
     ) -> Table:

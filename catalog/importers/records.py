@@ -29,6 +29,17 @@ class RecordSheet:
         """The file's name."""
         return self.file.name
 
+    def head(self, n: int) -> list[tuple[str, ...]]:
+        """The first `n` objects as texts; lines that are no objects are passed over."""
+        rows: list[tuple[str, ...]] = []
+        with self.file.open() as (stream, _):
+            while len(rows) < n and (raw := stream.readline(LONGEST_LINE)):
+                record = _object(raw, is_first=not rows) if raw.strip() else None
+                if isinstance(record, dict):
+                    texts = (_text(record.get(name), "text") for name in self.columns)
+                    rows.append(tuple("" if text is None else text for text in texts))
+        return rows
+
     def read(
         self, kinds: Mapping[str, Kind], problems: Problems, *, by_line: bool = True, progress: Progress | None = None
     ) -> Table:

@@ -45,6 +45,7 @@ class CheckedRows:
     scale: RatingScale
     repeated: Problems
     values: NDArray[np.float32]
+    counts: NDArray[np.int32]  # rows of each pair kept
 
 
 def selected_rows(column: NDArray[Any], is_kept: NDArray[np.bool_]) -> NDArray[Any]:
@@ -94,11 +95,18 @@ def check_rows(
     if columns.utility is not None:
         items = _worth(items, items_rated, selected_rows(table.columns[columns.utility], is_kept))
     repeated = Problems()
+    counts = np.ones(len(users), dtype=np.int32)
     if not is_in_order(users, items_rated):  # most sources are, and name no pair twice
         rows = None if is_kept.all() else np.flatnonzero(is_kept)
         is_last, repeated = _repeated(
             table, columns, rows, user_ids=user_ids, users=users, items=items, items_rated=items_rated
         )
+        if repeated.total:
+            _, pair, rows_of_pair = np.unique(
+                users.astype(np.int64) * len(items) + items_rated, return_inverse=True, return_counts=True
+            )
+            counts = rows_of_pair[pair].astype(np.int32)
+        counts = selected_rows(counts, is_last)
         if rows is None:
             is_kept = is_last
         else:
@@ -117,6 +125,7 @@ def check_rows(
         scale=scale,
         repeated=repeated,
         values=values,
+        counts=counts,
     )
 
 

@@ -17,8 +17,9 @@ from catalog.importers.base import (
 from catalog.importers.layout import Table
 from catalog.importers.problems import Problems
 from catalog.importers.row_checks import RatingColumns, check_rows, selected_rows
+from core.errors import ParameterError
 
-ADVICE_ROWS = "Correct the source, or import with bad rows dropped. Nothing was imported."
+ADVICE_ROWS = "Correct the source, or exclude invalid rows. Nothing was imported."
 ADVICE_COMMAS = "All bad values look like 4,5: import with a decimal comma. Nothing was imported."
 ADVICE_TWICE = "Remove the repeated ratings, or import the last of each. Nothing was imported."
 MOST_DROPPED = 0.05  # share of rows dropped as bad above which the report warns
@@ -47,6 +48,8 @@ def assemble(
     problems of the checks are added to `problems`. Rows in `set_aside` were left out because an option says so: they
     are reported, never refused.
     """
+    if policy.duplicates == "count" and columns.rating is not None:
+        raise ParameterError("Repeated rows are counted only in usage data; these rows have ratings.")
     if len(table) == 0:
         if _could_be_read(source_format, problems):
             _refuse_bad_rows(source_format, problems)
@@ -65,6 +68,11 @@ def assemble(
         *_warnings_of_dropped(source_format, table, columns, checked.scale, problems=problems, n_bad=n_bad),
     ]
     problems.merge(checked.repeated)
+    if policy.duplicates == "count":
+        warnings_found.append(
+            f"{checked.repeated.total:,} rows repeat the user and item of another; they are stored as counts of that "
+            "pair."
+        )
     if len(checked.users) == 0:
         problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
     if set_aside is not None:
@@ -102,6 +110,7 @@ def assemble(
             item_column=columns.item,
         ),
         utilities=worths,
+        counts=checked.counts if policy.duplicates == "count" else None,
     )
 
 

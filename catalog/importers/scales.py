@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from catalog.importers.base import RatingScale
 from catalog.importers.sources import refuse
+from core.errors import ParameterError
 
 _MOST_DETECTED_STEPS = 200
 _VALUES_AT_A_TIME = 1 << 16  # what a cache holds
@@ -37,3 +38,18 @@ def detected_scale(file: str, values: NDArray[np.floating[Any]]) -> RatingScale:
     raise refuse(
         file, f"the {len(distinct)} different ratings are on no evident scale", advice=advice, options=("scale",)
     )
+
+
+def scale_of_text(text: str) -> RatingScale:
+    """The scale that a text such as ``1:10:1`` declares. Raises ParameterError.
+
+    Examples
+    --------
+    >>> scale_of_text("0.5:5:0.5").values()[:3]
+    (0.5, 1.0, 1.5)
+    """
+    try:
+        low, high, step = (float(number) for number in text.split(":"))
+    except ValueError:
+        raise ParameterError(f"A scale is LOWEST:HIGHEST:STEP, as in 1:10:1; {text!r} is not.") from None
+    return RatingScale(low, high, step)

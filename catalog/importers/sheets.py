@@ -41,13 +41,14 @@ class Sheet(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DelimitedSheet:
-    """Delimited text with a header."""
+    """Delimited text; without a header its columns are numbered."""
 
     file: SourceFile
     columns: tuple[str, ...]
     delimiter: str
     encoding: str
     decimal: str
+    has_header: bool = True
 
     @property
     def name(self) -> str:
@@ -64,6 +65,7 @@ class DelimitedSheet:
             delimiter=self.delimiter,
             encoding=self.encoding,
             decimal=self.decimal,
+            has_header=self.has_header,
             needs_final_newline=False,
         )
         return read_table(self.file, layout, problems, by_line=by_line, progress=progress)
@@ -79,7 +81,7 @@ def open_sheet(file: SourceFile, options: Options) -> DelimitedSheet | ParquetSh
     if name.endswith(RECORDS):
         return open_records(file)
     delimiter, header = read_header(file, options)
-    return DelimitedSheet(file, tuple(header), delimiter, options.codec, options.decimal)
+    return DelimitedSheet(file, tuple(header), delimiter, options.codec, options.decimal, options.has_header)
 
 
 def read_header(file: SourceFile, options: Options) -> tuple[str, list[str]]:
@@ -100,10 +102,23 @@ def read_header(file: SourceFile, options: Options) -> tuple[str, list[str]]:
         seems = f"; it seems to be delimited by {alternatives[0]!r}" if alternatives else ""
         reason = f"the header {shown(line)} has one column when parted at {delimiter!r}{seems}"
         raise refuse(file.name, reason, line=1, options=("delimiter",))
+    if not options.has_header:
+        return delimiter, numbered_columns(len(header))
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise refuse(file.name, f"the header names column {shown(twice[0])} twice", line=1)
     return delimiter, header
+
+
+def numbered_columns(n: int) -> list[str]:
+    """The names of the columns of a table without a header.
+
+    Examples
+    --------
+    >>> numbered_columns(2)
+    ['Column 1', 'Column 2']
+    """
+    return [f"Column {number}" for number in range(1, n + 1)]
 
 
 def column_of(

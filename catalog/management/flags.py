@@ -16,6 +16,8 @@ FLAGS: Mapping[str, str] = {
     "delimiter": "--delimiter CHARACTER",
     "decimal": "--decimal ,",
     "encoding": "--encoding NAME",
+    "items_encoding": "--items-encoding NAME",
+    "has_header": "--no-header",
     "items_file": "--items-file FILE",
     "items_id": "--items-id-column COLUMN",
     "features": "--feature KIND=COLUMN",

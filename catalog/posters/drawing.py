@@ -6,7 +6,7 @@ may stand inline many times on a page whose policy allows nothing inline, or be 
 
 from __future__ import annotations
 
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import quoteattr  # writes, and parses nothing  # nosec B406
 
 from catalog.posters.lettering import lettering, natural_title, printable
 from catalog.posters.motifs import MOTIFS, Draw

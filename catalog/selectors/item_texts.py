@@ -44,6 +44,11 @@ def plot_in(item: Item, language: str, item_language: str) -> ShownText:
     return _shown(item.plot, item.texts.get(language, {}).get("plot"), language, item_language)
 
 
+def excerpt_in(item: Item, language: str, item_language: str) -> ShownText:
+    """The excerpt, which is in the language of default texts alone."""
+    return _shown(item.excerpt, None, language, item_language)
+
+
 def poster_url_in(item: Item, language: str) -> str:
     """The address of the poster, drawn with the title in the language of a page where the item has one."""
     is_localised = not item.image and "title" in item.texts.get(language, {})

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from django.db.models import BigIntegerField
+from django.db.models import BigIntegerField, Q
 
 from catalog.item_types import ITEM_TYPES
 from catalog.models import DatasetVersion, Feature, Item
@@ -93,6 +93,12 @@ def item_with_key(version: DatasetVersion, key: int) -> Item | None:
     if key > BigIntegerField.MAX_BIGINT:  # no key of ours, and no number that a database takes
         return None
     return _by_key.of(version, [key]).get(key)
+
+
+def has_samples(version: DatasetVersion) -> bool:
+    """Whether a trailer, clip or excerpt of any item is there."""
+    none = Q(trailer_url="", clip="", excerpt="")
+    return version.items.exclude(none).exists()
 
 
 def facts_of_item(version: DatasetVersion, item: Item) -> Facts:

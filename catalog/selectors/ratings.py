@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from django.db.models import F
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -17,13 +18,17 @@ from catalog.models import DatasetVersion, Feature
 from catalog.selectors.text_folding import LITTLE_WORDS, fold
 from core import artefacts
 from core.errors import ArtefactError, ParallaxError
+from recommenders.base import TitleWords
 from recommenders.data import ItemFeatures, Ratings, Scale
+from recommenders.data_limits import TrainingSize
 
 ARTEFACT_KIND = "ratings"
 VERSIONS_KEPT = 8
 
 # Other titles of an item name it; they say nothing of what it is like.
+GENRE_KIND = "genre"
 KINDS_WITHOUT_MEANING = frozenset({"alias"})
+TITLE_KIND = "title"  # of the words of titles, where these are content
 SHORTEST_PLOT_WORD = 3
 _WORD = re.compile(r"[^\W\d_]+")
 _SAYS_LITTLE = """
@@ -59,7 +64,7 @@ def _ratings(digest: str, scale: Scale, n_users: int, n_items: int) -> Ratings:
     user_items = sparse.csr_array(
         (arrays["values"], arrays["indices"], arrays["indptr"]), shape=(n_users, n_items), copy=False
     )
-    return Ratings(user_items, scale)
+    return Ratings(user_items, scale, arrays.get("counts"))
 
 
 def user_ids_of(version: DatasetVersion) -> NDArray[np.str_]:
@@ -91,6 +96,11 @@ def rated_between(version: DatasetVersion) -> tuple[datetime, datetime] | None:
 def utilities_of(version: DatasetVersion) -> NDArray[np.float32] | None:
     """The utility of each rating or use, in the order of the stored entries; None if the source has none."""
     return artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays.get("utilities")
+
+
+def are_counted(version: DatasetVersion) -> bool:
+    """Whether the version has counts of repeated observations."""
+    return "counts" in artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays
 
 
 def mean_utilities(version: DatasetVersion, positions: NDArray[np.int64] | None = None) -> NDArray[np.float64] | None:
@@ -125,17 +135,26 @@ def _array(version: DatasetVersion, name: str) -> NDArray[Any]:
     return artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays[name]
 
 
-def features_of(version: DatasetVersion) -> ItemFeatures:
-    """The features of the items: a column for each genre, person, country, tag, decade and word of a plot.
+def features_of(version: DatasetVersion, titles: TitleWords = "never") -> ItemFeatures:
+    """The features of the items: a column for each genre, person, country, tag, decade and word of a plot, and for
+    each word of a title where `titles` asks for it: always ("add"), or if no item has another feature ("alone").
 
     Columns are in the order of (kind, value) by code points, so the same content gives the same matrix on
     every database. What items are worth is one column more, of kind "utility", whose counts are the utilities.
     """
-    return _features(version.pk, version.content_hash)
+    features = _features(version.pk, version.content_hash)
+    if titles == "never" or (titles == "alone" and describes(features)):
+        return features
+    return _features(version.pk, version.content_hash, with_titles=True)
+
+
+def describes(features: ItemFeatures) -> bool:
+    """Whether any feature describes what an item is like."""
+    return TrainingSize(0, features.n_items, features).has_content
 
 
 @lru_cache(maxsize=VERSIONS_KEPT)
-def _features(version_id: int, content_hash: str) -> ItemFeatures:
+def _features(version_id: int, content_hash: str, *, with_titles: bool = False) -> ItemFeatures:
     """Built once for a content; the hash is in the key because rows never change under it."""
     version = DatasetVersion.objects.get(pk=version_id)
     items_of_term: dict[tuple[str, str], list[int]] = {}
@@ -155,6 +174,11 @@ def _features(version_id: int, content_hash: str) -> ItemFeatures:
     for index, plot in plots.iterator(chunk_size=2_000):
         for word in plot_words(plot):
             items_of_term.setdefault(("plot", word), []).append(index)
+    # A title that is the item's id is none.
+    titled = version.items.exclude(title=F("external_id")) if with_titles else version.items.none()
+    for index, title in titled.values_list("index", "title").order_by().iterator(chunk_size=2_000):
+        for word in plot_words(title):
+            items_of_term.setdefault((TITLE_KIND, word), []).append(index)
     terms = sorted(items_of_term)
     items = np.concatenate(
         [np.asarray(items_of_term[term], dtype=np.int64) for term in terms] or [np.empty(0, np.int64)]
@@ -178,6 +202,13 @@ def content_terms(version: DatasetVersion) -> sparse.csr_array | None:
     return sparse.csr_array(features.item_terms[:, np.flatnonzero(is_content)]) if is_content.any() else None
 
 
+def genre_terms(version: DatasetVersion) -> sparse.csr_array | None:
+    """The genres of the items, shape (n_items, n_genres); None if no item has one."""
+    features = features_of(version)
+    is_genre = np.array([kind == GENRE_KIND for kind, _ in features.terms], dtype=np.bool_)
+    return sparse.csr_array(features.item_terms[:, np.flatnonzero(is_genre)]) if is_genre.any() else None
+
+
 def _utility(index: int, value: str) -> float:
     worth = utility_of(value)
     if not worth:
@@ -189,7 +220,7 @@ def _utility(index: int, value: str) -> float:
 
 
 def plot_words(plot: str) -> list[str]:
-    """The folded words of a plot that say something, in order, as often as they come.
+    """The folded words of a plot or title that say something, in order, as often as they come.
 
     Examples
     --------

@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalog.models import DatasetVersion, Feature, Item
+from catalog.selectors.item_information import entropy0, popularity_entropy
 from catalog.selectors.item_matcher import Document, Matcher
 from catalog.selectors.item_texts import localised_titles
 from catalog.selectors.items import items_at
+from catalog.selectors.ratings import ratings_of
 from core.errors import ParallaxError
 from core.provenance import rng_for
 
 POPULARITY, TITLE, RANDOM, STRATA = "popularity", "title", "random", "strata"
-ORDERS = (POPULARITY, TITLE, RANDOM, STRATA)
+INFORMATIVE = {"entropy0": entropy0, "pop-entropy": popularity_entropy}
+ORDERS = (POPULARITY, TITLE, RANDOM, STRATA, *INFORMATIVE)
 N_STRATA = 5
 INDEXES_KEPT = 8
 PEOPLE = ("director", "cast")
@@ -135,9 +138,23 @@ def _index(version_id: int, content_hash: str) -> _Index:
     return _Index(DatasetVersion.objects.get(pk=version_id))
 
 
-def warm(version: DatasetVersion) -> None:
-    """Build the version's index now, so that the first search does not wait for it."""
-    _index(version.pk, version.content_hash)
+@lru_cache(maxsize=INDEXES_KEPT)
+def _most_informative_first(version_id: int, content_hash: str, order: str) -> NDArray[np.int64]:
+    """All items by the measure that the order is named after, equal ones by popularity; built once a process."""
+    information = INFORMATIVE[order](ratings_of(DatasetVersion.objects.get(pk=version_id)))
+    by_popularity = _index(version_id, content_hash).by_popularity
+    return by_popularity[np.argsort(-information[by_popularity], kind="stable")]
+
+
+def _ordered(version: DatasetVersion, order: str, seed: int) -> NDArray[np.int64]:
+    if order in INFORMATIVE:
+        return _most_informative_first(version.pk, version.content_hash, order)
+    return _index(version.pk, version.content_hash).ordered(order, seed)
+
+
+def warm(version: DatasetVersion, order: str = POPULARITY) -> None:
+    """Build the version's index and order now, so that the first search does not wait for them."""
+    _ordered(version, order, seed=0)
 
 
 def search_items(
@@ -160,7 +177,7 @@ def search_items(
     if order not in ORDERS:
         raise ParallaxError("search.unknown_order", f"Unknown order {order!r}. Choose one of: {', '.join(ORDERS)}.")
     index = _index(version.pk, version.content_hash)
-    matches = index.matcher.match(query) if query.strip() else index.ordered(order, seed)
+    matches = index.matcher.match(query) if query.strip() else _ordered(version, order, seed)
     if genre:
         is_of_genre = index.genres.get(genre)
         matches = matches[is_of_genre[matches]] if is_of_genre is not None else matches[:0]

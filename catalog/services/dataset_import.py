@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from catalog.importers.addresses import address_problem
 from catalog.importers.auto import parse
-from catalog.importers.base import ParsedDataset, Policy
+from catalog.importers.base import Limits, ParsedDataset, Policy
 from catalog.importers.options import Options
 from catalog.importers.row_checks import is_in_order
 from catalog.item_types import guessed_item_type
@@ -29,6 +29,7 @@ from recommenders.data import Ratings, Scale
 POLICY_OPTIONS = ("on_bad_row", "duplicates")
 FORMAT_OPTIONS = frozenset(field.name for field in dataclasses.fields(Options)) - {"languages"}
 Progress = Callable[[str, int, int | None], None]
+ORDINARY = Limits()
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
 
@@ -40,6 +41,7 @@ def import_dataset(
     source_format: str = "auto",
     owner: Any = None,
     options: Mapping[str, Any] | None = None,
+    limits: Limits = ORDINARY,
     progress: Progress | None = None,
     item_type: str | None = None,
     item_language: str | None = None,
@@ -47,7 +49,8 @@ def import_dataset(
     """Import a dataset from files, completely or not at all.
 
     `options` are the fields of `catalog.importers.options.Options` that the format takes, and those of
-    `catalog.importers.base.Policy` (`on_bad_row`, `duplicates`) for any. `progress` is called with what is being done,
+    `catalog.importers.base.Policy` (`on_bad_row`, `duplicates`) for any. `limits` say how far an archive may unfold.
+    `progress` is called with what is being done,
     how far, and of how much where that is known. Without an `item_type` a new dataset gets the one that its format and
     columns suggest, and an existing one keeps its own; without an `item_language` an existing one keeps its own. Raises
     ParallaxError for `import.refused` with file, line and reason, `import.bad_option`, `dataset.unknown_language`, or
@@ -70,7 +73,7 @@ def import_dataset(
         parsed = parse(
             path,
             format=source_format,
-            policy=Policy(**policy_given),
+            policy=Policy(**policy_given, limits=limits),
             options=Options(**chosen, languages=installed_languages()),
             progress=reading,
         )
@@ -185,6 +188,8 @@ def _arrays_of(parsed: ParsedDataset) -> tuple[artefacts.Arrays, Scale]:
     # Only where a source has them: the arrays of the others keep their digests.
     if parsed.utilities is not None:
         arrays["utilities"] = parsed.utilities[order]
+    if parsed.counts is not None:
+        arrays["counts"] = parsed.counts[order]
     if parsed.probe is not None:
         arrays["probe"] = parsed.probe
     return arrays, scale

@@ -10,17 +10,27 @@ from catalog.demo.books import BOOKS_PATH, DemoBook, book_catalogue, demo_books
 from catalog.demo.films import FILMS_PATH, DemoFilm, demo_films
 from catalog.demo.taste import SyntheticRatings, synthetic_ratings
 from catalog.importers.base import ImportReport, ParsedDataset, ParsedItem, RatingScale
+from catalog.importers.clips import Clips
 from catalog.importers.row_checks import USED
 from catalog.models import DatasetVersion
 from catalog.services.dataset_import import import_parsed
+from catalog.services.item_files import store_item_file
 
 DEMO_NAME = "demo-films"
 DEMO_BOOKS_NAME = "demo-books"
 
 
 def load_demo_dataset(*, seed: int = 1, owner: Any = None) -> DatasetVersion:
-    """Import the demo films with ratings drawn from the model of taste; the same seed gives the same version."""
-    items = tuple(_film_item(number, film) for number, film in enumerate(demo_films(), start=1))
+    """Import the demo films with generated clips of the best-known, and with ratings drawn from the model of taste; the
+    same seed gives the same version.
+    """
+    clips = {path: Clips().file_of(path.read_bytes()) for path in {film.clip for film in demo_films()} if path}
+    for clip in clips.values():
+        store_item_file(file=clip)
+    items = tuple(
+        _film_item(number, film, clips[film.clip].stored_name if film.clip else "")
+        for number, film in enumerate(demo_films(), start=1)
+    )
     ratings = synthetic_ratings(seed=seed)
     warning = (
         f"The ratings are synthetic: a model of taste with seed {seed} drew them. They say nothing about the films or "
@@ -82,7 +92,7 @@ def _parsed(
     )
 
 
-def _film_item(number: int, film: DemoFilm) -> ParsedItem:
+def _film_item(number: int, film: DemoFilm, clip: str) -> ParsedItem:
     facts = (
         ("genre", film.genres),
         ("director", film.directors),
@@ -97,6 +107,7 @@ def _film_item(number: int, film: DemoFilm) -> ParsedItem:
         plot=film.plot,
         features=tuple((kind, value) for kind, values in facts for value in values),
         trailer_url=film.trailer_url,
+        clip=clip,
     )
 
 

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from catalog.importers.base import Limits, ParsedItem, Policy
-from catalog.importers.facts import MOST_FACTS, PICTURE, ItemFacts
+from catalog.importers.clips import Clips
+from catalog.importers.facts import CLIP, MOST_FACTS, PICTURE, ItemFacts, NamedFiles
+from catalog.importers.item_files import LIMITS as FILE_LIMITS
+from catalog.importers.item_files import ItemFile
 from catalog.importers.items import texts_by_language
 from catalog.importers.kinds import localised_field
 from catalog.importers.metadata import LIMITS, MetadataOptions, read_metadata
 from catalog.importers.pictures import Pictures
+from catalog.importers.sources import open_source
 from catalog.models import DatasetVersion
 from catalog.selectors.parsed_items import parsed_items
 from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
+from catalog.services.item_files import store_item_file
 from catalog.services.item_language import installed_languages
-from catalog.services.pictures import store_picture, stored_name
 from catalog.services.refusals import import_refusals
 from catalog.services.versions import store_version
 from core import artefacts
 from core.errors import ParallaxError
 from core.models import LogEntry
 
-# Limits for uploads, which a person waits for; larger files are imported by the command.
-UPLOAD_LIMITS = Limits(bytes_unpacked=8 * 2**20)
 OPTIONS = frozenset(field.name for field in dataclasses.fields(MetadataOptions)) - {"languages"}
 Progress = Callable[[str, int, int | None], None]
 
@@ -55,18 +56,18 @@ def add_metadata(
     on_bad_row: str = "refuse",
     options: Mapping[str, Any] | None = None,
     limits: Limits = LIMITS,
-    images: Path | None = None,
+    media: Path | None = None,
     progress: Progress | None = None,
 ) -> DatasetVersion:
     """Add metadata to a version's items as a new version, completely or not at all.
 
-    Features are added to those an item has; a title, year, plot, image or trailer takes the place of what is there, as
-    does a title or plot in another language.
-    `images` is a folder or archive of pictures that the facts may name instead of addresses. `options` are the fields
-    of `catalog.importers.metadata.MetadataOptions`. The new version names the same arrays of ratings. Its report says
-    what was read and changed, under ``"metadata"``, one entry for every time facts were added. The same facts added
-    again to the same version give the version that is there. Raises ParallaxError for `import.refused` with file, line,
-    column and reason; `import.bad_option`; `metadata.nothing_new` where the items have all of it already;
+    Features are added to those an item has; a title, year, plot, image, trailer or excerpt takes the place of what is
+    there, as does a title or plot in another language.
+    `media` is a folder or archive of pictures and clips that the facts may name instead of addresses. `options` are the
+    fields of `catalog.importers.metadata.MetadataOptions`. The new version names the same arrays of ratings. Its report
+    says what was read and changed, under ``"metadata"``, one entry for every time facts were added. The same facts
+    added again to the same version give the version that is there. Raises ParallaxError for `import.refused` with file,
+    line, column and reason; `import.bad_option`; `metadata.nothing_new` where the items have all of it already;
     `metadata.too_many_facts`; `dataset.retired` where the version is retired.
     """
     if version.retired_at is not None:
@@ -82,16 +83,17 @@ def add_metadata(
 
     before = parsed_items(version)
     with import_refusals():
-        pictures = Pictures.of(images)
+        source = None if media is None else open_source(media, FILE_LIMITS)
+        files: NamedFiles = {"image": (PICTURE, Pictures(source)), "trailer": (CLIP, Clips(source))}
         metadata = read_metadata(
             path,
             [item.external_id for item in before],
             options=MetadataOptions(**chosen, languages=installed_languages()),
             policy=Policy(on_bad_row=on_bad_row, limits=limits),  # type: ignore[arg-type]  # checks it itself
-            pictures=pictures,
+            files=files,
             progress=reading,
         )
-    files = _named_by_content(metadata.items.values(), pictures)
+    named = _named_by_content(metadata.items.values(), files)
     changes = _changed(before, metadata.items)
     if changes.n_changed == 0:
         raise ParallaxError(
@@ -100,8 +102,8 @@ def add_metadata(
         )
     if progress is not None:
         progress("Storing items", len(before), len(before))
-    for name in files:  # before the rows: a crash in between leaves pictures that no item names
-        store_picture(picture=pictures.read(name))
+    for read in named:  # before the rows: a crash in between leaves files that no item names
+        store_item_file(file=read())
     entry = {
         "base_version": version.number,
         "items_changed": changes.n_changed,
@@ -134,46 +136,18 @@ def add_metadata(
     return new_version
 
 
-def add_uploaded_metadata(
-    *,
-    version: DatasetVersion,
-    upload: UploadedFile[Any],
-    actor: Any,
-    on_bad_row: str = "refuse",
-    images: UploadedFile[Any] | None = None,
-) -> DatasetVersion:
-    """Add the metadata of an uploaded file, within the upload limits; raises as `add_metadata` does."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = _written(upload, Path(folder) / "facts", "facts.csv")
-        return add_metadata(
-            version=version,
-            path=path,
-            actor=actor,
-            on_bad_row=on_bad_row,
-            limits=UPLOAD_LIMITS,
-            images=None if images is None else _written(images, Path(folder) / "pictures", "pictures.zip"),
-        )
-
-
-def _written(upload: UploadedFile[Any], folder: Path, name: str) -> Path:
-    folder.mkdir()
-    path = folder / Path(upload.name or name).name
-    with path.open("wb") as file:
-        for chunk in upload.chunks():
-            file.write(chunk)
-    return path
-
-
-def _named_by_content(facts: Iterable[ItemFacts], pictures: Pictures) -> list[str]:
-    """Replace file names of pictures by their stored names, and return the file names."""
-    stored_names: dict[str, str] = {}
+def _named_by_content(facts: Iterable[ItemFacts], files: NamedFiles) -> list[Callable[[], ItemFile]]:
+    """Replace file names by the names the files are stored under, and return what reads each file."""
+    stored_names: dict[tuple[str, str], str] = {}
+    readers: list[Callable[[], ItemFile]] = []
     for item_facts in facts:
-        if PICTURE in item_facts.fields:
-            file = item_facts.fields[PICTURE]
-            if file not in stored_names:
-                stored_names[file] = stored_name(pictures.read(file))
-            item_facts.fields[PICTURE] = stored_names[file]
-    return list(stored_names)
+        for field, of_field in files.values():
+            if name := item_facts.fields.get(field):
+                if (field, name) not in stored_names:
+                    stored_names[field, name] = of_field.read(name).stored_name
+                    readers.append(partial(of_field.read, name))
+                item_facts.fields[field] = stored_names[field, name]
+    return readers
 
 
 def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Changes:
@@ -190,7 +164,9 @@ def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Chang
                 "plot": item.plot,
                 "image": item.image_url,
                 "trailer": item.trailer_url,
+                "excerpt": item.excerpt,
                 PICTURE: item.image,
+                CLIP: item.clip,
                 **{
                     f"{field}_{language}": text
                     for language, texts in item.texts.items()
@@ -231,7 +207,9 @@ def _with(item: ParsedItem, fields: Mapping[str, str], features: list[tuple[str,
         plot=fields["plot"],
         image_url=fields["image"],
         trailer_url=fields["trailer"],
+        excerpt=fields["excerpt"],
         image=fields[PICTURE],
+        clip=fields[CLIP],
         texts=texts_by_language({field: text for name, text in fields.items() if (field := localised_field(name))}),
         features=tuple(dict.fromkeys([*item_features, *features])),
     )

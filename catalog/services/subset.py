@@ -24,6 +24,7 @@ from core.models import LogEntry
 from core.provenance import rng_for
 
 Progress = Callable[[str, int, int | None], None]
+MOST_COUNTED = 10_000_000  # ratings of a version in which a page counts what a recipe leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,24 @@ def make_subset(
                 facts=entry,
             )
     return SubsetResult(subset, entry, is_new)
+
+
+def is_counted_at_once(version: DatasetVersion) -> bool:
+    """Whether a page can count what a recipe leaves; with more ratings it would take seconds."""
+    return version.n_ratings <= MOST_COUNTED
+
+
+def subset_counts(*, version: DatasetVersion, recipe: Recipe) -> list[tuple[str, dict[str, int]]]:
+    """What each step of a recipe leaves: its words, and numbers of users, items and ratings; the version itself first.
+
+    Nothing is stored. Raises ParallaxError for `subset.refused`.
+    """
+    arrays = artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays
+    entry = _entry(version, recipe, _selection(version, recipe, arrays, None))
+    return [
+        (f"Version {version.number}", entry["before"]),
+        *((step["words"], step["after"]) for step in entry["steps"]),
+    ]
 
 
 def _selection(

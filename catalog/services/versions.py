@@ -26,8 +26,8 @@ from recommenders.data import Scale
 CONTENT_FORMAT = 1
 ROWS_AT_ONCE = 2_000
 ITEM_COLUMNS = (
-    "index", "external_id", "title", "sort_title", "year", "plot", "image", "image_url", "trailer_url", "links",
-    "texts", "n_ratings",
+    "index", "external_id", "title", "sort_title", "year", "plot", "image", "image_url", "trailer_url", "clip",
+    "excerpt", "links", "texts", "n_ratings",
 )  # fmt: skip
 
 
@@ -116,9 +116,11 @@ def _item_facts(item: ParsedItem) -> tuple[Any, ...]:
         item.image_url,
         item.trailer_url,
         item.links,
-        # Content without pictures or localised texts keeps the hash it has always had.
+        # Content without pictures, localised texts, clips or excerpts keeps the hash it has always had.
         *((item.image,) if item.image else ()),
         *(({"texts": item.texts},) if item.texts else ()),
+        *(({"clip": item.clip},) if item.clip else ()),
+        *(({"excerpt": item.excerpt},) if item.excerpt else ()),
     )
 
 
@@ -128,7 +130,8 @@ def _item_rows(items: Sequence[ParsedItem], counts: NDArray[np.int64]) -> list[t
     empty = prepared({}, connection)
     return [
         (index, item.external_id, item.title, sort_title(item.title), item.year, item.plot, item.image, item.image_url,
-         item.trailer_url, prepared(dict(item.links), connection) if item.links else empty,
+         item.trailer_url, item.clip, item.excerpt,
+         prepared(dict(item.links), connection) if item.links else empty,
          prepared(item.texts, connection) if item.texts else empty, n_ratings)
         for index, (item, n_ratings) in enumerate(zip(items, counts.tolist(), strict=True))
     ]  # fmt: skip

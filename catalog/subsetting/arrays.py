@@ -11,7 +11,7 @@ from scipy import sparse
 
 from catalog.subsetting.selection import Selection
 
-PER_RATING = ("values", "timestamps", "utilities")
+PER_RATING = ("values", "timestamps", "utilities", "counts")
 
 
 def subset_arrays(arrays: Mapping[str, NDArray[Any]], selection: Selection) -> dict[str, NDArray[Any]]:

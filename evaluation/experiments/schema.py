@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from recommenders.choosing import Choice
+
 Needs = Literal["ratings", "usage", "utility"]
 FigureKind = Literal["bars", "lengths", "precision-recall", "croc", "groc"]
 CheckKind = Literal["order", "highest", "lowest", "between", "near", "another-best", "another-order"]
@@ -26,12 +28,22 @@ ORIGINS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
+class SizeSearch:
+    """How the size of a contender is chosen, as `recommenders.choosing.choose` does."""
+
+    values: tuple[int, ...]  # sizes to compare, ascending; those that the data cannot have are left out
+    share: float = 0.1  # share of the training side that is held out
+    rule: str = "best"
+
+
+@dataclass(frozen=True)
 class Contender:
     """An algorithm of an experiment."""
 
     name: str  # its name in the tables and claims of the experiment
     algorithm: str  # key of `recommenders.registry`
     params: Mapping[str, Any] = field(default_factory=dict)  # parameters that differ from their defaults
+    search: SizeSearch | None = None  # where its size is chosen on the training side of each run
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,8 @@ class PlannedRun:
     n: int = 5
     profile_lengths: tuple[int, ...] = ()
     reserve: float = 0.0
+    # What the search of each contender with one chose on the training side of this run; empty before that.
+    chosen: Mapping[str, Choice] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -140,6 +154,29 @@ class Experiment:
     figures: tuple[Figure, ...]
     notes: tuple[Note, ...]
     claims: tuple[Claim, ...]
+
+    def params_in(self, plan: PlannedRun, contender: str) -> dict[str, Any]:
+        """The parameters of a contender in a run, the chosen size included."""
+        choice = plan.chosen.get(contender)
+        size = {} if choice is None else {choice.parameter: choice.chosen}
+        return {**self.contenders[contender].params, **size}
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """The contenders whose size is to be chosen, whether it was or not."""
+        return tuple(name for name, contender in self.contenders.items() if contender.search is not None)
+
+    @property
+    def choices(self) -> list[tuple[str, tuple[str, ...], Choice]]:
+        """Every different choice: the contender, the titles of the runs it is for, and what was compared."""
+        found: list[tuple[str, tuple[str, ...], Choice]] = []
+        for name in self.searched:
+            titles: dict[Choice, list[str]] = {}
+            for plan in self.runs.values():
+                if name in plan.chosen:
+                    titles.setdefault(plan.chosen[name], []).append(plan.title)
+            found += [(name, tuple(runs), choice) for choice, runs in titles.items()]
+        return found
 
     @property
     def needs_words(self) -> str:

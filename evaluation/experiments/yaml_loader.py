@@ -22,9 +22,11 @@ from evaluation.experiments.schema import (
     Note,
     PlannedRun,
     Quantity,
+    SizeSearch,
     Table,
 )
 from evaluation.experiments.yaml_fields import Field
+from recommenders.choosing import RULES, SIZES
 
 FOLDER = Path(__file__).parent
 LARGEST_FILE = 1_000_000  # bytes
@@ -97,7 +99,7 @@ def parse(text: str, file: str) -> Experiment:
     ParameterError as `read` does.
     """
     try:
-        data = yaml.load(text, Loader=_Loader)  # noqa: S506 — a safe loader that refuses names that come twice
+        data = yaml.load(text, Loader=_Loader)  # noqa: S506 — a safe loader that refuses repeated names  # nosec B506
     except yaml.YAMLError as problem:
         raise ParameterError(f"{file} is not YAML that can be read: {' '.join(str(problem).split())}.") from problem
     key = file.rsplit(".", 1)[0]
@@ -144,11 +146,26 @@ def _named_fields(field: Field, *, is_key: bool = False) -> dict[str, Field]:
 
 def _contender(name: str, field: Field) -> Contender:
     fields = field.mapping(required=("algorithm",))
-    return Contender(
-        name=name,
-        algorithm=fields["algorithm"].text(),
-        params={option: option_field.plain() for option, option_field in fields.items() if option != "algorithm"},
-    )
+    algorithm = fields["algorithm"].text()
+    params = {name: option.plain() for name, option in fields.items() if name not in ("algorithm", "choose")}
+    search = _search(fields["choose"], algorithm, params) if "choose" in fields else None
+    return Contender(name=name, algorithm=algorithm, params=params, search=search)
+
+
+def _search(field: Field, algorithm: str, params: dict[str, Any]) -> SizeSearch:
+    fields = field.mapping(required=("values",), optional=("share", "rule"))
+    if algorithm not in SIZES:
+        raise field.refuse(f"there is no size to choose for {algorithm}; there is for {', '.join(SIZES)}.")
+    parameter = SIZES[algorithm].parameter
+    if parameter in params:
+        raise field.refuse(f"{parameter} is what is chosen; remove its value.")
+    values = tuple(entry.whole(least=1) for entry in fields["values"].many(least=2))
+    if list(values) != sorted(set(values)):
+        raise fields["values"].refuse("sizes must ascend.")
+    share = fields["share"].number() if "share" in fields else SizeSearch.share
+    if not 0 < share <= 0.5:
+        raise fields["share"].refuse("the share that is held out must lie above 0 and be at most 0.5.")
+    return SizeSearch(values, share, fields["rule"].one_of(RULES) if "rule" in fields else SizeSearch.rule)
 
 
 def _run(key: str, field: Field, contenders: dict[str, Contender]) -> PlannedRun:

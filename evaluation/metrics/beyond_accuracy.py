@@ -1,4 +1,4 @@
-"""Beyond-accuracy metrics of lists: coverage, exposure, novelty, popularity, diversity, serendipity, overlap."""
+"""Beyond-accuracy metrics of lists: coverage, exposure, novelty, popularity, diversity, calibration and more."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from evaluation.metrics.top_n import where_relevant
 
 Floats = NDArray[np.float64]
 Lists = NDArray[np.integer[Any]]
+SMOOTHING = 0.01  # α of Steck (2018): keeps the divergence finite for genres that a list lacks
 
 
 def exposure(lists: Lists, n_items: int, n: int) -> NDArray[np.int64]:
@@ -185,6 +186,82 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
     pairs = sizes * (sizes - 1)
     means = np.where(pairs > 0, (squares - sizes) / np.maximum(pairs, 1), np.nan)
     return 1.0 - np.clip(means, 0.0, 1.0)
+
+
+def genre_shares(item_genres: Any) -> Any:
+    """Distribution of each item over its genres: equal shares, as in Steck (2018), section 3. Returns a csr_array,
+    shape (n_items, n_genres), whose rows sum to 1, or to 0 for items without a genre.
+
+    `item_genres`: sparse array, shape (n_items, n_genres); not 0 where an item has a genre.
+
+    Examples
+    --------
+    >>> genre_shares(sparse.csr_array([[1, 1], [0, 3], [0, 0]])).toarray().tolist()
+    [[0.5, 0.5], [0.0, 1.0], [0.0, 0.0]]
+    """
+    matrix = _indicator(item_genres)
+    sizes = np.asarray(matrix.sum(axis=1)).ravel()
+    return sparse.csr_array(sparse.diags_array(1.0 / np.maximum(sizes, 1.0)) @ matrix)
+
+
+def _indicator(matrix: Any) -> sparse.csr_array:
+    """Return 1 where the matrix is not 0."""
+    ones = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    ones.eliminate_zeros()
+    ones.data[:] = 1.0
+    return ones
+
+
+def genre_distribution(user_items: Any, item_genres: Any) -> Floats:
+    """Mean distribution over genres of the items of each row: a float array, shape (n_users, n_genres), whose rows sum
+    to 1; NaN for a row without an item that has a genre. Items without a genre do not count.
+
+    `user_items`: sparse array, shape (n_users, n_items); not 0 where an item belongs to the user. `item_genres`: as for
+    `genre_shares`.
+
+    Examples
+    --------
+    >>> genre_distribution(sparse.csr_array([[5, 4], [0, 0]]), sparse.csr_array([[1, 1], [0, 1]])).tolist()
+    [[0.25, 0.75], [nan, nan]]
+    """
+    sums = sparse.csr_array(_indicator(user_items) @ genre_shares(item_genres)).toarray()
+    totals = sums.sum(axis=1, keepdims=True)
+    shares: Floats = sums / np.where(totals > 0, totals, np.nan)
+    return shares
+
+
+def calibration(lists: Lists, profile_genres: Floats, item_genres: Any, n: int) -> Floats:
+    r"""Divergence of the genres of each list from those of the user's profile, in nats; 0 if they are calibrated.
+
+    .. math:: C_{KL} = \sum_g p(g|u) \ln \frac{p(g|u)}{(1 - \alpha)\, q(g|u) + \alpha\, p(g|u)}, \quad \alpha = 0.01
+
+    p and q are the mean distributions over genres of the profile and of the list, all items with equal weight. Source:
+    Steck (2018), RecSys, doi:10.1145/3240323.3240372, section 3.
+
+    `lists`: int array, shape (n_lists, depth). `profile_genres`: float array, shape (n_lists, n_genres); from
+    `genre_distribution`. `item_genres`: as for `genre_shares`. Returns a float array, shape (n_lists,), in [0, -ln α];
+    NaN where the profile or the list has no item with a genre. Raises ParameterError or DataError: as for `exposure`;
+    another number of profiles than of lists.
+
+    Examples
+    --------
+    >>> genres = sparse.csr_array([[1, 0], [0, 1]])
+    >>> calibration(np.array([[0, 1], [0, -1]]), np.array([[0.5, 0.5], [0.5, 0.5]]), genres, 2).round(3).tolist()
+    [0.0, 1.959]
+    """
+    cut = _cut(lists, n)
+    n_items = item_genres.shape[0]
+    exposure(cut, n_items, n)
+    if len(profile_genres) != len(cut):
+        raise DataError(f"There are {len(cut)} lists, but {len(profile_genres)} profiles.")
+    rows, columns = np.nonzero(cut >= 0)
+    listed = sparse.csr_array((np.ones(len(rows)), (rows, cut[rows, columns])), shape=(len(cut), n_items))
+    blurred = (1 - SMOOTHING) * genre_distribution(listed, item_genres) + SMOOTHING * profile_genres
+    is_in = profile_genres > 0
+    ratios = np.where(is_in, profile_genres, 1.0) / np.where(is_in, blurred, 1.0)
+    divergence = (np.where(is_in, profile_genres, 0.0) * np.log(ratios)).sum(axis=1)
+    has_both = ~(np.isnan(profile_genres) | np.isnan(blurred)).any(axis=1)
+    return np.where(has_both, np.maximum(divergence, 0.0), np.nan)
 
 
 def serendipity(ranks: Ranks, primitive: NDArray[np.integer[Any]], n: int) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from evaluation.metrics.beyond_accuracy import SMOOTHING
 from evaluation.metrics.definition import Choice, Definition
 from evaluation.metrics.list_definitions import NO_RELEVANT
 
@@ -19,6 +20,7 @@ CURVES = (
     Definition(
         key="average-precision",
         title="Area under the pooled precision-recall curve",
+        source="Davis & Goadrich (2006), ICML, doi:10.1145/1143844.1143874.",
         group="curve",
         formula=r"\sum_k (r_k - r_{k-1}) P_k",
         needs_n=False,
@@ -31,6 +33,7 @@ CURVES = (
     Definition(
         key="precision-recall-11",
         title="Mean of 11-point interpolated precision",
+        source="Voorhees (2002), Overview of TREC 2002, NIST SP 500-251, appendix.",
         group="curve",
         formula=r"\frac{1}{11} \sum_{l=0}^{10} \max_{r_k \ge l/10} P_k",
         needs_n=False,
@@ -41,6 +44,8 @@ CURVES = (
     Definition(
         key="roc-area",
         title="Area under each user's ROC (Swets' A)",
+        source="Bamber (1975), Journal of Mathematical Psychology 12:387-415; McClish (1989), Medical Decision "
+        "Making 9(3):190-195, doi:10.1177/0272989X8900900307, for a part of the area.",
         group="curve",
         formula=r"\Pr(s^+ > s^-) + \tfrac12 \Pr(s^+ = s^-)",
         options=(_UNTIL, _SCALE),
@@ -52,6 +57,8 @@ CURVES = (
     Definition(
         key="groc-area",
         title="Area under the global ROC (GROC)",
+        source="Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-80, section 3.1, "
+        "doi:10.1023/B:ELEC.0000045973.51289.8c.",
         group="curve",
         formula=r"\Pr(s^+ > s^-) + \tfrac12 \Pr(s^+ = s^-)",
         options=(_UNTIL, _SCALE),
@@ -65,6 +72,8 @@ CURVES = (
     Definition(
         key="croc-area",
         title="Area under the customer ROC (CROC)",
+        source="Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-80, section 3.2, "
+        "doi:10.1023/B:ELEC.0000045973.51289.8c.",
         group="curve",
         formula=r"\sum_k \tfrac12 (h_k + h_{k-1}) (f_k - f_{k-1})",
         options=(_UNTIL, _SCALE),
@@ -81,6 +90,7 @@ BEYOND_ACCURACY = (
     Definition(
         key="catalogue-coverage",
         title="Catalogue coverage",
+        source="Ge, Delgado-Battenfeld & Jannach (2010), RecSys, doi:10.1145/1864708.1864761.",
         group="beyond accuracy",
         formula=r"|\bigcup_u L_u| / |I|",
         empty="Undefined without a catalogue.",
@@ -91,6 +101,7 @@ BEYOND_ACCURACY = (
     Definition(
         key="gini",
         title="Gini index of exposure",
+        source="Fleder & Hosanagar (2009), Management Science 55(5):697-712, doi:10.1287/mnsc.1080.0974.",
         group="beyond accuracy",
         formula=r"\frac{\sum_i (2 i - |I| - 1) e_{(i)}}{|I| \sum_i e_i}",
         direction="neither",
@@ -102,6 +113,8 @@ BEYOND_ACCURACY = (
     Definition(
         key="novelty",
         title="Novelty",
+        source="Zhou, Kuscsik, Liu, Medo, Wakeling & Zhang (2010), PNAS 107(10):4511-4515, "
+        "doi:10.1073/pnas.1000488107.",
         group="beyond accuracy",
         formula=r"-\frac{1}{|L_u|} \sum_{i \in L_u} \log_2 p_i",
         direction="neither",
@@ -113,6 +126,7 @@ BEYOND_ACCURACY = (
     Definition(
         key="arp",
         title="Average recommendation popularity",
+        source="Yin, Cui, Li, Yao & Chen (2012), PVLDB 5(9):896-907, doi:10.14778/2311906.2311916.",
         group="beyond accuracy",
         formula=r"\frac{1}{|L_u|} \sum_{i \in L_u} c_i",
         direction="neither",
@@ -124,6 +138,7 @@ BEYOND_ACCURACY = (
     Definition(
         key="popularity-lift",
         title="Popularity lift",
+        source="Abdollahpouri, Mansoury, Burke & Mobasher (2019), RMSE workshop at RecSys, arXiv:1907.13286.",
         group="beyond accuracy",
         formula=r"\frac{\bar c(L) - \bar c(D)}{\bar c(D)}",
         direction="neither",
@@ -137,6 +152,8 @@ BEYOND_ACCURACY = (
     Definition(
         key="diversity",
         title="Intra-list diversity",
+        source="Ziegler, McNee, Konstan & Lausen (2005), WWW, section 3.2, doi:10.1145/1060745.1060754. "
+        "Deviation: one minus the mean similarity, instead of its sum.",
         group="beyond accuracy",
         formula=r"1 - \frac{2}{n (n - 1)} \sum_{i < j} \cos(x_i, x_j)",
         direction="neither",
@@ -145,8 +162,23 @@ BEYOND_ACCURACY = (
         why="how dissimilar the items of a list are by their features.",
     ),
     Definition(
+        key="calibration",
+        title="Miscalibration of genres",
+        source="Steck (2018), RecSys, section 3, doi:10.1145/3240323.3240372.",
+        group="beyond accuracy",
+        formula=r"\sum_g p(g) \ln \frac{p(g)}{.99\, q(g) + .01\, p(g)}",
+        direction="lower",
+        high=-math.log(SMOOTHING),
+        empty="Items without a genre are excluded; undefined if the profile or the list has no other item.",
+        tasks=(),
+        why="how far the genres of the list, q, are from those of all items that the user rated before the test, p; an "
+        "item's genres share it equally. 0 if the list is calibrated. Genre features are required.",
+    ),
+    Definition(
         key="serendipity",
         title="Serendipity",
+        source="Ge, Delgado-Battenfeld & Jannach (2010), RecSys, doi:10.1145/1864708.1864761; Murakami, Mori & "
+        "Orihara (2008), doi:10.1007/978-3-540-78197-4_5.",
         group="beyond accuracy",
         formula=r"|\{i \in L_u \setminus P_u : \mathrm{rel}_i = 1\}| / n",
         empty=NO_RELEVANT,
@@ -157,6 +189,7 @@ BEYOND_ACCURACY = (
     Definition(
         key="overlap",
         title="Overlap of two lists",
+        source="The project's own: the size of the intersection, as a share of the length.",
         group="beyond accuracy",
         formula=r"|A_u \cap B_u| / n",
         direction="neither",

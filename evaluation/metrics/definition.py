@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from core.errors import ParameterError
+from evaluation.metrics.viewing import canonical
 
 Value = float | int | str
 Task = Literal["some", "all", "utility", "prediction"]
@@ -47,16 +48,21 @@ class Choice:
     high: float = math.inf
     is_open: bool = False
     is_printed: bool = True  # whether the metric's name prints the default too
+    is_by_rank: bool = False  # whether its value is a probability for each rank, as `viewing` reads them
+    replaces: str = ""  # the choice that it takes the place of when stated
 
     def check(self, value: Value, of: str) -> Value:
         """Validate a value or text and convert it to its type: whole numbers to int. Raises ParameterError for a word
-        outside `words`; not a number, outside the limits, or not a whole number where one is required.
+        outside `words`; text that is not probabilities by rank; not a number, outside the limits, or not a whole number
+        where one is required.
 
         Examples
         --------
         >>> Choice("least", 2, "Fewest items.", low=2).check(3.0, "kendall")
         3
         """
+        if self.is_by_rank:
+            return canonical(str(value))
         if self.words:
             if value not in self.words:
                 allowed = " or ".join(repr(word) for word in self.words)
@@ -77,6 +83,8 @@ class Choice:
 
     def limits(self) -> str:
         """Describe the allowed values."""
+        if self.is_by_rank:
+            return "probabilities by rank, as in 1x3:.5"
         if self.words:
             return " or ".join(self.words)
         lower = f"above {self.low:g}" if self.is_open else f"at least {self.low:g}"
@@ -115,6 +123,7 @@ class Definition:
     empty: str  # when it is undefined; such a value is None, never NaN
     tasks: tuple[Task, ...]  # the recommendation tasks it suits, from `TASKS`; empty: no specific task
     why: str  # why it suits those, with caveats
+    source: str  # the publication that defines it, and how the definition here deviates
     options: tuple[Choice, ...] = ()  # options that a name may state in parentheses
     needs_n: bool = True  # whether a name has a list length
     # `low`, `high`: the range of its values.

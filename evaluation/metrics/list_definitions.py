@@ -21,6 +21,7 @@ HITS = (
     Definition(
         key="recall",
         title="Recall",
+        source="Cremonesi, Koren & Turrin (2010), RecSys, section 3, doi:10.1145/1864708.1864721.",
         group="list",
         formula=r"\frac{1}{|T^+|} \sum_{(u,i) \in T^+} h(u,i)",
         options=(_TIES,),
@@ -32,6 +33,8 @@ HITS = (
     Definition(
         key="fallout",
         title="Fallout",
+        source="Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, section 5.1, "
+        "doi:10.1007/978-3-642-23765-2_11.",
         group="list",
         formula=r"\frac{1}{|T^-|} \sum_{(u,i) \in T^-} h(u,i)",
         options=(_TIES,),
@@ -43,6 +46,7 @@ HITS = (
     Definition(
         key="precision-raghavan",
         title="Precision (Raghavan)",
+        source="Raghavan, Bollmann & Jung (1989), TOIS 7(3):205-229, doi:10.1145/65943.65945.",
         group="list",
         formula=r"\frac{r g}{r g + f (1 - g)}",
         options=(_G, _TIES),
@@ -55,6 +59,8 @@ HITS = (
     Definition(
         key="f",
         title="F",
+        source="Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, section 5.1, "
+        "doi:10.1007/978-3-642-23765-2_11.",
         group="list",
         formula=r"\frac{2 P r}{P + r}",
         options=(_G, _TIES),
@@ -70,6 +76,7 @@ LISTS = (
     Definition(
         key="precision",
         title="Precision",
+        source="Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.2.",
         group="list",
         formula=r"\frac{1}{n} \sum_{j=1}^{n} \mathrm{rel}_j",
         empty=f"{NO_RELEVANT} Shorter lists are divided by n, too.",
@@ -79,6 +86,7 @@ LISTS = (
     Definition(
         key="f-beta",
         title="F of precision and recall",
+        source="van Rijsbergen (1979), Information Retrieval, chapter 7.",
         group="list",
         formula=r"\frac{(1 + \beta^2) P r}{\beta^2 P + r}",
         options=(
@@ -92,6 +100,7 @@ LISTS = (
     Definition(
         key="hit-rate",
         title="Hit rate",
+        source="Deshpande & Karypis (2004), TOIS 22(1):143-177, doi:10.1145/963770.963776.",
         group="list",
         formula=r"[\exists j \le n: \mathrm{rel}_j = 1]",
         empty=NO_RELEVANT,
@@ -101,6 +110,8 @@ LISTS = (
     Definition(
         key="ap",
         title="Average precision (mean: MAP)",
+        source="Buckley & Voorhees (2000), SIGIR, doi:10.1145/345508.345543; over all relevant items as "
+        "trec_eval computes it.",
         group="list",
         formula=r"\frac{1}{m} \sum_{j=1}^{n} \mathrm{rel}_j P_j",
         options=(
@@ -118,6 +129,7 @@ LISTS = (
     Definition(
         key="rr",
         title="Reciprocal rank (mean: MRR)",
+        source="Voorhees (1999), The TREC-8 question answering track report, NIST SP 500-246.",
         group="list",
         formula=r"1 / \min \{j \le n: \mathrm{rel}_j = 1\}",
         empty=f"{NO_RELEVANT} 0 without a hit.",
@@ -127,6 +139,8 @@ LISTS = (
     Definition(
         key="dcg",
         title="Discounted cumulative gain",
+        source="Järvelin & Kekäläinen (2002), TOIS 20(4):422-446, doi:10.1145/582415.582418. Deviation: the "
+        "discount is log2(j + 1) at every rank.",
         group="list",
         formula=r"\sum_{j=1}^{n} \frac{g_j}{\log_2 (j + 1)}",
         options=(_GAIN,),
@@ -138,6 +152,8 @@ LISTS = (
     Definition(
         key="ndcg",
         title="Normalised discounted cumulative gain",
+        source="Järvelin & Kekäläinen (2002), TOIS 20(4):422-446, doi:10.1145/582415.582418. Deviation: the "
+        "discount of dcg.",
         group="list",
         formula=r"\mathrm{DCG}_n / \mathrm{DCG}_n^{\mathrm{ideal}}",
         options=(_GAIN,),
@@ -148,6 +164,7 @@ LISTS = (
     Definition(
         key="utility",
         title="Utility of the list",
+        source="Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.3.",
         group="list",
         formula=r"\sum_{j=1}^{n} u_j",
         empty="Undefined for users without an item of positive utility.",
@@ -158,6 +175,7 @@ LISTS = (
     Definition(
         key="fpr",
         title="False-positive rate",
+        source="Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.2.",
         group="list",
         formula=r"\frac{FP}{FP + TN}",
         direction="lower",
@@ -168,6 +186,7 @@ LISTS = (
     Definition(
         key="fdr",
         title="False discovery rate",
+        source="Benjamini & Hochberg (1995), JRSS B 57(1):289-300, for the term.",
         group="list",
         formula=r"\frac{FP}{TP + FP}",
         direction="lower",

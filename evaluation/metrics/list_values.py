@@ -6,7 +6,7 @@ import numpy as np
 
 from core.errors import ParameterError
 from evaluation.metrics.graded import average_precision, dcg, ndcg, reciprocal_rank, utility
-from evaluation.metrics.half_life import half_life
+from evaluation.metrics.half_life import HalfLife, half_life
 from evaluation.metrics.ranks import Floats, Ranks
 from evaluation.metrics.registry import Metric
 from evaluation.metrics.top_n import (
@@ -19,6 +19,7 @@ from evaluation.metrics.top_n import (
     recall,
 )
 from evaluation.metrics.user_means import Overall, mean_of_users
+from evaluation.metrics.viewing import probabilities
 
 __all__ = ["LISTED", "Overall", "mean_of_users", "overall", "user_values"]
 
@@ -63,8 +64,7 @@ def user_values(metric: Metric, ranks: Ranks) -> Floats:
         case "ndcg":
             return ndcg(ranks, ns, gain=str(metric.option("gain")))[:, 0]  # type: ignore[arg-type]
         case "half-life":
-            alpha, default = float(metric.option("alpha")), float(metric.option("default"))
-            return half_life(ranks, alpha=alpha, default=default).user_values
+            return _half_life(metric, ranks).user_values
         case _:
             return _BY_KEY[metric.key](ranks, ns)[:, 0]
 
@@ -85,9 +85,18 @@ def overall(metric: Metric, ranks: Ranks) -> Overall:
         return means
     value: float | None = means.value
     if metric.key == "half-life":
-        value = half_life(ranks, alpha=float(metric.option("alpha")), default=float(metric.option("default"))).value
+        value = _half_life(metric, ranks).value
     elif metric.key == "f-beta" and metric.option("of") == "means":
         ns = [metric.n or 1]
         of_means = [mean_of_users(kind(ranks, ns)[:, 0]).value for kind in (precision, recall)]
         value = float(f_of(np.array(of_means[0]), np.array(of_means[1]), float(metric.option("beta"))))
     return Overall(value=value, n_users=means.n_users, n_empty=means.n_empty)
+
+
+def _half_life(metric: Metric, ranks: Ranks) -> HalfLife:
+    """Compute half-life utility with the metric's choices."""
+    choices = dict(metric.options)
+    default = float(choices["default"])
+    if "viewed" in choices:
+        return half_life(ranks, default=default, viewed=probabilities(str(choices["viewed"])))
+    return half_life(ranks, alpha=float(choices["alpha"]), default=default)

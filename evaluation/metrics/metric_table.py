@@ -36,20 +36,19 @@ def _choice(choice: Choice) -> str:
     return f"`{choice.name}` ({choice.limits()}; default {default}): {choice.description}"
 
 
-def _row(definition: Definition) -> str:
-    tasks = ", ".join(TASKS[task] for task in definition.tasks) or "—"
-    better = {"higher": "higher", "lower": "lower", "neither": "—"}[definition.direction]
-    cells = (
-        f"`{name_of(definition)}`<br>{definition.title}",
-        f"$`{definition.formula}`$".replace("|", r"\vert "),
-        f"{_number(definition.low)} to {_number(definition.high)}",
-        better,
-        definition.empty,
-        f"{tasks}: {definition.why}",
-        "<br>".join(_choice(choice) for choice in definition.options) or "—",
-        "yes" if definition.has_user_values else "no",
-    )
-    return f"| {' | '.join(cells)} |"
+def _entry(definition: Definition) -> str:
+    tasks = ", ".join(TASKS[task] for task in definition.tasks)
+    better = {"higher": "; higher is better", "lower": "; lower is better", "neither": ""}[definition.direction]
+    facts = [
+        f"**Formula:** $`{definition.formula}`$",
+        f"**Range:** {_number(definition.low)} to {_number(definition.high)}{better}. "
+        f"{'One value per user.' if definition.has_user_values else 'No values of single users.'}",
+        f"**Undefined cases:** {definition.empty}",
+        f"**Task:** {tasks}: {definition.why}" if tasks else f"**Meaning:** {definition.why}",
+        *(f"**Choice** {_choice(choice)}" for choice in definition.options),
+        f"**Source:** {definition.source}",
+    ]
+    return "\n".join([f"### `{name_of(definition)}`\n", f"{definition.title}.\n", *(f"- {fact}" for fact in facts), ""])
 
 
 def table() -> str:
@@ -63,10 +62,7 @@ def table() -> str:
     parts = [HEAD]
     for group in dict.fromkeys(definition.group for definition in METRICS.values()):
         parts.append(f"## {group[0].upper()}{group[1:]}\n")
-        parts.append("| name | formula | range | better | empty case | task, and why | choices | by user |")
-        parts.append("|---|---|---|---|---|---|---|---|")
-        parts.extend(_row(definition) for definition in METRICS.values() if definition.group == group)
-        parts.append("")
+        parts.extend(_entry(definition) for definition in METRICS.values() if definition.group == group)
     return "\n".join(parts)
 
 

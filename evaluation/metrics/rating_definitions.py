@@ -18,12 +18,20 @@ _NO_PREDICTION = "Only predicted ratings count; undefined without one. Report th
 
 
 def _error(
-    key: str, title: str, formula: str, *, why: str, options: tuple[Choice, ...] = (_OVER,), empty: str = _NO_PREDICTION
+    key: str,
+    title: str,
+    formula: str,
+    *,
+    source: str,
+    why: str,
+    options: tuple[Choice, ...] = (_OVER,),
+    empty: str = _NO_PREDICTION,
 ) -> Definition:
     """Define an error of predicted ratings, with values of at least 0; lower is better."""
     return Definition(
         key=key,
         title=title,
+        source=source,
         group="rating",
         formula=formula,
         options=options,
@@ -41,24 +49,29 @@ RATINGS = (
         "mae",
         "Mean absolute error",
         r"\frac{1}{|W|} \sum |p - r|",
+        source="Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.1.",
         why="the mean distance of predictions from ratings, in rating points.",
     ),
     _error(
         "mse",
         "Mean squared error",
         r"\frac{1}{|W|} \sum (p - r)^2",
+        source="Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.1.",
         why="like the mean absolute error, but large errors weigh more.",
     ),
     _error(
         "rmse",
         "Root mean squared error",
         r"\sqrt{\frac{1}{|W|} \sum (p - r)^2}",
+        source="Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.1.",
         why="large errors weigh more, in rating points; ranks algorithms as the mean squared error does.",
     ),
     _error(
         "nmae",
         "Normalised mean absolute error",
         r"\frac{\mathrm{MAE}}{r_{\max} - r_{\min}}",
+        source="Goldberg, Roeder, Gupta & Perkins (2001), Information Retrieval 4:133-151, "
+        "doi:10.1023/A:1011419012209.",
         why="the mean absolute error as a share of the declared scale, for comparing datasets. Above 1 only if "
         "predictions are outside the scale.",
     ),
@@ -66,6 +79,7 @@ RATINGS = (
         "mae-extremes",
         "Mean absolute error on the extremes",
         r"\frac{1}{|W'|} \sum_{r \le r_{neg} \vee r \ge r_{pos}} |p - r|",
+        source="Shardanand & Maes (1995), CHI, doi:10.1145/223904.223931.",
         options=(
             Choice("negative", 2.0, "Ratings up to this one are extreme."),
             Choice("positive", 4.0, "Ratings from this one on are extreme."),
@@ -77,6 +91,7 @@ RATINGS = (
     Definition(
         key="prediction-coverage",
         title="Coverage of predictions",
+        source="Herlocker, Konstan, Terveen & Riedl (2004), TOIS 22(1):5-53, doi:10.1145/963770.963772.",
         group="rating",
         formula=r"|W| / |T|",
         options=(_OVER,),
@@ -91,22 +106,33 @@ WHOLE_LISTS = (
     Definition(
         key="half-life",
         title="Half-life utility",
+        source="Breese, Heckerman & Kadie (1998), UAI, section 3.1; Gunawardana & Shani (2009), JMLR "
+        "10:2935-2962, section 5.3.",
         group="whole list",
-        formula=r"\frac{\sum_a R_a}{\sum_a R_a^{\max}}, \quad R_a = \sum_j \frac{\max(u(a,j) - d, 0)}"
-        r"{2^{(j-1)/(\alpha-1)}}",
+        formula=r"\frac{\sum_a R_a}{\sum_a R_a^{\max}}, \quad R_a = \sum_j p_j \max(u(a,j) - d, 0), \quad "
+        r"p_j = 2^{-(j-1)/(\alpha-1)}",
         options=(
             Choice("alpha", 5.0, "The rank that is viewed with probability one half.", low=1.0, is_open=True),
             Choice("default", 0.0, "The default rating d; items rated up to d have no utility."),
+            Choice(
+                "viewed",
+                None,
+                "The known probabilities p_j of viewing ranks 1, 2, …, in place of alpha; none is above the one "
+                "before, and later ranks are not viewed. 1x3:.5 is 1 at ranks 1 to 3 and .5 at rank 4.",
+                is_by_rank=True,
+                replaces="alpha",
+            ),
         ),
         needs_n=False,
         empty="Undefined for users without an item of positive utility, who contribute to neither sum.",
         tasks=("utility", "some"),
-        why="the whole list, with a viewing probability that halves every alpha - 1 ranks; the utility may be binary, "
-        "graded, or monetary.",
+        why="the whole list, with a viewing probability that halves every alpha - 1 ranks or is known; the utility may "
+        "be binary, graded, or monetary.",
     ),
     Definition(
         key="spearman",
         title="Spearman's rho",
+        source="Herlocker, Konstan, Terveen & Riedl (2004), TOIS 22(1):5-53, section 4.3, doi:10.1145/963770.963772.",
         group="whole list",
         formula=r"\frac{\sum (u - \bar u)(u^p - \bar u^p)}{\sqrt{\sum (u - \bar u)^2 \sum (u^p - \bar u^p)^2}}",
         options=(_LEAST,),
@@ -120,6 +146,7 @@ WHOLE_LISTS = (
     Definition(
         key="kendall",
         title="Kendall's tau-b",
+        source="Kendall (1945), Biometrika 33(3):239-251.",
         group="whole list",
         formula=r"\frac{C - D}{\sqrt{(C + D + T_R)(C + D + T_P)}}",
         options=(_LEAST,),

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
 from core.errors import ParameterError
 from evaluation.metrics.catalogue import METRICS
@@ -47,6 +47,7 @@ class Metric:
     g: float | None = None  # generality, in [0, 1]; None: the share of relevant cases
     ties: Ties = "expected"
     # (name, value); every other choice of the definition; those left out are filled in with their defaults, in order.
+    # A choice without a default, or that another replaces, is left out.
     options: tuple[tuple[str, Value], ...] = ()
 
     def __post_init__(self) -> None:
@@ -70,9 +71,13 @@ class Metric:
         unknown = sorted(set(stated) - {option.name for option in options})
         if unknown:
             raise ParameterError(f"{self.key} has no choice of {unknown[0]}.")
+        replaced = {option.replaces for option in options if option.name in stated}
+        if refused := sorted(replaced & set(stated)):
+            raise ParameterError(f"{self.key} states {refused[0]} and what takes its place; remove one of the two.")
         filled = tuple(
             (option.name, option.check(stated.get(option.name, option.default), self.key))  # type: ignore[arg-type]
             for option in options
+            if option.name in stated or (option.default is not None and option.name not in replaced)
         )
         object.__setattr__(self, "options", filled)
 
@@ -80,7 +85,7 @@ class Metric:
         values: dict[str, Value | None] = {"g": self.g, "ties": self.ties, **dict(self.options)}
         stated = []
         for option in self.definition.options:
-            value = values[option.name]
+            value = values.get(option.name)
             if value is not None and (option.is_printed or value != option.default):
                 stated.append(f"{option.name}={written(float(value) if option.name == 'g' else value)}")
         length = "" if self.n is None else f"@{self.n}"
@@ -175,6 +180,19 @@ def metric(name: str) -> Metric:
         ties=ties,
         options=tuple(choices.items()),
     )
+
+
+def direction_of(name: str) -> Literal["higher", "lower", "neither"]:
+    """Which direction of a metric is better. Its name may lack the list length, as in tables of one length. Raises
+    ParameterError for an unknown metric.
+
+    Examples
+    --------
+    >>> direction_of("fallout"), direction_of("recall@5"), direction_of("rmse"), direction_of("recall(ties=served)")
+    ('lower', 'higher', 'lower', 'higher')
+    """
+    key = name.partition("@")[0].partition("(")[0]
+    return definition(_ALSO.get(key, key)).direction
 
 
 def choice_example(option: Choice) -> str:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from evaluation.protocols.cases import Cases
 
-FACTS = ("popularity_ranks", "profile_popularity")  # the names of their arrays
+# The names of their arrays; `list_profile_genres` has a row for each list, not for each case.
+FACTS = ("popularity_ranks", "profile_popularity", "list_profile_genres")
 
 
 def popularity_ranks(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDArray[np.int64]:

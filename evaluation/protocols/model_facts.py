@@ -29,6 +29,7 @@ class ModelFacts:
     # Sparse float array, shape (n_items, n_terms), or None; the items' features, by which lists are diverse; None where
     # there are none.
     item_terms: csr_array | None = None
+    item_genres: csr_array | None = None  # shape (n_items, n_genres); None where no item has a genre
 
     def popularity_of(self, users: NDArray[np.integer[Any]], items: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Training ratings of some items, as the model of each one's reader knows them.

@@ -214,6 +214,11 @@ def _of_lists(
         case "diversity":
             each = beyond_accuracy.diversity(lists, model.item_terms, n)
             return list_values.mean_of_users(each).value, each, ""
+        case "calibration" if model.item_genres is None:
+            return None, None, "the items have no genres"
+        case "calibration":
+            each = beyond_accuracy.calibration(lists, arrays["list_profile_genres"], model.item_genres, n)
+            return list_values.mean_of_users(each).value, each, ""
         case "serendipity":
             each = beyond_accuracy.serendipity(ranks, arrays["popularity_ranks"][cases.is_relevant], n)
             return list_values.mean_of_users(each).value, each, ""

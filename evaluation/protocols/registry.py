@@ -9,6 +9,7 @@ from typing import Any
 
 from core.errors import ParameterError
 from evaluation.metrics.definition import task_comment
+from recommenders.parameters import ParameterInfo
 
 TIES = ("expected", "worst", "best")
 MODES = ("sampled", "exact")
@@ -28,6 +29,25 @@ class Definition:
     barred: str  # which items are never candidates (`evaluation.protocols.cases.make_cases`)
     metrics: tuple[str, ...]  # keys of the metrics it measures
     usual: tuple[str, ...] = ()  # names of the default metrics; {n} is replaced by the list length
+
+    def described(self) -> tuple[ParameterInfo, ...]:
+        """Describe the settings in their order, for forms. A default of "" means that the dataset determines it, or
+        that there is none.
+        """
+        return tuple(self._described(name, default) for name, default in self.settings.items())
+
+    def _described(self, name: str, default: Any) -> ParameterInfo:
+        description, minimum, maximum = _DESCRIPTIONS[name]
+        is_open = name in _LIMITS or default is None
+        return ParameterInfo(
+            name=name,
+            type=float if is_open else type(default),
+            default="" if is_open else default,
+            description=description,
+            minimum=minimum,
+            maximum=maximum,
+            choices=self.words.get(name, ()),
+        )
 
     def completed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Fill in the defaults of the settings.
@@ -55,9 +75,34 @@ class Definition:
 
 
 _LIMITS = {"relevant": 5.0, "irrelevant": 1.0}
+# Each setting: its description, smallest and largest value.
+_DESCRIPTIONS: Mapping[str, tuple[str, float | None, float | None]] = MappingProxyType(
+    {
+        "relevant": (
+            "Lowest relevant rating. If empty, 5 on scales that end at 5, and else the highest rating of the scale.",
+            *(None, None),
+        ),
+        "irrelevant": (
+            "Highest irrelevant rating. If empty, 1 on scales that end at 5, and else the lowest rating of the scale.",
+            *(None, None),
+        ),
+        "negatives": ("Candidates per test item: unrated items drawn at random.", 1, None),
+        "ties": ("How equal scores count: their expected value, or the worst or best order.", None, None),
+        "g": ("Generality of the data, above 0 and below 1; if empty, that of the cases.", 0, 1),
+        "mode": (
+            "Candidates sampled, as published, or all unrated items, without sampling noise. Both are measured; this "
+            "one is shown in the table.",
+            *(None, None),
+        ),
+        "known": ("Whether items known from training are left out of lists, or recommended again.", None, None),
+        "utility": ("Utility of a hidden item: its rating, or the utility given with the dataset.", None, None),
+        "clip": ("Whether predictions are limited to the rating scale.", None, None),
+        "pairs": ("All pairs of users and items, or only pairs with a hidden rating.", None, None),
+    }
+)
 _LISTED = ("precision", "recall", "f-beta", "hit-rate", "ap", "rr", "dcg", "ndcg", "utility", "fpr", "fdr", "half-life")
 _ORDERS = ("spearman", "kendall")
-_BEYOND = ("catalogue-coverage", "gini", "novelty", "arp", "popularity-lift", "diversity", "serendipity")
+_BEYOND = ("catalogue-coverage", "gini", "novelty", "arp", "popularity-lift", "diversity", "calibration", "serendipity")
 
 PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
     {

@@ -99,7 +99,7 @@ def training_rows(digest: str) -> Ratings:
         (arrays["values"], arrays["indices"], arrays["indptr"]),
         shape=(stored.meta["n_users"], stored.meta["n_items"]),
     )
-    return Ratings(matrix, Scale(*stored.meta["scale"]))
+    return Ratings(matrix, Scale(*stored.meta["scale"]), arrays.get("counts"))
 
 
 def training_utilities(digest: str) -> NDArray[np.float64] | None:

@@ -15,11 +15,12 @@ from core.errors import ParallaxError
 from core.provenance import rng_for
 from evaluation.enums import RunStatus
 from evaluation.metrics import resampling
-from evaluation.metrics.registry import metric as named_metric
+from evaluation.metrics.registry import direction_of
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import metrics_by_user, model_rows, user_values
 from evaluation.selectors.runs import DEVELOPMENT
+from evaluation.sorting import DECIMALS
 from inference.corrections import Correction
 from inference.friedman import FriedmanResult, friedman, nemenyi
 from inference.hits_between import hit_tests_between
@@ -72,7 +73,7 @@ class PairedTests:
 
 def is_higher_better(metric: str) -> bool:
     """Whether higher values of a metric are better."""
-    return named_metric(metric if "@" in metric or "(" in metric else f"{metric}@5").definition.direction != "lower"
+    return direction_of(metric) != "lower"
 
 
 def paired_tests(
@@ -104,7 +105,9 @@ def paired_tests(
         Line(label, *measured.get(label, (mean, None)), letters[label], result.n[label])
         for label, mean in means.items()
     ]
-    lines.sort(key=lambda line: (-1 if is_higher else 1) * (means[line.label] if line.value is None else line.value))
+    sign = -1 if is_higher else 1
+    # As printed: algorithms with the same printed value stay in the order of the run.
+    lines.sort(key=lambda line: sign * round(means[line.label] if line.value is None else line.value, DECIMALS))
     together = friedman(by_label)
     return PairedTests(
         metric=metric,
@@ -159,7 +162,16 @@ def intervals(
     values = {row.label: row.cells[metric].value for row in rows if metric in row.cells}
     if run.protocol["name"] == "one-plus-random":
         return {
-            row.label: (values[row.label], _case_interval(run, row.users_digest, metric))
+            row.label: (
+                values[row.label],
+                case_interval(
+                    artefacts.load("results", row.users_digest).arrays,
+                    metric,
+                    n=run.n,
+                    g=run.protocol["g"],
+                    rng=rng_for(run.seed, "intervals"),
+                ),
+            )
             for row in rows
             if metric in HITS
         }
@@ -168,30 +180,40 @@ def intervals(
     by_user = user_values(run, metric, profile_length)
     lines = {}
     for column, label in enumerate(by_user.labels):
-        interval = mean_interval(by_user.values[:, column], RESAMPLES, rng_for(run.seed, "intervals"))
         value = values.get(label)
-        is_mean = isinstance(interval, UserInterval) and value is not None and abs(interval.value - value) < SAME
-        lines[label] = (value, interval if is_mean and isinstance(interval, UserInterval) else None)
+        rng = rng_for(run.seed, "intervals")
+        lines[label] = (value, interval_of_mean(value, by_user.values[:, column], rng=rng))
     return lines
 
 
-def _case_interval(run: EvaluationRun, digest: str, metric: str) -> UserInterval | None:
-    """Return the interval of a metric over cases, from sums of hits and cases over resampled users."""
-    arrays = artefacts.load("results", digest).arrays
+def interval_of_mean(
+    value: float | None, user_values: NDArray[np.float64], *, rng: np.random.Generator
+) -> UserInterval | None:
+    """Return the bootstrap interval of a metric's value if it is the mean of the values by user, otherwise None."""
+    interval = mean_interval(user_values, RESAMPLES, rng)
+    is_mean = isinstance(interval, UserInterval) and value is not None and abs(interval.value - value) < SAME
+    return interval if is_mean and isinstance(interval, UserInterval) else None
+
+
+def case_interval(
+    arrays: Mapping[str, NDArray[Any]], metric: str, *, n: int, g: float | None, rng: np.random.Generator
+) -> UserInterval | None:
+    """Return the interval of a metric over cases, from sums of hits and cases over resampled users. `metric` is one of
+    `HITS`; `arrays` are those of `evaluation.protocols.outcomes` under one-plus-random.
+    """
     users = np.union1d(arrays["recall_users"], arrays["fallout_users"])
     parts = np.zeros((len(users), 4))
     for column, kind in ((0, "recall"), (2, "fallout")):
         rows = np.searchsorted(users, arrays[f"{kind}_users"])
         parts[rows, column + 1] = arrays[f"{kind}_n_cases"]
-        parts[rows, column] = arrays[f"{kind}_values"][:, run.n - 1] * arrays[f"{kind}_n_cases"]
-    g = run.protocol["g"]
+        parts[rows, column] = arrays[f"{kind}_values"][:, n - 1] * arrays[f"{kind}_n_cases"]
     statistics: dict[str, Callable[[Any], Any]] = {
         "recall": resampling.recall_of_sums,
         "fallout": resampling.fallout_of_sums,
         "precision-raghavan": resampling.precision_of_sums(g),
         "f": resampling.f_of_sums(g),
     }
-    interval = pooled_interval(parts, statistics[metric], RESAMPLES, rng_for(run.seed, "intervals"))
+    interval = pooled_interval(parts, statistics[metric], RESAMPLES, rng)
     return interval if isinstance(interval, UserInterval) else None
 
 

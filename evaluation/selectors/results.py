@@ -16,6 +16,7 @@ from core.errors import ParallaxError
 from evaluation.enums import PartKind
 from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun, MetricResult, RunPart
+from evaluation.reported_kinds import RATING_PREDICTION, tested_kinds
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.runs import measured_algorithms, metric_names
 
@@ -29,6 +30,7 @@ _REPORTED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "f": "f",
         },
         "full-ranking": {"recall": "recall@{n}", "precision": "precision@{n}", "f": "f-beta@{n}"},
+        RATING_PREDICTION: {"rmse": "rmse", "mae": "mae"},
     }
 )
 REPORTED_PROTOCOLS = tuple(_REPORTED)
@@ -202,26 +204,29 @@ def is_pooled(run: EvaluationRun) -> bool:
 
 def reported_metrics(run: EvaluationRun) -> dict[str, str]:
     """Return the stored names of the metrics of a report that the run measured, by their names there: recall, fallout,
-    precision and f.
+    precision and f, or rmse and mae.
 
-    Raises ParallaxError with code ``run.other_protocol``: the protocol has no recall of lists that are served. Code
-    ``run.no_recall``: the run did not measure recall at its list length.
+    Raises ParallaxError with code ``run.other_protocol``: the protocol measures neither lists that are served nor
+    predicted ratings. Code ``run.no_recall``: the run did not measure recall at its list length, or the root mean
+    squared error.
     """
     protocol = run.protocol["name"]
     if protocol not in _REPORTED:
+        *most, last = _REPORTED
         raise ParallaxError(
             "run.other_protocol",
-            f"Run {run.pk} was measured by {protocol}, which has no recall of whole lists, so no report can use it. "
-            f"Choose a run with {' or '.join(_REPORTED)}.",
+            f"Run {run.pk} was measured by {protocol}, which has no recall of whole lists and no errors of predicted "
+            f"ratings, so no report can use it. Choose a run with {', '.join(most)} or {last}.",
         )
     if protocol == "one-plus-random":
         return dict(_REPORTED[protocol])
     names = {kind: str(named_metric(name.format(n=run.n))) for kind, name in _REPORTED[protocol].items()}
     measured = metric_names(run)
-    if names["recall"] not in measured:
+    needed = names[tested_kinds(run.protocol)[0]]
+    if needed not in measured:
         raise ParallaxError(
             "run.no_recall",
-            f"Run {run.pk} did not measure {names['recall']}, which a report needs. Evaluate the algorithms again with "
+            f"Run {run.pk} did not measure {needed}, which a report needs. Evaluate the algorithms again with "
             "this metric among the metrics, which uses the trained models again.",
         )
     return {kind: name for kind, name in names.items() if name in measured}

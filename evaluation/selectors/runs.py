@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from catalog.models import DatasetVersion
+from catalog.models import Dataset, DatasetVersion
 from core.errors import ParallaxError
 from evaluation.enums import RUN_OPEN, PartKind, PartStatus, RunStatus
 from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.protocols import registry as protocols
+from evaluation.sorting import Sorting
 
 
 @dataclass(frozen=True)
@@ -79,21 +81,49 @@ def runs_by_time() -> QuerySet[EvaluationRun]:
     )
 
 
+RUN_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "run": ("pk",),
+    "status": ("status", "-pk"),
+    "dataset": ("version__dataset__title", "version__number", "-pk"),
+    "protocol": ("protocol__name", "-pk"),
+    "algorithms": ("n_algorithms", "-pk"),
+    "created": ("created_at", "pk"),
+}
+
+
+def listed_runs(*, dataset: str, protocol: str, status: str, order: Sorting) -> QuerySet[EvaluationRun]:
+    """Return the runs of a dataset, a protocol and a status (empty: any), newest first or by a column."""
+    chosen = {"version__dataset__name": dataset, "protocol__name": protocol, "status": status}
+    runs = runs_by_time().filter(**{name: value for name, value in chosen.items() if value})
+    if not order.key:
+        return runs
+    first, *rest = RUN_COLUMNS[order.key]
+    return runs.order_by(f"-{first}" if order.is_descending else first, *rest)
+
+
+def datasets_with_runs() -> list[tuple[str, str]]:
+    """Return the name and the title of every dataset that has runs, by title."""
+    datasets = Dataset.objects.filter(versions__runs__isnull=False)
+    return list(datasets.order_by("title", "name").values_list("name", "title").distinct())
+
+
 def succeeded_runs() -> QuerySet[EvaluationRun]:
     """Return the succeeded runs, newest first, with their datasets."""
     done = EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED)
     return done.select_related("version__dataset").order_by("-pk")
 
 
-def newest_succeeded_run(version: DatasetVersion) -> EvaluationRun | None:
-    """Return the newest succeeded run of "one plus random" on `version`, which studies use, or None."""
-    return (
-        EvaluationRun.objects.filter(
-            version=version, status=RunStatus.SUCCEEDED, protocol__name="one-plus-random", split__name="probe"
-        )
-        .order_by("-finished_at", "-pk")
-        .first()
+def newest_succeeded_run(version: DatasetVersion, *, n_algorithms: int | None = None) -> EvaluationRun | None:
+    """Return the newest succeeded run of "one plus random" on `version`, which studies use, or None.
+
+    `n_algorithms` leaves out the runs of more or fewer algorithms.
+    """
+    runs = EvaluationRun.objects.filter(
+        version=version, status=RunStatus.SUCCEEDED, protocol__name="one-plus-random", split__name="probe"
     )
+    if n_algorithms is not None:
+        runs = runs.annotate(n_algorithms=Count("algorithms")).filter(n_algorithms=n_algorithms)
+    return runs.order_by("-finished_at", "-pk").first()
 
 
 def algorithms_of(run: EvaluationRun) -> QuerySet[RunAlgorithm]:

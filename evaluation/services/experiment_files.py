@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from charting import render
 from core.errors import ParallaxError
@@ -13,6 +14,7 @@ from documents.blocks import Figure
 from documents.delimited import table_csv
 from documents.html import page
 from documents.markdown import document_markdown, table_markdown
+from evaluation.charts import score_by_size
 from evaluation.enums import RunStatus
 from evaluation.experiments.claim_verdicts import Judgement, judge_claims
 from evaluation.experiments.outcome import DatasetFacts, document, filled_table
@@ -68,6 +70,17 @@ def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun
         figures.append(Figure(figure.key, spec, drawing=render.svg(spec)))
         contents[f"figures/{figure.key}.svg"] = figures[-1].drawing.encode()
         contents[f"figures/{figure.key}.png"] = render.png(spec, ppi=144)
+    for number, (name, _, choice) in enumerate(experiment.choices, start=1):
+        spec = score_by_size(
+            f"{name}{dataset.data_note}",
+            [(size.value, size.score) for size in choice.sizes],
+            parameter=choice.parameter,
+            criterion=choice.criterion,
+            chosen=choice.chosen,
+        )["light"]
+        figures.append(Figure(f"sizes-{number}", spec, drawing=render.svg(spec)))
+        contents[f"figures/sizes-{number}.svg"] = figures[-1].drawing.encode()
+        contents[f"figures/sizes-{number}.png"] = render.png(spec, ppi=144)
     for table in experiment.tables:
         filled = filled_table(experiment, table, numbers, dataset)
         contents[f"tables/{table.key}.csv"] = table_csv(filled).encode()
@@ -84,7 +97,7 @@ def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun
 def _json(
     experiment: Experiment, results: ExperimentResults, dataset: DatasetFacts, judgements: tuple[Judgement, ...]
 ) -> bytes:
-    contents = {
+    contents: dict[str, Any] = {
         "experiment": experiment.key,
         "title": experiment.title,
         "source": experiment.source,
@@ -118,6 +131,12 @@ def _json(
         },
         "runs": {key: run_document(run) for key, run in results.runs.items()},
     }
+    if experiment.choices:
+        contents["sizes"] = [
+            {"name": name, "runs": [key for key, plan in experiment.runs.items() if plan.chosen.get(name) == choice]}
+            | asdict(choice)
+            for name, _, choice in experiment.choices
+        ]
     return (json.dumps(contents, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 

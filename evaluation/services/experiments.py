@@ -165,5 +165,4 @@ def _quantities(experiment: Experiment) -> Iterator[tuple[str, Quantity]]:
 
 
 def _algorithms(experiment: Experiment, plan: PlannedRun) -> list[tuple[str, dict[str, Any]]]:
-    chosen = [experiment.contenders[name] for name in plan.contenders]
-    return [(contender.algorithm, dict(contender.params)) for contender in chosen]
+    return [(experiment.contenders[name].algorithm, experiment.params_in(plan, name)) for name in plan.contenders]

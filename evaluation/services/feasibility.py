@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog.models import DatasetVersion
-from catalog.selectors.ratings import features_of, mean_utilities
+from catalog.selectors.ratings import are_counted, features_of, mean_utilities
 from core import artefacts
 from core.errors import DataError, ParameterError
+from evaluation.selectors.title_words import title_comment
 from evaluation.splitting.reserved_users import reserve
 from recommenders import registry
+from recommenders.base import TitleWords
 from recommenders.data import ItemFeatures
 from recommenders.data_limits import TrainingSize
 from recommenders.expected_utility import with_utilities
@@ -19,7 +21,9 @@ from recommenders.expected_utility import with_utilities
 
 @dataclass(frozen=True)
 class Feasible:
-    """Key, complete parameters and label of each algorithm; `comments` names each default that was lowered."""
+    """Key, complete parameters and label of each algorithm; `comments` names each default that was lowered, and each
+    algorithm whose only content are titles.
+    """
 
     algorithms: list[tuple[str, dict[str, Any], str]]
     comments: list[str]
@@ -39,34 +43,37 @@ def feasible_algorithms(
     algorithms that cannot be trained on these data, each with the parameter, its value and the largest possible.
     """
     n_users = _training_users(version, split, reserved, seed)
+    is_counted = split["name"] != "file" and are_counted(version)
     chosen: list[tuple[str, dict[str, Any], str]] = []
     comments: list[str] = []
     refusals: list[str] = []
     for key, values in algorithms:
         kind, defaults = registry.algorithm(key), registry.params_of(key, values)
-        features = _features(version) if kind.takes_features(defaults) else None
+        features = _features(version, kind.title_words(defaults)) if kind.takes_features(defaults) else None
+        size = TrainingSize(n_users, version.n_items, features, is_counted)
         try:
-            params = registry.feasible_params(key, values, TrainingSize(n_users, version.n_items, features))
+            params = registry.feasible_params(key, values, size)
         except (ParameterError, DataError) as refusal:
             refusals.append(str(refusal))
             continue
         label = kind.label(params)
         lowered = {name: value for name, value in params.as_dict().items() if value != getattr(defaults, name)}
-        limits = kind.limits(TrainingSize(n_users, version.n_items, features)) if lowered else {}
+        limits = kind.limits(size) if lowered else {}
         comments += [
             f"{label} was trained with {name}={value} instead of the default of {getattr(defaults, name)}: it is the "
             f"largest possible value on these data, {limits[name].formula}."
             for name, value in lowered.items()
         ]
+        comments += filter(None, [title_comment(version, key, params.as_dict())])
         chosen.append((key, params.as_dict(), label))
     if refusals:
         raise ParameterError(" ".join(refusals))
     return Feasible(chosen, comments)
 
 
-def _features(version: DatasetVersion) -> ItemFeatures:
+def _features(version: DatasetVersion, titles: TitleWords) -> ItemFeatures:
     """Return the item features for training, with a table of utilities if rows have a utility."""
-    features, utilities = features_of(version), mean_utilities(version)
+    features, utilities = features_of(version, titles), mean_utilities(version)
     return features if utilities is None else with_utilities(features, utilities)
 
 

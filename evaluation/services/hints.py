@@ -9,6 +9,6 @@ MAX_HINTS = 16  # per call; further workers are woken by the next fit or by the 
 
 
 def hint(*, run: EvaluationRun, n: int = 1) -> None:
-    """Notify up to `n` workers, on the run's own queue or the default queue, that `run` has work."""
+    """Notify up to `n` workers, on the run's own queue or the queue of long work, that `run` has work."""
     for _ in range(min(n, MAX_HINTS)):
         enqueue_on_commit("evaluation.work", queue=run.queue or None, run_id=run.pk)

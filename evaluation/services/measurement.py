@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core import artefacts
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun, RunPart
 from evaluation.protocols.blocks import Arrays, joined, measure_block
+from evaluation.protocols.cases import Cases
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.runs import longest_list
 from evaluation.services.numerics import numeric_threads
@@ -18,7 +21,8 @@ from evaluation.services.parts import Outcome
 from evaluation.services.runs import BLOCK_USERS
 from evaluation.services.serving import opened_model
 from evaluation.splitting.short_profiles import cut_profiles
-from recommenders.data import Profiles
+from recommenders.base import Algorithm
+from recommenders.data import Profiles, Ratings
 from recommenders.threads import each, one_library_thread
 
 
@@ -49,27 +53,53 @@ def measure(part: RunPart, check: Callable[[], None]) -> Outcome:
             run.protocol, cases, nothing, model.score(first), users[:1], popularity=model.popularity, longest=longest
         )
         started = time.perf_counter()
-
-        def block_of(at: int) -> Arrays:
-            check()
-            block = users[at : at + BLOCK_USERS]
-            profiles = Profiles.of(ratings, np.searchsorted(run_cases.profiled, block))
-            if part.profile_length:
-                shorter = cut_profiles(profiles.user_items, n=part.profile_length, seed=run.seed, users=block)
-                profiles = Profiles(shorter, ratings.scale)
-            rows = slice(
-                int(np.searchsorted(cases.users, block[0], side="left")),
-                int(np.searchsorted(cases.users, block[-1], side="right")),
-            )
-            scores = model.score(profiles)
-            return measure_block(run.protocol, cases, rows, scores, block, popularity=model.popularity, longest=longest)
-
-        with one_library_thread():
-            blocks = each(block_of, range(0, len(users), BLOCK_USERS))
-        measured = joined(run.protocol, blocks)
+        measured = measure_users(
+            run,
+            cases,
+            users,
+            model=model,
+            ratings=ratings,
+            profiled=run_cases.profiled,
+            profile_length=part.profile_length,
+            check=check,
+        )
         seconds = time.perf_counter() - started
     digest = artefacts.store("parts", measured, _part_facts(run, part))
     return Outcome(seconds=seconds, digest=digest)
+
+
+def measure_users(
+    run: EvaluationRun,
+    cases: Cases,
+    users: NDArray[np.integer[Any]],
+    *,
+    model: Algorithm,
+    ratings: Ratings,
+    profiled: NDArray[np.int64],
+    profile_length: int = 0,
+    check: Callable[[], None] = lambda: None,
+) -> Arrays:
+    """Measure all cases of some test users, ascending, in blocks. Row i of `ratings` belongs to the user
+    `profiled[i]`; `check` is called before each block.
+    """
+    longest = longest_list(run)
+
+    def block_of(at: int) -> Arrays:
+        check()
+        block = users[at : at + BLOCK_USERS]
+        profiles = Profiles.of(ratings, np.searchsorted(profiled, block))
+        if profile_length:
+            shorter = cut_profiles(profiles.user_items, n=profile_length, seed=run.seed, users=block)
+            profiles = Profiles(shorter, ratings.scale)
+        rows = slice(
+            int(np.searchsorted(cases.users, block[0], side="left")),
+            int(np.searchsorted(cases.users, block[-1], side="right")),
+        )
+        scores = model.score(profiles)
+        return measure_block(run.protocol, cases, rows, scores, block, popularity=model.popularity, longest=longest)
+
+    with one_library_thread():
+        return joined(run.protocol, each(block_of, range(0, len(users), BLOCK_USERS)))
 
 
 def _part_facts(run: EvaluationRun, part: RunPart) -> dict[str, int | str]:

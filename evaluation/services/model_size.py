@@ -31,9 +31,11 @@ def choose_size(
     seed: int,
     threads: int,
     run: EvaluationRun | None = None,
+    training_digest: str = "",
     progress: Progress = silent,
 ) -> Choice:
-    """Compare sizes of an algorithm on all ratings of a dataset, or on the training ratings of a run.
+    """Compare sizes of an algorithm on all ratings of a dataset, on the training ratings of a run, or on stored ones
+    of the dataset (`training_digest`).
 
     Raises ParallaxError with code ``choice.bad_input``: invalid parameters or data; ``model.too_large``: the largest
     size exceeds the memory; ``run.not_prepared``: the run has no training side yet; ``choice.other_dataset``: the run
@@ -43,12 +45,15 @@ def choose_size(
         raise ParallaxError(
             "choice.other_dataset", f"Run {run.pk} uses {run.version}. Choose on that dataset, or omit the run."
         )
-    ratings = ratings_of(version) if run is None else training_rows(cases_of(run).training_digest)
+    if run is not None:
+        training_digest = cases_of(run).training_digest
+    ratings = training_rows(training_digest) if training_digest else ratings_of(version)
     features = None
     try:
         if algorithm in SIZES:
-            if registry.algorithm(algorithm).needs_features:
-                features = features_of(version)
+            kind = registry.algorithm(algorithm)
+            if kind.needs_features:
+                features = features_of(version, kind.title_words(registry.params_of(algorithm, params)))
             sizes = usual_sizes(algorithm, ratings, features) if values is None else values
             largest = {**params, SIZES[algorithm].parameter: max(sizes, default=1)}
             check_memory(algorithm=algorithm, params=largest, ratings=ratings, features=features)

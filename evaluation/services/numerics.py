@@ -56,17 +56,22 @@ def load_kernels(algorithm: str) -> None:
         import_module(LIBRARIES[algorithm])
 
 
+def kernel_modules() -> Iterator[str]:
+    """The names of all modules of compiled loops."""
+    for package in ("recommenders.kernels", "catalog.importers.kernels"):
+        for module in sorted(module.name for module in pkgutil.iter_modules(import_module(package).__path__)):
+            yield f"{package}.{module}"
+    yield "evaluation.protocols.kernels"
+
+
 def compile_kernels() -> Iterator[str]:
     """Compile every loop that is not in the cache yet, yielding the name of each module when done.
 
     Importing a module of loops compiles it, because the loops have explicit signatures.
     """
-    for package in ("recommenders.kernels", "catalog.importers.kernels"):
-        for module in sorted(module.name for module in pkgutil.iter_modules(import_module(package).__path__)):
-            import_module(f"{package}.{module}")
-            yield f"{package}.{module}"
-    import_module("evaluation.protocols.kernels")
-    yield "evaluation.protocols.kernels"
+    for module in kernel_modules():
+        import_module(module)
+        yield module
 
 
 def environment() -> dict[str, str]:

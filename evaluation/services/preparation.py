@@ -187,7 +187,7 @@ def _refusals(
         try:
             kind.check(
                 registry.params_of(algorithm.algorithm, algorithm.params),
-                TrainingSize(training.n_users, training.n_items, features),
+                TrainingSize(training.n_users, training.n_items, features, training.counts is not None),
             )
             check_memory(algorithm=algorithm.algorithm, params=algorithm.params, ratings=training, features=features)
         except (ParameterError, DataError, ParallaxError) as refusal:

@@ -15,11 +15,12 @@ from django.utils import timezone
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from catalog.selectors.ratings import content_terms
+from catalog.selectors.ratings import content_terms, genre_terms
 from core import artefacts
 from core.errors import ParallaxError
 from core.transitions import move
 from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
+from evaluation.metrics.beyond_accuracy import genre_distribution
 from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun, MetricResult, RunAlgorithm, RunPart
 from evaluation.protocols.blocks import Arrays, joined
@@ -48,6 +49,7 @@ class TrainingSides:
     popularity: NDArray[np.int64]
     n_users: NDArray[np.int64]
     item_terms: csr_array | None
+    item_genres: csr_array | None
     case_facts: tuple[Arrays, ...]  # of each fold; arrays by case that metrics need, as `protocols.case_facts` has them
 
 
@@ -82,31 +84,52 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
 
 def training_sides(run: EvaluationRun, folds: Sequence[RunCases]) -> TrainingSides:
     """Collect the facts about the training ratings of each fold that the run's metrics need."""
+    return sides_of(
+        run,
+        [
+            (fold.cases, training_rows(fold.training_digest), training_rows(fold.profiles_digest), fold.profiled)
+            for fold in folds
+        ],
+    )
+
+
+def sides_of(run: EvaluationRun, folds: Sequence[tuple[Cases, Ratings, Ratings, NDArray[np.int64]]]) -> TrainingSides:
+    """As `training_sides`, of each fold's cases, training rows and profiles, with the user of each profile."""
     keys = {named_metric(name).key for name in metric_names(run)}
-    counts, sizes, facts = [], [], []
-    for run_cases in folds:
-        ratings = training_rows(run_cases.training_digest)
-        counts.append(ratings.item_counts)
-        sizes.append(ratings.n_users)
-        facts.append(_case_facts(run_cases, ratings, keys) if run.protocol["name"] == "full-ranking" else {})
+    of_cases = keys if run.protocol["name"] == "full-ranking" else ()
+    genres = genre_terms(run.version) if "calibration" in of_cases else None
+    facts = [_case_facts(*fold, keys=of_cases, item_genres=genres) for fold in folds]
+    trainings = [ratings for _, ratings, _, _ in folds]
     return TrainingSides(
-        low=ratings.scale.low,
-        high=ratings.scale.high,
-        popularity=np.stack(counts),
-        n_users=np.array(sizes, dtype=np.int64),
+        low=trainings[0].scale.low,
+        high=trainings[0].scale.high,
+        popularity=np.stack([ratings.item_counts for ratings in trainings]),
+        n_users=np.array([ratings.n_users for ratings in trainings], dtype=np.int64),
         item_terms=content_terms(run.version) if "diversity" in keys else None,
+        item_genres=genres,
         case_facts=tuple(facts),
     )
 
 
-def _case_facts(run_cases: RunCases, ratings: Ratings, keys: Collection[str]) -> Arrays:
-    """Compute the arrays by case that the metrics `keys` of whole lists need beside the measurements."""
+def _case_facts(
+    cases: Cases,
+    ratings: Ratings,
+    profiles: Ratings,
+    profiled: NDArray[np.int64],
+    *,
+    keys: Collection[str],
+    item_genres: csr_array | None,
+) -> Arrays:
+    """Compute the arrays by case, or by list, that the metrics `keys` of whole lists need beside the measurements."""
     facts: Arrays = {}
     if "serendipity" in keys:
-        facts["popularity_ranks"] = popularity_ranks(run_cases.cases, ratings.item_counts)
+        facts["popularity_ranks"] = popularity_ranks(cases, ratings.item_counts)
     if "popularity-lift" in keys:
-        of_profiles = profile_popularity(training_rows(run_cases.profiles_digest).user_items, ratings.item_counts)
-        facts["profile_popularity"] = of_profiles[np.searchsorted(run_cases.profiled, run_cases.cases.users)]
+        of_profiles = profile_popularity(profiles.user_items, ratings.item_counts)
+        facts["profile_popularity"] = of_profiles[np.searchsorted(profiled, cases.users)]
+    if item_genres is not None:
+        rows = np.searchsorted(profiled, np.unique(cases.users))
+        facts["list_profile_genres"] = genre_distribution(profiles.user_items[rows], item_genres)
     return facts
 
 
@@ -195,6 +218,7 @@ def outcomes_of(
             popularity=sides.popularity,
             n_users=sides.n_users,
             item_terms=sides.item_terms,
+            item_genres=sides.item_genres,
         ),
         are_curves_kept=are_curves_kept,
     )

@@ -74,7 +74,7 @@ def make_holdouts(*, run: EvaluationRun) -> Iterator[Holdout]:
     spec = spec_of(run.split)
     times = timestamps_of(run.version) if spec.needs_times else None
     rows = RatingRows.of(ratings.user_items, times=times, reserved=reserved)
-    for partition in partitions(spec, rows, run.seed, _probe_pairs(run)):
+    for partition in partitions(spec, rows, run.seed, probe_pairs(run)):
         refuse_leaks(rows, partition)
         yield _holdout(run, spec, rows, partition, ratings)
 
@@ -84,7 +84,7 @@ def _holdout(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: P
     reserved = rows.reserved
     known = partition.profiles(ratings.user_items) if len(partition.profile) else None
     training = part_of(ratings.user_items, partition.train)
-    cases = _cases(run, spec, rows, partition, training if known is None else known)
+    cases = partition_cases(run, spec, rows, partition, training if known is None else known)
     profiled = np.unique(rows.users[partition.profile]).astype(np.int64)
     trained = np.setdiff1d(np.arange(ratings.n_users, dtype=np.int64), np.union1d(reserved, profiled))
     left_out = {"reserved users": len(reserved), RESERVED: 0, **partition.left_out, **cases.left_out}
@@ -98,7 +98,11 @@ def _holdout(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: P
         n_hidden=len(partition.hidden),
         profiles=None if known is None else Ratings(known[profiled], ratings.scale),
         profiled=None if known is None else profiled,
-        training=Ratings(training[trained] if len(trained) < ratings.n_users else training, ratings.scale),
+        training=Ratings(
+            training[trained] if len(trained) < ratings.n_users else training,
+            ratings.scale,
+            _training_counts(ratings, partition, trained),
+        ),
         trained=trained,
         reserved=reserved.astype(np.int64),
         cases=cases,
@@ -109,12 +113,22 @@ def _holdout(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: P
     )
 
 
+def _training_counts(ratings: Ratings, partition: Partition, trained: NDArray[np.int64]) -> NDArray[np.int32] | None:
+    """Return how often each training pair was observed; a hidden pair hides all its observations."""
+    if ratings.counts is None:
+        return None
+    stored = ratings.user_items
+    observed = csr_array((ratings.counts, stored.indices, stored.indptr), shape=stored.shape)
+    return np.asarray(part_of(observed, partition.train)[trained].data, dtype=np.int32)
+
+
 def spec_of(split: Mapping[str, Any]) -> SplitSpec:
     """Parse the split of a run; a probe list is identified by the digest it is stored under."""
     return split_spec(str(split["name"]), {name: value for name, value in split.items() if name != "name"})
 
 
-def _probe_pairs(run: EvaluationRun) -> Pairs | None:
+def probe_pairs(run: EvaluationRun) -> Pairs | None:
+    """Return the users and items of the run's probe list, if it names one. Raises DataError: the dataset has none."""
     if not run.split.get("list"):
         return None
     if run.split["list"] == OWN_LIST:
@@ -126,7 +140,7 @@ def _probe_pairs(run: EvaluationRun) -> Pairs | None:
     return np.asarray(stored["users"]), np.asarray(stored["items"])
 
 
-def _cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Partition, known: Any) -> Cases:
+def partition_cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Partition, known: Any) -> Cases:
     """Return the hidden ratings as cases; cold-start splits define relevance and the candidate items themselves.
 
     `known` is the matrix of the ratings by which test users are scored.

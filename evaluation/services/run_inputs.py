@@ -12,6 +12,7 @@ from catalog.selectors.ratings import probe_of
 from core.errors import ParallaxError, ParameterError
 from core.provenance import digest_of
 from evaluation.metrics.registry import Metric, metric
+from evaluation.models import LONGEST_METRIC_NAME
 from evaluation.protocols import registry as protocols
 from evaluation.services.feasibility import feasible_algorithms
 from evaluation.splitting.folds import DEPENDENCE
@@ -21,6 +22,7 @@ from recommenders import registry
 OWN_LIST = "dataset"  # instead of a digest: the probe list published with the dataset
 NO_LIST = "{} has no probe list. Pass a file of pairs to the command evaluate (probe:list=FILE), or give a share."
 MAX_N = 100
+FIVE_STARS = 5.0  # the highest rating for which the default limits are made
 MAX_MODELS = 500  # trained by one run
 SEED_LIMIT = 2**63
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -56,7 +58,7 @@ def check_inputs(
     """
     parsed = _parsed_algorithms(algorithms)
     definition = protocols.protocol(str(protocol.get("name", "")))
-    checked_protocol = definition.completed(protocol)
+    checked_protocol = complete_protocol(version, protocol)
     if not 0 <= reserve < 1:
         raise ParameterError(f"The share of reserved users is {reserve}; it must be at least 0 and below 1.")
     if not 1 <= n <= MAX_N:
@@ -64,7 +66,6 @@ def check_inputs(
     if not 0 <= seed < SEED_LIMIT:
         raise ParameterError("The seed must be a whole number from 0 to 9223372036854775807.")
     checked_split = _split(version, split, checked_protocol, reserve)
-    _check_protocol(checked_protocol, version)
     lengths = sorted({int(length) for length in profile_lengths})
     if any(not 1 <= length <= 1000 for length in lengths):
         raise ParameterError(
@@ -234,6 +235,23 @@ def _checked_digest(text: Any) -> str:
     return str(text)
 
 
+def limits_of(version: DatasetVersion) -> dict[str, float]:
+    """The limits of relevant and irrelevant ratings on scales that do not end at 5: the highest and the lowest point.
+
+    Empty where the protocols' own limits hold, 5 and 1, and for usage data, which have none.
+    """
+    low, high = version.scale_low, version.scale_high
+    return {} if high == FIVE_STARS or low == high else {"relevant": high, "irrelevant": low}
+
+
+def complete_protocol(version: DatasetVersion, protocol: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a protocol with their defaults on a dataset. Raises ParameterError for an invalid one."""
+    definition = protocols.protocol(str(protocol.get("name", "")))
+    complete = definition.completed({**limits_of(version), **protocol})
+    _check_protocol(complete, version)
+    return complete
+
+
 def _check_protocol(protocol: dict[str, Any], version: DatasetVersion) -> None:
     if version.scale_low == version.scale_high:
         _set_usage_limits(protocol, version.scale_high)
@@ -288,6 +306,11 @@ def _check_metric(measure: Metric, definition: protocols.Definition, protocol: M
         )
     if measure.n is not None and measure.n > MAX_N:
         raise ParameterError(f"The list of {measure} is longer than {MAX_N}, the maximum.")
+    if len(str(measure)) > LONGEST_METRIC_NAME:
+        raise ParameterError(
+            f"The name {measure} has {len(str(measure))} characters; at most {LONGEST_METRIC_NAME} are stored. Give "
+            "its choices fewer values or digits."
+        )
     if measure.ties != protocol.get("ties", "expected"):
         raise ParameterError(f"{measure} counts ties as {measure.ties}, the run as {protocol.get('ties', 'expected')}.")
     if "g" in measure.definition.choices and measure.g != protocol.get("g"):

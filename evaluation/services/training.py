@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class TrainingResult:
 
     model: TrainedModel
     was_reused: bool
+    comments: tuple[str, ...] = ()  # where the algorithm was checked here: what its parameters and content became
 
 
 def store_training_rows(*, ratings: Ratings, utilities: NDArray[np.float64] | None = None) -> str:
@@ -49,6 +50,7 @@ def store_training_rows(*, ratings: Ratings, utilities: NDArray[np.float64] | No
             "indices": np.asarray(matrix.indices, dtype=np.int32),
             "values": np.asarray(matrix.data, dtype=np.float32),
             **({} if utilities is None else {"utilities": utilities}),
+            **({} if ratings.counts is None else {"counts": np.asarray(ratings.counts, dtype=np.int32)}),
         },
         {
             "n_users": ratings.n_users,
@@ -115,9 +117,10 @@ def features_for(
 
     If rows have a utility, item utilities come from the training rows alone, so that hidden rows do not leak.
     """
-    if not registry.algorithm(algorithm).takes_features(registry.params_of(algorithm, params)):
+    kind, chosen = registry.algorithm(algorithm), registry.params_of(algorithm, params)
+    if not kind.takes_features(chosen):
         return None
-    features = features_of(version)
+    features = features_of(version, kind.title_words(chosen))
     utilities = training_utilities(training_digest)
     return features if utilities is None else with_utilities(features, utilities)
 
@@ -156,14 +159,15 @@ def train_or_reuse(
     chosen = registry.params_of(algorithm, params)
     ratings = training_rows(training_digest)
     features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
-    check_memory(algorithm=algorithm, params=params, ratings=ratings, features=features)
-    own_seed = training_seed(seed=seed, algorithm=algorithm, params=params)
-    rng = np.random.Generator(np.random.PCG64(own_seed))
-    load_kernels(algorithm)
-    with numeric_threads(threads):
-        started = time.perf_counter()
-        fitted = kind.fit(ratings, chosen, features=features, rng=rng, progress=progress)
-        seconds = time.perf_counter() - started
+    fitted, seconds = fit(
+        ratings=ratings,
+        features=features,
+        algorithm=algorithm,
+        params=params,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+    )
     digest = artefacts.store(
         "models",
         fitted.state(),
@@ -185,7 +189,7 @@ def train_or_reuse(
                 algorithm_version=kind.version,
                 params=dict(params),
                 label=kind.label(chosen),
-                seed=own_seed,
+                seed=training_seed(seed=seed, algorithm=algorithm, params=params),
                 threads=threads,
                 training_digest=training_digest,
                 fit_seconds=seconds,
@@ -194,6 +198,28 @@ def train_or_reuse(
         # Another worker has fitted the same recipe meanwhile; use its row.
         return TrainingResult(TrainedModel.objects.get(recipe=recipe), was_reused=True)
     return TrainingResult(model, was_reused=False)
+
+
+def fit(
+    *,
+    ratings: Ratings,
+    features: ItemFeatures | None,
+    algorithm: str,
+    params: Mapping[str, Any],
+    seed: int,
+    threads: int,
+    progress: Progress = silent,
+) -> tuple[Algorithm, float]:
+    """Fit an algorithm without storing it; return the model and the seconds it took. Raises as `train_or_reuse`."""
+    check_memory(algorithm=algorithm, params=params, ratings=ratings, features=features)
+    rng = np.random.Generator(np.random.PCG64(training_seed(seed=seed, algorithm=algorithm, params=params)))
+    load_kernels(algorithm)
+    with numeric_threads(threads):
+        started = time.perf_counter()
+        fitted = registry.algorithm(algorithm).fit(
+            ratings, registry.params_of(algorithm, params), features=features, rng=rng, progress=progress
+        )
+        return fitted, time.perf_counter() - started
 
 
 def train_on_everything(
@@ -216,7 +242,7 @@ def train_on_everything(
         )
         ((_, complete, _),) = feasible.algorithms
         digest = store_training_rows(ratings=ratings_of(version), utilities=mean_utilities(version))
-        return train_or_reuse(
+        result = train_or_reuse(
             version=version,
             training_digest=digest,
             algorithm=algorithm,
@@ -225,5 +251,6 @@ def train_on_everything(
             threads=threads,
             progress=progress,
         )
+        return replace(result, comments=tuple(feasible.comments))
     except (ParameterError, DataError) as refusal:
         raise ParallaxError("model.bad_input", str(refusal)) from refusal

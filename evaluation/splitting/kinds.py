@@ -169,7 +169,11 @@ SPLITS: Mapping[str, SplitKind] = MappingProxyType(
                 "All ratings of a share of the users: some of each are given as a profile, the others are tested.",
                 "Users are new to the models, and known by few ratings, as participants of a study are.",
                 lambda rows, o, seed, _: iter(
-                    [strangers(rows, share=o.share, given=o.given, hidden=o.hidden, seed=seed)]
+                    [
+                        strangers(
+                            rows, share=o.share, given=o.given, hidden=o.hidden, seed=seed, given_share=o.given_share
+                        )
+                    ]
                 ),
             ),
             SplitKind(

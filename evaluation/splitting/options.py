@@ -87,13 +87,20 @@ class Strangers(Parameters):
     share: float = parameter(0.1, description="Share of users held out whole.", minimum=0.0, maximum=BELOW_ONE)
     given: int = parameter(5, description="Given ratings of each test user; 0: all but the hidden ones.", minimum=0)
     hidden: int = parameter(0, description="Hidden ratings of each test user; 0: all but the given ones.", minimum=0)
+    given_share: float = parameter(
+        0.0,
+        description="Given share of each test user's ratings, at least one given and one hidden; 0: a fixed number.",
+        minimum=0.0,
+        maximum=BELOW_ONE,
+        is_added=True,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if (self.given > 0) == (self.hidden > 0):
+        if sum(value > 0 for value in (self.given, self.hidden, self.given_share)) != 1:
             raise ParameterError(
-                "Either `given` or `hidden` ratings are above 0, as in 'strangers:given=5' and 'strangers:given=0,"
-                "hidden=3'."
+                "Either `given` or `hidden` ratings or `given_share` is above 0, and the others are 0, as in "
+                "'strangers:given=5', 'strangers:given=0,hidden=3' and 'strangers:given=0,given_share=.8'."
             )
 
 

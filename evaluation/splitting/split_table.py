@@ -20,6 +20,11 @@ the two. A split is written `name` or `name:option=value,option=value`, for exam
 Reserved users are excluded before any split. Draws depend only on seed, user and item, so the order of ratings, parts
 and workers does not matter. Every split reports counts of what it excluded. A study can use splits that train one model
 per algorithm, which it serves; it cannot use the others.
+
+`strangers` tests strong generalisation (Marlin, 2004): one model per algorithm is trained on the training users alone,
+and every test user is scored from a profile that the model has not seen, by the same function that serves participants.
+`dev-eval:of=strangers,share=.2,given=0,given_share=.8` has the training, validation and test users of Liang et al.
+(2018).
 """
 
 

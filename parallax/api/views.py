@@ -6,20 +6,26 @@ from typing import Any, NoReturn
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.decorators import method_decorator
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from parallax.api.operations import interface
 
+
+@method_decorator(gzip_page, name="dispatch")  # 200 kB, and nothing in it is secret
 class SchemaView(SpectacularAPIView):
     """The REST API as an OpenAPI document, YAML or JSON."""
 
 
 @require_safe
+@gzip_page  # nothing in it is secret
 def docs(request: HttpRequest) -> HttpResponse:
-    """Show the REST API, with a form to try it."""
-    return render(request, "console/api.html")
+    """Show the operations and objects of the REST API."""
+    return render(request, "console/api.html", {"interface": interface()})
 
 
 class NothingHere(APIView):

@@ -21,7 +21,8 @@ def check_artefacts() -> Iterator[Finding]:
         wanted.setdefault(("models", model.digest), f"model {model.label}")
         wanted.setdefault(("training", model.training_digest), f"the training rows of model {model.label}")
     for run in EvaluationRun.objects.exclude(cases_digest="").order_by("pk"):
-        wanted.setdefault(("cases", run.cases_digest), f"the cases of run {run.pk}")
+        for digest in [fold["cases"] for fold in run.folds] or [run.cases_digest]:
+            wanted.setdefault(("cases", digest), f"the cases of run {run.pk}")
     rows = MetricResult.objects.exclude(users_digest="").order_by("pk").select_related("algorithm")
     for row in rows:
         wanted.setdefault(("results", row.users_digest), f"results of run {row.algorithm.run_id}")

@@ -33,7 +33,7 @@ def _succeeded(run: EvaluationRun, parts: list[RunPart]) -> Iterator[Finding]:
     for algorithm in run.algorithms.all():
         if algorithm.pk in failed:
             continue
-        if algorithm.model_id is None:
+        if algorithm.model_id is None and not run.folds:  # with folds, each fold's fit has a model
             yield Finding("run.no_model", f"run {run.pk}", f"{algorithm.label} has no model.", advice,
                           {"algorithm": [algorithm.pk]})  # fmt: skip
         lengths = {result.profile_length for result in algorithm.results.all()}
@@ -56,11 +56,11 @@ def _open(run: EvaluationRun, parts: list[RunPart]) -> Iterator[Finding]:
 
 
 def _overlaps(run: EvaluationRun, parts: list[RunPart]) -> Iterator[Finding]:
-    """Measurements of one algorithm and length cover each case once."""
-    ranges: dict[tuple[int | None, int], list[tuple[int, int, int]]] = defaultdict(list)
+    """Measurements of one algorithm, fold and length cover each case once."""
+    ranges: dict[tuple[int | None, int, int], list[tuple[int, int, int]]] = defaultdict(list)
     for part in parts:
         if part.kind == PartKind.MEASURE:
-            ranges[part.algorithm_id, part.profile_length].append((part.start, part.stop, part.pk))
+            ranges[part.algorithm_id, part.fold, part.profile_length].append((part.start, part.stop, part.pk))
     for spans in ranges.values():
         spans.sort()
         for (_, stop, first), (start, _, second) in itertools.pairwise(spans):

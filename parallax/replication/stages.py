@@ -72,23 +72,30 @@ def _experiment(chosen: Settings) -> Experiment:
     return replace(experiment, contenders=contenders, runs=runs)
 
 
+def queued_run(*, version: DatasetVersion, chosen: Settings, queue: str = "") -> EvaluationRun:
+    """The run of the seven algorithms, which is not awaited: an existing run with the same inputs, or a new one.
+
+    Models of the same recipe are reused by their hash. Raises what `plan_experiment` does.
+    """
+    experiment, threads = _experiment(chosen), settings.NUMERIC_THREADS
+    planned = plan_experiment(experiment=experiment, version=version, seed=chosen.seed, threads=threads)
+    (plan,) = planned.values()
+    return run_of_plan(
+        experiment=experiment, planned=plan, version=version, seed=chosen.seed, threads=threads, queue=queue
+    )
+
+
 def finished_run(
     *, version: DatasetVersion, chosen: Settings, workers: int | None, out: OutputWrapper, tell: Tell
 ) -> EvaluationRun:
-    """The run of the seven algorithms: an existing run with the same inputs, or a new one, which is awaited.
+    """The run of the seven algorithms, which is awaited.
 
-    Models of the same recipe are reused by their hash. Raises what `plan_experiment` does, and `replicate.no_run`.
+    Raises what `plan_experiment` does, and `replicate.no_run`.
     """
-    experiment = _experiment(chosen)
-    threads = settings.NUMERIC_THREADS
-    planned = plan_experiment(experiment=experiment, version=version, seed=chosen.seed, threads=threads)
-    (key,) = planned
     with ExitStack() as stack:
         n_workers = workers_to_start(workers)
         queue = new_queue() if n_workers else ""
-        run = run_of_plan(
-            experiment=experiment, planned=planned[key], version=version, seed=chosen.seed, threads=threads, queue=queue
-        )
+        run = queued_run(version=version, chosen=chosen, queue=queue)
         if run.status == RunStatus.SUCCEEDED:
             tell(f"run {run.pk} has the same inputs and is reused")
             return run
@@ -96,7 +103,7 @@ def finished_run(
         if n_workers:
             if workers is None:
                 announce_workers(n_workers, out)
-            run_workers = stack.enter_context(RunWorkers(size=n_workers, queue=queue, threads=threads))
+            run_workers = stack.enter_context(RunWorkers(size=n_workers, queue=queue, threads=settings.NUMERIC_THREADS))
         try:
             watch(run, run_workers, out)
         except BaseException:
@@ -108,11 +115,15 @@ def finished_run(
     return run
 
 
+def slug_of(run: EvaluationRun, chosen: Settings) -> str:
+    """The slug of the study on a run: the same settings give the same study."""
+    mark = digest_of([run.inputs_hash, chosen.per_condition, chosen.seed])[:8]
+    return f"replication-{slugify(run.version.dataset.name)[:50]}-{mark}"
+
+
 def launched_study(*, run: EvaluationRun, chosen: Settings, owner: Any, tell: Tell) -> Study:
     """The launched study on that run: the existing one, or a new one."""
-    dataset = run.version.dataset.name
-    mark = digest_of([run.inputs_hash, chosen.per_condition, chosen.seed])[:8]
-    slug = f"replication-{slugify(dataset)[:50]}-{mark}"
+    dataset, slug = run.version.dataset.name, slug_of(run, chosen)
     study = Study.objects.filter(slug=slug).first()
     if study is None:
         study = create_study(

@@ -27,6 +27,9 @@ class ImplicitALS(FoldedLikes):
     equations 3 to 5, doi:10.1109/ICDM.2008.22; Takács, Pilászy & Tikk (2011), RecSys, doi:10.1145/2043932.2043987, for
     the conjugate gradients. Defaults are the library's, save that its α is stated as 1 + α and is 1 there.
 
+    Cost: each sweep takes time proportional to (likes + users + items) × factors, three times over, and factors² for
+    each user and item.
+
     Examples
     --------
     >>> from recommenders.data import Profiles, Scale

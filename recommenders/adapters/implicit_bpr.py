@@ -39,6 +39,8 @@ class ImplicitBPR(Adapter):
     that like none of the others. Source: Rendle, Freudenthaler, Gantner & Schmidt-Thieme (2009), UAI, section 4
     (learning algorithm LearnBPR). The biases, the draws by popularity and the defaults are the library's.
 
+    Cost: each epoch takes time proportional to likes × factors.
+
     Examples
     --------
     >>> from recommenders.data import Profiles, Scale

@@ -29,6 +29,8 @@ class ImplicitCosine(Adapter):
     is no score; nor is there one for items without likes. Sources: Deshpande & Karypis (2004), TOIS 22(1):143-177,
     doi:10.1145/963770.963776, for item-based top-N lists; the default k = 20 is the library's.
 
+    Cost: a fit visits every pair of likes of each user; a profile costs its length × k.
+
     Examples
     --------
     Two people like the first item, one of them the second as well: cosine 1 / √2.

@@ -28,6 +28,8 @@ class LensKitALS(FoldedLikes):
     others. Source: Hu, Koren & Volinsky (2008), ICDM, equations 3 to 5, doi:10.1109/ICDM.2008.22. Defaults are
     LensKit's.
 
+    Cost: each epoch takes time proportional to likes × factors² + (users + items) × factors³.
+
     Examples
     --------
     >>> from recommenders.data import Profiles, Scale
@@ -96,6 +98,8 @@ class LensKitBiasedMF(Adapter):
     (r_{uj} - \mu - b_j) / (n + \beta)` and :math:`p = (Q_u^\top Q_u + \lambda n I)^{-1} Q_u^\top (r_u - \mu - b - b_u)`
     over its n items rated in training. No score for other items, nor for profiles that have none. Source: Zhou,
     Wilkinson, Schreiber & Pan (2008), AAIM, doi:10.1007/978-3-540-68880-8_32. Defaults are LensKit's.
+
+    Cost: each epoch takes time proportional to ratings × factors² + (users + items) × factors³.
 
     Examples
     --------

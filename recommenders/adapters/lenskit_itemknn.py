@@ -29,6 +29,8 @@ class LensKitItemKNN(Adapter):
     no score; nor for items without likes. Source: Deshpande & Karypis (2004), TOIS 22(1):143-177,
     doi:10.1145/963770.963776. Defaults are LensKit's.
 
+    Cost: a fit visits every pair of likes of each user.
+
     Examples
     --------
     Two people like the first item, one of them the second as well: cosine 1 / √2.

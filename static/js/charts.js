@@ -2,10 +2,15 @@
 /* Draws every <figure data-chart="ID"> from the JSON in <script type="application/json" id="ID">,
    in the page's own light or dark, again after htmx swaps something in.
    A drawn chart is one stop of the Tab key: arrow keys then go through its marks, each said aloud and shown,
-   Home and End go to the first and the last, Escape leaves the marks. */
+   Home and End go to the first and the last, Escape leaves the marks.
+   Below each chart are buttons that save it as SVG and PNG (in light colours, 720 pixels wide) and its numbers as CSV.
+   A <select data-highlight> dims all but one algorithm in every chart and marks its rows in every table. */
 (() => {
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const HINT = "Arrow keys read the values, Escape ends; the table of its numbers follows.";
+  const RUNTIME = document.currentScript.dataset.runtime;
+  const views = new Map();
+  let loading = null;
   const SAME_LINE = 4; // pixels within which marks stand in one row or column
 
   function holderIn(place) {
@@ -18,10 +23,27 @@
     return holder;
   }
 
+  /* Loads the library that draws, by far the largest file of the console, for the first chart. */
+  function library() {
+    loading ||= new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = RUNTIME;
+      script.onload = resolve;
+      script.onerror = () => {
+        loading = null; // the next chart tries again
+        reject(new Error(`${RUNTIME} cannot be loaded.`));
+      };
+      document.head.append(script);
+    });
+    return loading;
+  }
+
   async function draw(figure) {
     const source = document.getElementById(figure.dataset.chart);
     const place = figure.querySelector("[data-chart-place]") || figure;
-    if (!source || !window.vegaEmbed || figure.dataset.drawn === String(dark.matches)) return;
+    if (!source) return;
+    await library();
+    if (figure.dataset.drawn === String(dark.matches)) return;
     figure.dataset.drawn = String(dark.matches);
     const specs = JSON.parse(source.textContent);
     const spec = specs.light ? (dark.matches ? specs.dark : specs.light) : specs;
@@ -30,6 +52,145 @@
     const drawn = await window.vegaEmbed(holder, spec, { ast: true, actions: false, renderer: "svg" });
     const words = spec.usermeta || {};
     readable(place, holder, drawn.view, words);
+    views.set(holder, drawn.view);
+    drawn.view.addResizeListener(() => setTimeout(() => highlight(holder, drawn.view), 0));
+    highlight(holder, drawn.view);
+    offerFiles(figure, specs.light || specs);
+  }
+
+  /* Highlighted algorithms */
+
+  const selected = () => document.querySelector("select[data-highlight]");
+
+  function names() {
+    const select = selected();
+    return select ? [...select.options].map((option) => option.value).filter(Boolean) : [];
+  }
+
+  /* The algorithms that a mark's data name: its own, or both of a pair such as "A above B". */
+  function namedBy(item, known) {
+    const texts = Object.values(item.datum || {}).filter((value) => typeof value === "string");
+    if (item.text) texts.push([item.text].flat().join(" "));
+    return known.filter((name) =>
+      texts.some((text) => text === name || ` ${text} `.replaceAll(",", " ").includes(` ${name} `)),
+    );
+  }
+
+  function highlight(holder, view) {
+    const select = selected();
+    const name = select ? select.value : "";
+    const known = names();
+    const hidesPairs = Boolean(holder.closest("[data-significant]"));
+    const visit = (mark) => {
+      if ((mark.role || "").startsWith("title")) return; // the finding stays legible
+      for (const item of mark.items || []) {
+        if (mark.marktype === "group") {
+          (item.items || []).forEach(visit);
+          continue;
+        }
+        const element = item._svg;
+        if (!element || !element.classList) continue;
+        const own = namedBy(item, known);
+        element.classList.toggle("lit", Boolean(name) && own.includes(name));
+        element.classList.toggle("dimmed", Boolean(name) && own.length > 0 && !own.includes(name));
+        element.classList.toggle("not-shown", hidesPairs && item.datum !== undefined && item.datum.is_significant === false);
+      }
+    };
+    visit(view.scenegraph().root);
+  }
+
+  function highlightRows() {
+    const select = selected();
+    if (!select) return;
+    document.querySelectorAll("main tbody tr").forEach((row) => {
+      const head = row.cells[0];
+      const own = row.dataset.algorithm || (head ? head.textContent.trim() : "");
+      row.classList.toggle("highlighted", Boolean(select.value) && own === select.value);
+    });
+  }
+
+  function highlightAll() {
+    views.forEach((view, holder) => {
+      if (holder.isConnected) highlight(holder, view);
+      else views.delete(holder);
+    });
+    highlightRows();
+  }
+
+  function chooseHighlight(event) {
+    // The charts change in place: no request is needed.
+    event.stopPropagation();
+    const address = new URL(window.location.href);
+    if (event.target.value) address.searchParams.set("highlight", event.target.value);
+    else address.searchParams.delete("highlight");
+    window.history.replaceState(window.history.state, "", address);
+    highlightAll();
+  }
+
+  /* Files */
+
+  function save(name, content, type) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  async function offscreen(spec, use) {
+    const place = document.createElement("div");
+    place.className = "chart-offscreen";
+    document.body.append(place);
+    try {
+      const whole = { ...spec, background: "#ffffff" };
+      const drawn = await window.vegaEmbed(place, whole, { ast: true, actions: false, renderer: "svg" });
+      await use(drawn.view);
+      drawn.view.finalize();
+    } finally {
+      place.remove();
+    }
+  }
+
+  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const csvOf = (rows) => `${rows.map((row) => row.map((cell) => quoted(String(cell ?? ""))).join(",")).join("\r\n")}\r\n`;
+
+  /* The numbers of a chart: its table where there is one, else the rows that it draws. */
+  function numbersOf(figure, spec) {
+    const table = figure.querySelector("table") || (figure.nextElementSibling?.nextElementSibling?.matches?.("details.data-table")
+      ? figure.nextElementSibling.nextElementSibling.querySelector("table") : null);
+    if (table) {
+      return csvOf([...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent.trim().replace(/\s+/g, " "))));
+    }
+    const largest = Object.values(spec.datasets || {}).sort((a, b) => b.length - a.length)[0] || [];
+    const heads = Object.keys(largest[0] || {});
+    return csvOf([heads, ...largest.map((row) => heads.map((head) => row[head]))]);
+  }
+
+  function offerFiles(figure, spec) {
+    if (figure.querySelector(":scope > .chart-files")) return;
+    const name = figure.id || figure.dataset.chart || "chart";
+    const title = (spec.usermeta || {}).title || name;
+    const files = document.createElement("p");
+    files.className = "chart-files";
+    files.append("Save as");
+    const offer = (format, act) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "plain";
+      button.textContent = format;
+      button.setAttribute("aria-label", `Save as ${format}: ${title}`);
+      button.addEventListener("click", act);
+      files.append(button);
+    };
+    offer("SVG", () => offscreen(spec, async (view) => save(`${name}.svg`, await view.toSVG(), "image/svg+xml")));
+    offer("PNG", () => offscreen(spec, async (view) => {
+      const canvas = await view.toCanvas(2);
+      await new Promise((done) => canvas.toBlob((blob) => { save(`${name}.png`, blob); done(); }, "image/png"));
+    }));
+    offer("CSV", () => save(`${name}.csv`, numbersOf(figure, spec), "text/csv"));
+    const caption = figure.querySelector(":scope > figcaption");
+    if (caption) caption.before(files);
+    else figure.append(files);
   }
 
   /* Keyboard */
@@ -160,7 +321,14 @@
     root.querySelectorAll("[data-chart]").forEach(draw);
   }
 
-  document.addEventListener("DOMContentLoaded", () => drawAll(document));
-  document.addEventListener("htmx:afterSettle", (event) => drawAll(event.target.parentElement || document));
+  document.addEventListener("DOMContentLoaded", () => {
+    selected()?.addEventListener("change", chooseHighlight);
+    highlightRows();
+    drawAll(document);
+  });
+  document.addEventListener("htmx:afterSettle", (event) => {
+    highlightRows();
+    drawAll(event.target.parentElement || document);
+  });
   dark.addEventListener("change", () => drawAll(document));
 })();

@@ -23,7 +23,10 @@
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target.id === "sheet-body" && !sheet.open) sheet.showModal();
   });
-  if (sheet) sheet.addEventListener("close", () => { if (opener && opener.isConnected) opener.focus(); });
+  if (sheet) sheet.addEventListener("close", () => {
+    sheet.querySelectorAll("audio, video").forEach((player) => { player.pause(); });
+    if (opener && opener.isConnected) opener.focus();
+  });
 
   /* A question or wording that depends on an earlier answer shows only then; the server checks again. data-condition
      is JSON, see conditions.js. A hidden question counts as not answered. */

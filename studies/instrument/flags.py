@@ -87,7 +87,7 @@ class Evidence:
 
     seconds: float | None  # time from consent to completion; None if not completed
     items: Sequence[tuple[Any, ...]]  # the answers about each recommended item, questions in the same order
-    ratings: Sequence[int]  # all ratings, of known and recommended items
+    ratings: Sequence[float]  # all ratings on 1..5, of known and recommended items
     failed_checks: Sequence[str] = ()  # keys of the attention checks that were failed
     same_id: Sequence[str] = ()  # public ids of other participants with the same external id
     scale_answers: Sequence[ScaleAnswers] = ()  # answers on scales in the blocks that are not about items

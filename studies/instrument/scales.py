@@ -1,4 +1,4 @@
-"""Scale scores: the mean of the answered members after reverse-scoring.
+"""Scale scores: the mean of the answered members after reverse-scoring, on the range of the scale.
 
 `answers` maps the keys of questions to stored values throughout.
 """
@@ -76,19 +76,21 @@ class ScaleOfStudy:
     members: tuple[Member, ...]  # at least one
     least_answered: float  # share of its members that must be answered for a score
     is_about_items: bool  # whether it is asked about each recommended item
+    # lowest and highest score that the mean is mapped to; None for the range of the answers
+    score_range: tuple[float, float] | None = None
 
     @property
     def minimum(self) -> Any:
         """The lowest score."""
-        return self.members[0].minimum
+        return self.members[0].minimum if self.score_range is None else self.score_range[0]
 
     @property
     def maximum(self) -> Any:
         """The highest score."""
-        return self.members[0].maximum
+        return self.members[0].maximum if self.score_range is None else self.score_range[1]
 
     def score(self, answers: Mapping[str, Any]) -> Fraction | None:
-        """Return the mean of the reverse-scored answers.
+        """Return the mean of the reverse-scored answers, mapped to the range of the score.
 
         None if too few members were answered.
 
@@ -98,15 +100,22 @@ class ScaleOfStudy:
         >>> trust = ScaleOfStudy("trust", {"en": "Trust"}, members, 0.5, False)
         >>> trust.score({"a": 4, "b": 1}), trust.score({"a": 4}), trust.score({})
         (Fraction(9, 2), Fraction(4, 1), None)
+        >>> ScaleOfStudy("trust", {"en": "Trust"}, members, 0.5, False, (0, 100)).score({"a": 4, "b": 1})
+        Fraction(175, 2)
         """
         return self.mean([member.scored(answers) for member in self.members])
 
     def mean(self, scored: Sequence[Fraction | None]) -> Fraction | None:
-        """Return the mean of scored answers, or None if there are too few."""
+        """Return the mean of scored answers on the range of the score, or None if there are too few."""
         values = [value for value in scored if value is not None]
         if not values or len(values) < self.least_answered * len(self.members) - 1e-9:
             return None
-        return sum(values, start=Fraction(0)) / len(values)
+        mean = sum(values, start=Fraction(0)) / len(values)
+        if self.score_range is None:
+            return mean
+        low, high = _exact(self.members[0].minimum), _exact(self.members[0].maximum)
+        least, most = map(_exact, self.score_range)
+        return least + (mean - low) / (high - low) * (most - least)
 
 
 def members_of(question: Question) -> tuple[Member, ...]:
@@ -130,7 +139,7 @@ def scales_of(questionnaire: Questionnaire) -> tuple[ScaleOfStudy, ...]:
 
 
 def _scale(scale: Scale, members: tuple[Member, ...], is_about_items: bool) -> ScaleOfStudy:
-    return ScaleOfStudy(scale.key, scale.name, members, scale.least_answered, is_about_items)
+    return ScaleOfStudy(scale.key, scale.name, members, scale.least_answered, is_about_items, scale.score_range)
 
 
 def negative_members(questionnaire: Questionnaire) -> frozenset[str]:

@@ -2,10 +2,19 @@
 
 from studies.models.notice import Notice, NoticeReceipt
 from studies.models.participant import Allocation, Participant
-from studies.models.quality import Exclusion, ExportJob, ExternalId
+from studies.models.quality import Exclusion, ExportJob, ExternalId, SimulationJob
+from studies.models.questionnaire import QuestionnaireUndo
 from studies.models.recruiting import Guest, Interview, PersonalLink, Recruiting, Submission
 from studies.models.response import Event, ProfileRating, RecommendationList, RecommendedItem, Response
-from studies.models.study import Condition, ConsentVersion, DeclinedForm, Study, StudyMembership, StudyVersion
+from studies.models.study import (
+    Condition,
+    ConsentVersion,
+    DeclinedForm,
+    Study,
+    StudyInvitation,
+    StudyMembership,
+    StudyVersion,
+)
 
 __all__ = [
     "Allocation",
@@ -23,11 +32,14 @@ __all__ = [
     "Participant",
     "PersonalLink",
     "ProfileRating",
+    "QuestionnaireUndo",
     "RecommendationList",
     "RecommendedItem",
     "Recruiting",
     "Response",
+    "SimulationJob",
     "Study",
+    "StudyInvitation",
     "StudyMembership",
     "StudyVersion",
     "Submission",

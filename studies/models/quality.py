@@ -69,3 +69,21 @@ class ExportJob(TimeStampedModel, JobModel):
 
     def __str__(self) -> str:
         return f"Export {self.pk} of {self.study}"
+
+
+class SimulationJob(TimeStampedModel, JobModel):
+    """A group of simulated participants that a worker walks through a study's pages."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="simulation_jobs")
+    status = models.CharField(max_length=20, choices=ExportStatus, default=ExportStatus.QUEUED)
+    activity = models.CharField(max_length=200, blank=True)
+    per_condition = models.PositiveIntegerField()
+    seed = models.PositiveIntegerField()
+    base_url = models.CharField(max_length=300)  # where the pages are served
+    requested_by = models.ForeignKey(RESEARCHER, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"Simulation {self.pk} of {self.study}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from core.models import TimeStampedModel
-from studies.enums import Entrance
+from studies.enums import Entrance, ProofOfWork, WithoutScript
 from studies.models.participant import Participant
 from studies.models.study import RESEARCHER, Condition, Study
 
@@ -23,6 +23,9 @@ class Recruiting(TimeStampedModel):
     # See studies.participation.services.entry_limits; None: the computed default.
     most_per_network = models.PositiveIntegerField(null=True, blank=True)
     pause_at = models.PositiveIntegerField(null=True, blank=True)
+    proof_of_work = models.CharField(max_length=8, choices=ProofOfWork, default=ProofOfWork.UNUSUAL)
+    without_script = models.CharField(max_length=8, choices=WithoutScript, default=WithoutScript.WAIT)
+    places = models.JSONField(default=list, blank=True)  # of interviews: [{"code": …, "label": …}]
 
     def __str__(self) -> str:
         return f"Recruiting of {self.study}"
@@ -74,8 +77,15 @@ class Interview(models.Model):
     number = models.PositiveIntegerField()
     # With interviewers nested in conditions: the condition of the interviewer's participants.
     condition = models.ForeignKey(Condition, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    place = models.CharField(max_length=200, blank=True)
+    place = models.CharField(max_length=200, blank=True)  # a code of `Recruiting.places`; older rows have free text
     label = models.CharField(max_length=200, blank=True)  # may name a person
+    # The interviewer's notes, and when they were last saved; they may name a person.
+    note_before = models.TextField(blank=True)
+    noted_before_at = models.DateTimeField(null=True, blank=True)
+    note_after = models.TextField(blank=True)
+    noted_after_at = models.DateTimeField(null=True, blank=True)
+    evaluation = models.JSONField(default=dict, blank=True)  # the evaluator's answers by key
+    evaluated_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -33,7 +33,10 @@ class Response(models.Model):
 
 
 class ProfileRating(models.Model):
-    """A participant's rating of a known item, on the study's 1..5 scale."""
+    """A participant's rating of a known item, as the number of a point on the study's elicitation scale.
+
+    Points are numbered from 1; `studies.known_items` has their values. A chosen item of usage data has 1.
+    """
 
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="profile")
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
@@ -66,8 +69,8 @@ class RecommendationList(models.Model):
 class RecommendedItem(models.Model):
     """One slot of the list. `is_filled` marks items added by popularity because the algorithm had no score.
 
-    `has_trailer` records whether the item had a trailer when the list was created, None if unknown. For items without
-    a trailer the questions refer to the details instead.
+    `has_trailer` records whether the item had a trailer or another sample when the list was created, None if unknown.
+    For items without one the questions refer to the details instead.
     """
 
     recommendation_list = models.ForeignKey(RecommendationList, on_delete=models.CASCADE, related_name="slots")

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Invitation, User
 from catalog.models import DatasetVersion
 from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun, TrainedModel
@@ -107,6 +107,21 @@ class StudyMembership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.researcher} ({self.role}) on {self.study}"
+
+
+class StudyInvitation(models.Model):
+    """The role in a study that an invitation grants when it is accepted."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="invitations")
+    invitation = models.OneToOneField(Invitation, on_delete=models.CASCADE, related_name="study_invitation")
+    role = models.CharField(max_length=20, choices=Role)
+    condition = models.ForeignKey("Condition", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"Invitation to {self.study} ({self.role})"
 
 
 class StudyVersion(models.Model):

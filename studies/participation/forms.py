@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from core.errors import ParameterError
 from studies.instrument.questionnaires import schema
 from studies.participation.selectors.question_presenter import DECLINE_RAW, WAS, in_one
 
@@ -93,17 +94,26 @@ def _is_untouched(question: schema.Question, data: QueryDict) -> bool:
     return posted == str(data[f"{WAS}{key}"]).replace("\r\n", "\n")
 
 
+def _is_valid(question: schema.Question, value: Any) -> bool:
+    """Whether the value can be stored; None clears the answer."""
+    try:
+        if value is not None:
+            question.check(value)
+    except ParameterError:
+        return False
+    return True
+
+
 def posted_answers(questions: Iterable[schema.Question], data: QueryDict) -> dict[str, Any]:
     """Return the answers of a form by question key, with None for fields left empty.
 
     Questions left unchanged are omitted: they may have been answered since in another tab or on another device, and
-    participants who return with an id of another site are not shown the stored answers.
+    participants who return with an id of another site are not shown the stored answers. What cannot be stored was
+    not rendered but typed, and sent before by the page's script.
     """
     answers = {}
     for question in questions:
-        if _is_untouched(question, data):
-            continue
         is_present, value = _posted(question, data)
-        if is_present:
+        if is_present and not (_is_untouched(question, data) and _is_valid(question, value)):
             answers[question.key] = value
     return answers

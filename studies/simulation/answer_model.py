@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import DataError, ParameterError
+from recommenders.scale import Scale
+from studies.known_items import FIVE_STARS, ElicitationScale
 
 TRUE = "true"
 MODELLED = "modelled"
@@ -68,6 +70,11 @@ class TrainingSide:
         """Whether the data are usage data."""
         return self.low == self.high
 
+    @property
+    def scale(self) -> Scale:
+        """The dataset's scale, of which the model needs only the ends."""
+        return Scale(self.low, self.high, self.high - self.low or 1.0)
+
     @cached_property
     def half_known(self) -> float:
         """Number of ratings at which half of the people have heard of an item, >= 1."""
@@ -75,28 +82,12 @@ class TrainingSide:
         return max(1.0, float(np.quantile(counts, HEARD_QUANTILE)) if counts.size else 1.0)
 
 
-def stars(rating: float, low: float, high: float) -> int:
-    """Convert a rating to whole stars: rescale to 1..5 unless the scale ends at 5, then round up.
-
-    Taken items of usage data always get five stars.
-
-    Examples
-    --------
-    >>> stars(3.5, 0.5, 5.0), stars(0.5, 0.5, 5.0), stars(7.0, 1.0, 10.0)
-    (4, 1, 4)
-    """
-    if low == high:
-        return HIGH
-    value = rating if high == HIGH and low <= LOW else LOW + (rating - low) * (HIGH - LOW) / (high - low)
-    # Rounding first keeps floating-point error from lifting an exact value to the next star.
-    return min(HIGH, max(LOW, math.ceil(round(value, 9))))
-
-
 class SimulatedPerson:
     """Answers the questions of a study, reproducibly for a given seed.
 
     The ratings of `user` are true for this person. The means and popularity of `training` are computed without reserved
-    users. `rng` is the person's own random stream.
+    users. `rng` is the person's own random stream. A rating of the history is answered once, by the nearest point of
+    the scale that is asked: `elicitation` for known items, 1 to 5 for recommended ones.
 
     Examples
     --------
@@ -108,29 +99,40 @@ class SimulatedPerson:
     Answer(value=4, provenance='true')
     """
 
-    def __init__(self, user: SourceUser, training: TrainingSide, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        user: SourceUser,
+        training: TrainingSide,
+        rng: np.random.Generator,
+        *,
+        elicitation: ElicitationScale = FIVE_STARS,
+    ) -> None:
         self.user = user
         self.training = training
         self.rng = rng
+        self.elicitation = elicitation
         residuals = [
             rating - training.mean - float(training.item_offsets[item]) for item, rating in user.ratings.items()
         ]
         self.user_offset = math.fsum(residuals) / (DAMPING + len(residuals))
         self.item_ratings: list[int] = []
 
-    def profile(self, n: int) -> dict[int, int]:
-        """Choose n random items of the history and return their stars.
+    def profile(self, fewest: int, most: int | None = None) -> dict[int, int]:
+        """Choose random items of the history and return the numbers of their points on the elicitation scale.
 
-        Raises DataError when the history has fewer than n items.
+        Where the study leaves it to participants how many, any number from `fewest` to `most` that the history has is
+        equally likely. Raises DataError when the history has fewer than `fewest` items.
         """
         items = sorted(self.user.ratings)
-        if len(items) < n:
-            raise DataError(f"User {self.user.external_id} rated {len(items)} items; {n} are needed.")
+        if len(items) < fewest:
+            raise DataError(f"User {self.user.external_id} rated {len(items)} items; {fewest} are needed.")
+        largest = min(most or fewest, len(items))
+        n = fewest if largest == fewest else int(self.rng.integers(fewest, largest + 1))
         chosen = self.rng.choice(len(items), size=n, replace=False)
-        return {items[i]: self._stars_of(items[i]) for i in chosen}
+        return {items[i]: self._point_of(items[i], self.elicitation) for i in chosen}
 
-    def _stars_of(self, item: int) -> int:
-        return stars(self.user.ratings[item], self.training.low, self.training.high)
+    def _point_of(self, item: int, on: ElicitationScale) -> int:
+        return on.nearest_point(self.user.ratings[item], self.training.scale)
 
     @property
     def rating_provenance(self) -> str:
@@ -148,7 +150,7 @@ class SimulatedPerson:
     def about_item(self, item: int) -> dict[str, Answer]:
         """Answer the questions about one recommended item."""
         if item in self.user.ratings:
-            rating = self._stars_of(item)
+            rating = self._point_of(item, FIVE_STARS)
             self.item_ratings.append(rating)
             return {"watched": Answer(True, TRUE), "rating": Answer(rating, self.rating_provenance)}
         heard = bool(self.rng.random() < self.probability_heard(item))

@@ -18,6 +18,7 @@ import numpy as np
 from core.errors import ParameterError
 from studies.instrument.questionnaires.schema import ABOUT, Questionnaire
 from studies.instrument.scales import ScaleOfStudy, scales_of
+from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.simulation.answer_model import HIGH, LOW, MODELLED, Answer, SimulatedPerson, SourceUser, TrainingSide
 
 SCALE = "scale."  # prefix of scale variables, as in export columns
@@ -197,8 +198,9 @@ class AffectedPerson(SimulatedPerson):
         list_length: int,
         effect_rng: np.random.Generator,
         scales: Sequence[ScaleOfStudy] = (),
+        elicitation: ElicitationScale = FIVE_STARS,
     ) -> None:
-        super().__init__(user, training, rng)
+        super().__init__(user, training, rng, elicitation=elicitation)
         draws = effect_rng.random(len(MEASURES))
         self._steps = _whole(effect.accuracy * list_length, draws[0])
         self._satisfied = _whole(effect.satisfaction, draws[1])

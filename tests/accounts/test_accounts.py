@@ -112,19 +112,69 @@ def test_pages_are_closed_unless_they_say_otherwise(client: Client) -> None:
     assert client.get("/health/").json() == {"status": "ok"}
 
 
-def test_one_network_can_neither_try_many_accounts_nor_send_many_letters(settings: Any) -> None:
+def test_one_network_can_neither_try_many_passwords_nor_send_many_letters(settings: Any) -> None:
     # How many are let through is counted, not how a password is kept: argon2 takes its time on purpose.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    create_account(email="ann@example.org")
-    spray, other = Client(REMOTE_ADDR="198.51.100.7"), Client(REMOTE_ADDR="198.51.100.8")
-    statuses = [
-        spray.post("/account/sign-in/", {"username": f"u{n}@example.org", "password": "x"}).status_code
-        for n in range(62)
-    ]
+    flood, other = Client(REMOTE_ADDR="198.51.100.7"), Client(REMOTE_ADDR="198.51.100.8")
+    statuses = [flood.post("/account/sign-in/", {"username": "no address", "password": "x"}).status_code
+                for _n in range(62)]  # fmt: skip
     assert statuses == [200] * 60 + [429] * 2
-    assert other.post("/account/sign-in/", {"username": "ann@example.org", "password": "x"}).status_code == 200
-    letters = [spray.post("/account/password/reset/", {"email": "ann@example.org"}) for _ in range(15)]
+    assert other.post("/account/sign-in/", {"username": "no address", "password": "x"}).status_code == 200
+    letters = [flood.post("/account/password/reset/", {"email": f"u{n}@example.org"}) for n in range(15)]
     assert [letter.status_code for letter in letters] == [302] * 12 + [429] * 3
-    assert len(mail.outbox) == 12
     assert "Try again in" in letters[-1].text
     assert int(letters[-1].headers["Retry-After"]) > 0
+
+
+def test_many_networks_together_send_three_letters_an_hour_to_one_account() -> None:
+    create_account(email="ann@example.org")
+    create_account(email="ben@example.org")
+    answers = [
+        Client(REMOTE_ADDR=f"198.51.100.{n}").post("/account/password/reset/", {"email": "Ann@example.org"})
+        for n in range(5)
+    ]
+    assert {(answer.status_code, answer.url) for answer in answers} == {(302, "/account/password/reset/sent/")}
+    assert len(mail.outbox) == 3
+    Client().post("/account/password/reset/", {"email": "ben@example.org"})
+    assert mail.outbox[-1].to == ["ben@example.org"]
+
+
+def test_a_network_that_fails_with_many_accounts_is_locked_and_administrators_are_notified(settings: Any) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    create_account(email="ann@example.org", password="correct horse battery")
+    create_account(email="boss@example.org", is_administrator=True)
+    spray, other = Client(REMOTE_ADDR="2001:db8::7"), Client(REMOTE_ADDR="198.51.100.8")
+
+    def sign_in(client: Client, email: str, right: str = "") -> int:
+        given = {"username": email, "password": right or "wrong"}
+        status: int = client.post("/account/sign-in/", given).status_code
+        return status
+
+    assert [sign_in(spray, f"u{n % 9}@example.org") for n in range(20)] == [200] * 20, "nine accounts, some twice"
+    assert not mail.outbox
+    assert sign_in(spray, "u10@example.org") == 200
+    neighbour = Client(REMOTE_ADDR="2001:db8::ffff")
+    locked = neighbour.post("/account/sign-in/", {"username": "ann@example.org", "password": "correct horse battery"})
+    assert locked.status_code == 429, "the right password too, from each address of the network"
+    assert "many accounts" in locked.text
+    assert neighbour.get("/account/").status_code == 302
+    (letter,) = mail.outbox
+    assert letter.bcc == ["boss@example.org"]
+    assert "10 different accounts" in letter.body
+    assert "2001" not in letter.body
+    assert sign_in(spray, "u11@example.org") == 429
+    assert len(mail.outbox) == 1
+    assert sign_in(other, "ann@example.org", "correct horse battery") == 302
+
+
+def test_the_lock_of_an_account_holds_for_its_ipv6_network(settings: Any) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    create_account(email="ann@example.org", password="correct horse battery")
+    given = {"username": "ann@example.org", "password": "wrong"}
+    statuses = [
+        Client(REMOTE_ADDR=f"2001:db8::{n}", HTTP_X_FORWARDED_FOR=f"203.0.113.{n}")
+        .post("/account/sign-in/", given)
+        .status_code
+        for n in range(6)
+    ]
+    assert statuses == [200] * 4 + [429] * 2

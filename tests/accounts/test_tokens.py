@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client
@@ -73,7 +75,8 @@ def test_a_token_that_cannot_be_made_is_refused(researcher: User, given: dict[st
 def test_a_token_says_whose_it_is_and_when_it_was_last_used(client: Client, researcher: User) -> None:
     token, text = create_token(owner=researcher, name="notebook")
     told = client.get(ME, **bearer(text)).json()
-    assert (told["email"], told["token"]["name"], told["token"]["expires_at"]) == ("ada@example.org", "notebook", None)
+    assert (told["email"], told["token"]["name"]) == ("ada@example.org", "notebook")
+    assert told["token"]["expires_at"] == token.expires_at.isoformat().replace("+00:00", "Z")
     token.refresh_from_db()
     first = token.last_used_at
     assert first is not None
@@ -163,11 +166,12 @@ def test_the_page_makes_a_token_and_shows_it_once(signed_in: Client, researcher:
     assert signed_in.get(ME, **bearer(shown[1])).json()["token"]["name"] == "R script"
     assert "never</td>" not in signed_in.get(reverse("accounts:tokens")).text
     endless = signed_in.post(reverse("accounts:tokens"), {"name": "server", "scope": "read", "days": ""})
-    assert "no expiry" in endless.text
+    assert "errorlist" in endless.text
+    assert "Until revoked" not in endless.text
     for wrong in ({"name": "", "scope": "read", "days": "30"}, {"name": "x", "scope": "all", "days": "30"},
                   {"name": "x", "scope": "read", "days": "31"}):  # fmt: skip
         assert "errorlist" in signed_in.post(reverse("accounts:tokens"), wrong).text
-    assert Token.objects.count() == 2
+    assert Token.objects.count() == 1
 
 
 def test_the_page_revokes_ones_own_tokens_alone(signed_in: Client, researcher: User) -> None:
@@ -190,11 +194,12 @@ def test_the_command_prints_a_token_once(client: Client, researcher: User, capsy
     assert "valid until 2" in said
     assert client.get(ME, **bearer(text[1])).json()["token"]["scope"] == "read"
     call_command("create_token", "ada@example.org", "--name", "builds", "--scope", "report")
-    assert "until it is revoked" in capsys.readouterr().out
-    assert Token.objects.get(name="builds").scope == Scope.REPORT
+    builds = Token.objects.get(name="builds")
+    assert builds.scope == Scope.REPORT
+    assert timedelta(days=89) < builds.expires_at - timezone.now() <= timedelta(days=90)
     with pytest.raises(CommandError, match="No active account"):
         call_command("create_token", "nobody@example.org", "--name", "x")
-    with pytest.raises(CommandError, match="1 to 3650 days"):
+    with pytest.raises(CommandError, match="1 to 365 days"):
         call_command("create_token", "ada@example.org", "--name", "x", "--days", "0")
 
 
@@ -238,3 +243,21 @@ def test_signing_in_and_saving_an_account_end_no_token(researcher: User) -> None
     found.save()
     assert Client().get(ME, **bearer(text)).status_code == 200
     assert token.is_valid
+
+
+def test_a_token_without_a_date_is_not_valid(researcher: User) -> None:
+    token, text = create_token(owner=researcher, name="notebook")
+    Token.objects.filter(pk=token.pk).update(expires_at=None)
+    assert Client().get(ME, **bearer(text)).status_code == 401
+
+
+def test_endless_tokens_of_earlier_versions_expire_after_another_year(researcher: User) -> None:
+    token, text = create_token(owner=researcher, name="notebook")
+    dated, _text = create_token(owner=researcher, name="dated", days=7)
+    Token.objects.filter(pk=token.pk).update(expires_at=None)
+    migration = import_module("accounts.migrations.0005_session_ends")
+    migration.let_endless_tokens_expire(apps, None)
+    token.refresh_from_db()
+    assert timedelta(days=364) < token.expires_at - timezone.now() <= timedelta(days=365)
+    assert Token.objects.get(pk=dated.pk).expires_at == dated.expires_at
+    assert Client().get(ME, **bearer(text)).status_code == 200

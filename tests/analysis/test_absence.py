@@ -17,7 +17,7 @@ from analysis.services.perceived import study_variable
 from inference.results import Undefined
 from studies.models import Study, StudyMembership
 from tests.analysis.test_degenerate import ABSENCE, words_of
-from tests.factories.analysis import plant
+from tests.factories.analysis import every_page, plant
 
 NEUTRAL = {"TopPop": [3, 4, 2, 3, 4], "CorNgr": [3, 2, 4, 4, 3], "PureSVD4": [4, 3, 3, 2, 4]}
 
@@ -87,6 +87,6 @@ def test_no_sentence_claims_absence(study: Study, client: Client) -> None:
     plant(study, NEUTRAL)
     report = build_report(study=study)
     client.force_login(StudyMembership.objects.filter(study=study)[0].researcher)
-    page = words_of(client.get(report.get_absolute_url()).content.decode())
+    page = words_of(every_page(client, report))
     assert "Correlations between measures" in page
     assert ABSENCE.findall(page) == []

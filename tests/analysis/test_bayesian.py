@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -20,11 +21,13 @@ from analysis.exports.document import document_of
 from analysis.exports.files import report_json
 from analysis.models import BayesianAnalysis, Report
 from analysis.narrative import bayesian as narrative
-from analysis.results.bayesian import BayesianResults, PriorAnalyses
+from analysis.results.bayesian import BayesianResults, PriorAnalyses, Sampling
+from analysis.results.codec import decode
 from analysis.services import bayesian, bayesian_jobs, build_report, report_cache
-from analysis.services.report_cache import page_of, version_of
+from analysis.services.report_cache import chapter_of, version_of
 from core.errors import NotAllowedInState, ParallaxError
 from inference.convergence import Convergence
+from inference.hierarchical_ordinal import NEEDS_NUMPYRO
 from inference.posterior_ranks import PairAgreement
 from inference.results import Undefined
 from studies.models import Participant, Study, StudyMembership
@@ -36,7 +39,7 @@ from tests.factories.studies import make_study
 
 ALGORITHMS = "toppop,corngr,puresvd:factors=4"
 RATINGS = {"TopPop": (4, 4, 3, 4, 4), "CorNgr": (1, 2, 1, 2, 3), "PureSVD4": (2, 3, 1, 3, 2)}
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +62,7 @@ def analysed(module_database: None) -> Report:
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chains that are too short to converge, for tests of the job around them."""
-    for name, value in {"WARM_UP": 2, "DRAWS": 16, "LONGER": (1, 2)}.items():
+    for name, value in {"WARM_UP": 2, "DRAWS": 16, "LONGER": ((1, 0.8), (2, 0.9))}.items():
         monkeypatch.setattr(bayesian, name, value)
 
 
@@ -94,6 +97,17 @@ def test_posterior_recovers_what_is_planted(analysed: Report) -> None:
 
 
 @pytest.mark.slow
+def test_pages_offer_the_analysis_only_until_it_is_there(analysed: Report, client: Client) -> None:
+    client.force_login(analysed.study.memberships.get().researcher)
+    chapter = reverse("analysis:chapter", args=[analysed.pk, "robustness"])
+    for page in (analysed.get_absolute_url(), chapter):
+        assert 'id="bayesian-analysis"' not in client.get(page).text
+    BayesianAnalysis.objects.filter(report=analysed).update(status=RequestStatus.FAILED)
+    for page in (analysed.get_absolute_url(), chapter):
+        assert "could not be computed" in client.get(page).text
+
+
+@pytest.mark.slow
 def test_chapter_says_what_the_posterior_shows(analysed: Report) -> None:
     body = page_without_pictures(analysed)
     assert "TopPop has the highest perceived accuracy with a posterior probability of" in body
@@ -120,16 +134,17 @@ def test_numbers_stand_in_the_file_of_numbers(analysed: Report) -> None:
     assert written["models"]["priors"][0]["posterior"]["sampling"]["chains"] == 4
 
 
+@pytest.mark.slow
 def test_report_is_there_first_and_the_chapter_follows(planted: Study, brief: None) -> None:
     report = build_report(study=planted)
     assert report.bayesian.status == RequestStatus.QUEUED
-    assert narrative.PENDING in str(page_of(report).body)
+    assert narrative.PENDING in str(chapter_of(report, "robustness"))
     version = version_of(report)
     assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
     assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False  # delivered twice
     report = Report.objects.get(pk=report.pk)
     assert version_of(report) != version
-    body = str(page_of(report).body)
+    body = str(chapter_of(report, "robustness"))
     assert narrative.PENDING not in body
     # Such short chains have not converged: no conclusion is drawn from them.
     assert "did not converge" in body
@@ -140,6 +155,7 @@ def test_report_is_there_first_and_the_chapter_follows(planted: Study, brief: No
     assert bayesian_jobs.request_bayesian(report=report).status == RequestStatus.SUCCEEDED
 
 
+@pytest.mark.slow
 def test_the_command_computes_it_before_it_writes_files(planted: Study, brief: None, tmp_path: Path) -> None:
     call_command("report", planted.slug, "--bayesian", "--out", str(tmp_path))
     page = (tmp_path / "report.html").read_text()
@@ -163,11 +179,26 @@ def test_the_command_says_why_there_is_no_analysis(planted: Study, monkeypatch: 
         call_command("report", planted.slug, "--bayesian")
 
 
+@pytest.mark.slow
 def test_simulated_answers_are_labelled(study: Study, brief: None) -> None:
     plant(study, {"TopPop": [4, 5], "CorNgr": [2, 1], "PureSVD4": [3, 3]}, mode="simulated")
     report = build_report(study=study)
     bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk)
     assert narrative.LABEL in page_without_pictures(Report.objects.latest("pk"))
+
+
+def test_without_numpyro_the_report_says_what_to_install(planted: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numpyro", None)
+    report = build_report(study=planted)
+    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False
+    report = Report.objects.get(pk=report.pk)
+    assert report.bayesian.status == RequestStatus.FAILED
+    assert report.bayesian.error == NEEDS_NUMPYRO
+    page = page_without_pictures(report)
+    assert "needs NumPyro, which is not installed" in page
+    assert "Pairwise comparisons" in page  # all else is there
+    with pytest.raises(CommandError, match=r"pip install -r requirements-bayesian\.txt"):
+        call_command("report", planted.slug, "--bayesian")
 
 
 def test_answers_that_changed_are_refused(planted: Study, brief: None) -> None:
@@ -191,6 +222,7 @@ def test_too_little_to_compare(study: Study) -> None:
     )
 
 
+@pytest.mark.slow
 def test_page_shows_the_progress_and_cancels_and_tries_again(
     client: Client, planted: Study, brief: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +243,7 @@ def test_page_shows_the_progress_and_cancels_and_tries_again(
     assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
     assert 'id="bayesian-analysis"' not in client.get(page).content.decode()
     BayesianAnalysis.objects.all().delete()  # as for a report of an older version
+    report_cache.draw_pages(Report.objects.get(pk=report.pk))
     assert "not computed for this report" in client.get(page).content.decode()
     stranger = Client()
     stranger.force_login(UserFactory())
@@ -267,3 +300,19 @@ def test_words_of_pairs_and_factors(analysed: Report) -> None:
     assert "did not converge" in words
     assert "R̂ = 1.200" in words
     assert "size 50" in words
+    diverged = replace(models.main.posterior.sampling, divergences=3)
+    assert not diverged.has_converged
+    prior = replace(models.main, posterior=replace(models.main.posterior, sampling=diverged))
+    words = narrative.convergence_sentence(replace(models, priors=(prior, *models.priors[1:])))
+    assert "did not converge under every prior" in words
+    assert "3 divergent transitions;" in words
+
+
+def test_results_of_the_former_sampler_are_read() -> None:
+    stored = {
+        "chains": 4, "warm_up": 500, "draws": 1000, "acceptance": 0.44, "least_certain": "effect 0",
+        "worst": {"r_hat": 1.0, "ess_bulk": 900.0, "ess_tail": 900.0},
+    }  # fmt: skip
+    sampling = decode(Sampling, stored)
+    assert sampling.divergences == 0
+    assert sampling.has_converged

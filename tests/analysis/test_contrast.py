@@ -162,7 +162,7 @@ def test_both_scripts_recompute_the_contrast(
 
 def test_pages_and_text_say_before_the_data_what_a_rank_correlation_cannot_show(draft: Study, client: Client) -> None:
     client.force_login(StudyMembership.objects.get(study=draft).researcher)
-    for name in ("design", "power", "detail", "launch"):
+    for name in ("design", "power", "design-summary", "launch"):
         page = plain(client.get(reverse(f"studies:{name}", kwargs={"slug": draft.slug})).content.decode())
         assert CANNOT in page, name
     text = preregistration(preregistration_plan(draft))

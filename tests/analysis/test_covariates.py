@@ -34,7 +34,7 @@ from tests.factories.analysis import page_without_pictures, planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 LABELS = ("TopPop", "CorNgr", "PureSVD4")
 
 

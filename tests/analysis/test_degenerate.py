@@ -30,11 +30,11 @@ from studies.design.services.design import change_design
 from studies.design.services.launch import launch_study
 from studies.models import Condition, Participant, Study, StudyMembership
 from studies.monitoring.services.exclusions import exclude
-from tests.factories.analysis import plant
+from tests.factories.analysis import every_page, plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 UNREADABLE = re.compile(r"(?<![\w-])(nan|NaN|NAN|inf|-inf|Infinity|None|undefined|null)(?![\w-])")
 ABSENCE = re.compile(
@@ -67,17 +67,14 @@ def whole_report(report: Report, client: Client) -> str:
     the words of its page.
     """
     client.force_login(StudyMembership.objects.filter(study=report.study)[0].researcher)
-    response = client.get(report.get_absolute_url())
-    assert response.status_code == 200
-    page = words_of(response.content.decode())
+    pages = every_page(client, report)
+    page = words_of(pages)
     document = cached_document(report)
     files = files_of(report, lambda: document)
     numbers = json.loads(files["report.json"].make(), parse_constant=lambda name: math.nan)
     assert finite(numbers)
     assert numbers["results"] == report.results
-    specs = re.findall(
-        r'<script id="chart-[^"]+" type="application/json">(.*?)</script>', response.content.decode(), re.S
-    )
+    specs = re.findall(r'<script id="chart-[^"]+" type="application/json">(.*?)</script>', pages, re.S)
     assert all(finite(json.loads(spec, parse_constant=lambda name: math.nan)) for spec in specs)
     assert not UNREADABLE.search(page), UNREADABLE.search(page)
     assert ABSENCE.findall(page) == []

@@ -34,7 +34,7 @@ from tests.factories.evaluation import make_run_at
 from tests.factories.packages import write_numbers
 from tests.factories.studies import make_study
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 PLANTED = {
     "TopPop": [4, 5, 4, 5, 4, 5, 4, 5],
     "CorNgr": [2, 3, 2, 3, 2, 3, 2, 3],

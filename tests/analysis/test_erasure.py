@@ -22,7 +22,7 @@ from studies.monitoring.services.exclusions import exclude
 from studies.participation.services.withdrawal import withdraw
 from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.accounts import UserFactory
-from tests.factories.analysis import planted_person
+from tests.factories.analysis import every_page, planted_person
 from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -85,7 +85,7 @@ def test_scores_and_words_go_with_the_answers_and_the_report_stays(study: Study,
     # It can still be read, and says what it lacks.
     client = Client()
     client.force_login(owner)
-    page = client.get(after.get_absolute_url()).content.decode()
+    page = every_page(client, after)
     assert "Individual scores were erased with the answers of a participant" in page
     assert b"Individual scores were erased" in download(report=after, name="report.html").content
 

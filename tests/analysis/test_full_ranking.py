@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from analysis.exports.document import document_of
 from analysis.exports.files import report_json
+from analysis.exports.sections.method import method_section
 from analysis.models import Report
 from analysis.package import PACKAGE, file_of
 from analysis.package.numbers import lines_of
@@ -123,8 +125,20 @@ def test_report_describes_the_protocol_and_the_means(report: Report) -> None:
     assert "Recall at 5, the mean over users, with whole profiles ranges from" in words
     assert "Values are means over users" in page
     assert "Recall, means over users" in page
+    assert ">Recall, mean<" in page
+    assert "pooled<" not in page
     for untrue in ("ranked each hidden rating among", "pooled over cases", "Raghavan", "count as one metric"):
         assert untrue not in page
+
+
+def test_method_names_the_models_that_learned_from_titles_alone(report: Report) -> None:
+    results = report.read_results()
+    assert not any(condition.is_of_titles for condition in results.conditions)
+    assert "is_of_titles" not in json.dumps(report.results)
+    titled = tuple(replace(condition, is_of_titles=condition.label == "CorNgr") for condition in results.conditions)
+    blocks = method_section(replace(results, conditions=titled), "", lambda *_: None).blocks
+    said = "CorNgr was trained on the words of the items' titles: the dataset has no other item features."
+    assert [block.text for block in blocks].count(said) == 1
 
 
 def test_recall_is_the_primary_metric_and_one_row_of_the_matrix(report: Report) -> None:

@@ -30,12 +30,14 @@ from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 from tests.studies.test_item_words import TITLES, read, run_of, strange_nouns
 
+pytestmark = pytest.mark.slow
+
 FILES = {"export", "export-chosen", "export-file"}  # archives; their codebooks are read here
 ORDINARY = {"read", "used", "taken"}  # verbs that have other senses; of these only what is done with items counts
 # Keys of columns, questions and files, and of the question `watched` where it stands alone: every type has the same.
 KEYS = re.compile(
     r"\b\w+\.\w[\w.]*|\b\w*_\w*"
-    r"|\b(?:Move|Copy|Delete|key:|question:|shown if) watched\b|\bwatched(?= · Yes or no| heard | = |:)"
+    r"|\b(?:Move|Copy|Delete|Drag|Edit|key:|key|question:|shown if) watched\b|\bwatched(?= · | up| down| heard | = |:)"
 )
 OTHER_SENSES = (
     "Text for your paper",

@@ -41,6 +41,8 @@ from tests.factories.catalog import make_items, make_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
+pytestmark = pytest.mark.slow
+
 LABELS = ("TopPop", "CorNgr", "PureSVD4")
 ALGORITHMS = "toppop,corngr,puresvd:factors=4"
 FEW = {"plan": {"resamples": 1000}}

@@ -32,6 +32,8 @@ from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
+pytestmark = pytest.mark.slow
+
 SEVEN = "toppop,corngr,nncosngr,puresvd:factors=2,puresvd:factors=4,puresvd:factors=8,lsa"
 RANKING = {"name": "full-ranking", "relevant": 4.0, "irrelevant": 2.0}
 PREDICTION = {"name": "rating-prediction", "relevant": 4.0, "irrelevant": 2.0}

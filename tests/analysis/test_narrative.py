@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from analysis.narrative import agreement, figures, objective, perceived, verdict
+from analysis.narrative.facts import facts
 from analysis.results.comparison import Comparison
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariable
-from analysis.results.report import Results
+from analysis.results.report import Results, StudyFacts
 from tests.factories.results import partial
 
 pytestmark = pytest.mark.unit
@@ -58,12 +60,12 @@ def headline(found: Results) -> str:
 
 def test_verdict_without_significance_never_says_unrelated() -> None:
     found = results(comparison(), comparison(is_primary=False, metric="fallout", kind="fallout", p_holm=1.0))
-    assert headline(found) == "No evidence that recall ranks the algorithms as perceived accuracy does"
+    assert headline(found) == "Recall and perceived accuracy hardly agreed"
     assert verdict.paragraph(found) == (
         "The rankings of the seven algorithms by recall at 5 and by perceived accuracy were not significantly "
         "correlated, τ_b = .14, exact p = .773, between −.43 and .62 in 95% of resamples (its stability, not a "
-        "confidence interval). With seven algorithms, only |τ_b| ≥ .71 could have been significant: "
-        "this result does not show that the two are unrelated. Recall and participants "
+        "confidence interval). Seven algorithms are too few to conclude: only |τ_b| ≥ .71 could have been significant, "
+        "so this result does not show that the two are unrelated. Recall and participants "
         "ordered 12 of 21 pairs of algorithms in the same direction. The one "
         "exploratory correlation was not significant at α = .05 after Holm's correction. Neither recall at 5 nor "
         "fallout at 5 was significantly correlated with perceived accuracy; no other metric was compared."
@@ -81,9 +83,63 @@ def test_verdict_with_significance_names_the_direction(coefficient: float, expec
     assert headline(results(comparison(tau=TAU | {"coefficient": coefficient, "p": 0.0028}))) == expected
 
 
+@pytest.mark.parametrize(
+    ("coefficient", "expected"),
+    [(-0.4, "did not agree"), (0.0, "did not agree"), (0.004, "did not agree"), (0.14, "hardly agreed"),
+     (0.39, "agreed only weakly"), (0.5, "agreed, but not significantly")],
+)  # fmt: skip
+def test_verdict_without_significance_says_how_far_the_rankings_agree(coefficient: float, expected: str) -> None:
+    said = headline(results(comparison(tau=TAU | {"coefficient": coefficient, "p": 0.3})))
+    assert said == f"Recall and perceived accuracy {expected}"
+
+
+def test_many_algorithms_are_not_said_to_be_too_few() -> None:
+    tau = TAU | {"n": 20, "coefficient": 0.2, "smallest_detectable": 0.32}
+    said = verdict.paragraph(results(comparison(tau=tau, conditions=[f"A{n}" for n in range(20)])))
+    assert "With 20 algorithms: only |τ_b| ≥ .32 could have been significant" in said
+
+
+def perceived_side() -> dict[str, Any]:
+    pairs = [{"is_significant": is_significant} for is_significant in (True, False, False)]
+    return {
+        "key": "accuracy", "conditions": list("ABC"), "anova": anova(), "described": {"A": {"mean": 3.92}},
+        "tests": {"tukey": {"is_defined": True, "pairs": pairs}}, "orders": {"tukey": {"dominates": {"A": ["C"]}}},
+    }  # fmt: skip
+
+
+def objective_side(**recall: float) -> dict[str, Any]:
+    pairs = [{"is_significant": True}] * 3
+    whole = {
+        "profile_length": 0,
+        "table": [{"condition": name, "recall": value} for name, value in recall.items()],
+        "recall": {"n_users": 60, "n_cases": 1234, "sign_tests": {"is_defined": True, "pairs": pairs}},
+    }
+    return {"n": 5, "lengths": [whole]}
+
+
+def test_facts_answer_whom_participants_prefer_and_whom_the_metric() -> None:
+    perceived_ranks, objective_ranks = {"A": 1, "B": 2, "C": 3}, {"A": 2.5, "B": 2.5, "C": 1}
+    found = comparison(conditions=list("ABC"), ranks={"perceived": perceived_ranks, "objective": objective_ranks})
+    answered = results(found, variables=[perceived_side()], objective=objective_side(A=0.1, B=0.1, C=0.3))
+    first, second, third, fourth = facts(answered)
+    assert (first.heading, first.side, first.number) == ("Highest perceived accuracy", "perceived", "A")
+    assert first.evidence == (
+        "M = 3.92; significantly above 1 of 2. 1 of 3 pairs differ (Tukey); F(6, 203) = 7.41, p < .001, ω² = .15"
+    )
+    assert (second.heading, second.side, second.number) == ("Highest recall at 5", "objective", "C")
+    assert second.evidence == (
+        ".30 (all: .10 to .30); ranked 3 of 3 by participants. 3 of 3 pairs differ (sign tests, 1,234 cases)"
+    )
+    assert (third.number, third.evidence) == (
+        "τ_b = .14",
+        "exact p = .773; −.43 to .62 in 95% of resamples: its stability, not a confidence interval",
+    )
+    assert (fourth.heading, fourth.number) == ("Participants", "210")
+
+
 def test_headline_colours_each_side_once() -> None:
     sides = [run.side for run in verdict.headline(results(comparison()))]
-    assert sides == ["", "objective", "", "perceived", ""]
+    assert sides == ["objective", "", "perceived", ""]
 
 
 def test_verdict_when_no_order_could_reach_significance() -> None:
@@ -242,6 +298,20 @@ def test_order_at_the_participants_length_is_compared() -> None:
         "the ranking by recall is B, A; with whole profiles it is A, B."
     )
     assert objective.shorter(whole, at(5, A=0.2, B=0.1)).endswith("the ranking by recall remains A, B.")
+
+
+def test_short_profiles_are_called_the_participants_only_where_they_are() -> None:
+    exact = StudyFacts(slug="s", title="S", list_length=5, ratings_asked=5)
+    opening = "With every profile cut at random to 5 ratings,"
+    lengths = [measured({"A": 0.3, "B": 0.2}, None, length) for length in (0, 5)]
+    for study, words in (
+        (exact, " as many as participants give,"),
+        (replace(exact, ratings_most=15), " as many as participants give at least,"),
+        (replace(exact, elicitation="choice"), " as many as participants choose,"),
+        (replace(exact, ratings_asked=10), ""),
+    ):
+        said = objective.shorter(*lengths, as_many=objective.as_many_as_participants(study, 5))
+        assert said == f"{opening}{words} the ranking by recall remains A, B."
 
 
 def test_verdict_names_the_metrics_that_were_compared_where_none_predicts() -> None:

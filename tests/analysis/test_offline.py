@@ -31,6 +31,8 @@ from studies.models import Study
 from tests.analysis.test_narrative import comparison, results
 from tests.factories.evaluation import work_off
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def bare() -> Any:

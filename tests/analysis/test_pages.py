@@ -20,6 +20,7 @@ from studies.models import Study, StudyMembership
 from studies.monitoring.services.blinding import open_outcomes
 from studies.participation.services.withdrawal import withdraw
 from tests.factories.accounts import UserFactory
+from tests.factories.analysis import every_page
 from tests.studies.test_pages import tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -53,7 +54,7 @@ ADDRESSES = ("", "report.html", "report.json", "figures/box-accuracy.svg")
 
 
 def test_page_shows_verdict_tables_and_charts_without_inline_styles(owner: Client, report: Report) -> None:
-    page = owner.get(report.get_absolute_url()).content.decode()
+    page = every_page(owner, report)
     for words in ("Table 1. Partial order", "Table 2. Objective", "Sign tests on recall", "With profiles of 5 ratings"):
         assert words in page
     assert not re.search(r"<[^>]+\sstyle=|<style|\son[a-z]+=\"", page)
@@ -107,21 +108,27 @@ def test_pages_are_closed_without_sign_in(client: Client, report: Report) -> Non
     assert "/account/" in answer["Location"]
 
 
-def test_button_builds_once_and_leads_to_the_report(owner: Client, planted: Study) -> None:
-    Report.objects.all().delete()
+def test_button_requests_once_and_a_web_process_builds_nothing(owner: Client, planted: Study) -> None:
+    n_reports = Report.objects.count()
     listed = owner.get(reverse("analysis:list"), {"study": planted.slug}).content.decode()
     assert "Build report" in listed
     first = owner.post(reverse("analysis:new"), {"study": planted.slug})
     again = owner.post(reverse("analysis:new"), {"study": planted.slug})
-    report = Report.objects.get()
-    assert first["Location"] == again["Location"] == report.get_absolute_url()
-    assert report.made_by == StudyMembership.objects.get(study=planted).researcher
+    asked = ReportRequest.objects.get()
+    assert first["Location"] == again["Location"] == asked.get_absolute_url()
+    assert asked.asked_by == StudyMembership.objects.get(study=planted).researcher
+    assert (asked.status, Report.objects.count()) == (RequestStatus.QUEUED, n_reports)
 
 
-def test_refusal_is_said_on_the_form(owner: Client, planted: Study) -> None:
+def test_refusal_is_said_on_the_page_of_the_request(
+    eager: None, owner: Client, planted: Study, django_capture_on_commit_callbacks: Any
+) -> None:
     planted.conditions.update(model_digest="0" * 64)
-    answer = owner.post(reverse("analysis:new"), {"study": planted.slug})
-    assert "did not measure the models that participants met" in answer.content.decode()
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = owner.post(reverse("analysis:new"), {"study": planted.slug})
+    page = owner.get(answer["Location"]).text
+    assert "did not measure the models that participants met" in page
+    assert "Try again" in page
 
 
 def test_list_takes_the_same_queries_for_one_report_and_three(
@@ -170,11 +177,13 @@ ANSWERED = {
     "request": (200, 404, 404),
     "request-cancel": (302, 404, 404),
     "detail": (200, 200, 404),
+    "chapter": (200, 200, 404),
     "comments": (200, 200, 404),
     "file": (200, 200, 404),
     "bayesian": (200, 200, 404),
     "bayesian-request": (302, 302, 404),
     "bayesian-cancel": (302, 302, 404),
+    "sample-slope": (404, 404, 404),  # of sample reports alone, also without sign-in
 }
 POSTED = {"request-cancel", "bayesian-request", "bayesian-cancel"}
 
@@ -196,7 +205,9 @@ def test_every_address_against_every_role(planted: Study, report: Report) -> Non
                     for of_report in ("detail", "comments", "bayesian", "bayesian-request", "bayesian-cancel")
                 },
                 **{of_request: [asked.pk] for of_request in ("request", "request-cancel")},
+                "chapter": [report.pk, "comparison"],
                 "file": [report.pk, "report.json"],
+                "sample-slope": [report.pk, "light", "wide"],
                 "list": [],
                 "new": [],
             }
@@ -205,7 +216,9 @@ def test_every_address_against_every_role(planted: Study, report: Report) -> Non
             if researcher is not None:
                 client.force_login(researcher)
             answer = client.post(address) if name in POSTED else client.get(address)
-            if researcher is None:
+            if name == "sample-slope":
+                assert answer.status_code == 404, who
+            elif researcher is None:
                 assert (answer.status_code, "/account/" in answer["Location"]) == (302, True), name
             else:
                 assert answer.status_code == expected.get(who, to_others), (name, who)

@@ -18,7 +18,7 @@ from studies.models import Study
 from tests.analysis.scene import TITLE
 from tests.factories.analysis import plant
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 
 def words_of(pdf: bytes, folder: Path) -> list[str]:
@@ -43,10 +43,13 @@ def test_page_one_is_the_verdict_and_every_table_is_printed(
     assert TITLE in first
     document = document_of(report)
     assert "".join(run.text for run in document.headline) in first
+    assert "Both sides by algorithm" in first
     assert "Contents" in pages[1]
     whole = re.sub(r"\s+", " ", " ".join(pages))
     for section in document.sections:
         assert section.title in whole
+    for chapter in document.chapters:
+        assert chapter.title in whole
     for table in document.tables():
         assert re.sub(r"\s+", " ", table.title) in whole, table.key
     for figure in document.figures():
@@ -104,11 +107,12 @@ def test_wide_tables_are_set_smaller_and_long_words_get_the_room(stored_report: 
     made = printed(document_of(stored_report))
     tables = {
         "".join(words for words, _ in block["title"]): block
-        for section in made["sections"]
+        for chapter in made["chapters"]
+        for section in chapter["sections"]
         for block in section["blocks"]
         if block["kind"] == "table"
     }
-    wide = tables["Recall at every N"]
+    wide = tables["Recall at every N, pooled"]
     assert wide["size"] < tables["Perceived accuracy by algorithm"]["size"]
     items = tables["Recommended items by algorithm"]
     assert [column["wide"] for column in items["columns"]] == [False] * 5 + [True]

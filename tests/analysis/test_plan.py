@@ -17,13 +17,14 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.models import Report
+from analysis.models import Report, ReportRequest
 from analysis.narrative import deviations
 from analysis.narrative import plan as of_plan
 from analysis.narrative import words as wording
 from analysis.selectors.plans import frozen_plan
 from analysis.services import build_report
 from analysis.services.plans import Overrides
+from analysis.services.requests import make_requested
 from analysis.tables import cells, levels
 from core.errors import ParallaxError, ParameterError
 from core.models import LogEntry
@@ -37,11 +38,11 @@ from studies.models import Participant, Study, StudyMembership, StudyVersion
 from studies.monitoring.services.exclusions import exclude
 from studies.plans import AnalysisPlan, plan_from
 from tests.analysis.conftest import FEW_RESAMPLES
-from tests.factories.analysis import page_without_pictures, plant, planted_person
+from tests.factories.analysis import every_page, page_without_pictures, plant, planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 ALGORITHMS = "toppop,corngr,puresvd:factors=4"
 
@@ -232,10 +233,13 @@ def test_the_command_and_the_form_record_what_was_chosen(full: Study, client: Cl
     assert refused.status_code == 400
     assert "Select flags if they decide the exclusions" in refused.content.decode()
     assert "<details open" in refused.content.decode()
-    made = client.post(reverse("analysis:new"), {**given, "exclude": ["straight_lined"]}, follow=True)
-    page = read(made.content.decode())
+    asked = client.post(reverse("analysis:new"), {**given, "exclude": ["straight_lined"]})["Location"]
+    assert make_requested(request_id=ReportRequest.objects.get().pk)
+    report = Report.objects.latest("number")
+    assert client.get(asked)["Location"] == report.get_absolute_url()
+    page = read(every_page(client, report))
     assert "The tests use α = .10; the plan says .05." in page
-    assert Report.objects.order_by("-number")[0].plan["exclude"] == ["straight_lined"]
+    assert report.plan["exclude"] == ["straight_lined"]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.planning import preregistration_plan
 from studies.design.services.design import change_design
 from studies.design.services.launch import launch_study
+from studies.design.services.questionnaires import import_questionnaire
+from studies.instrument.questionnaires.document import write_document
 from studies.models import Response, Study, StudyMembership
 from studies.monitoring.services.exclusions import exclude
 from studies.plans import PERCEIVED
@@ -188,10 +190,37 @@ def test_both_scripts_recompute_a_planned_scale(trusted: Study, rscript: str, tm
     assert {("scale.trust", "tukey"), ("scale.calm", "kruskal"), ("scale.trust", "games_howell")} <= {
         line[:2] for line in expected
     }
+    assert_recomputed(tmp_path, rscript, len(expected))
+
+
+def assert_recomputed(folder: Path, rscript: str, n: int) -> None:
+    """Both scripts compute the same `n` numbers."""
     for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, [line for line in done.stdout.splitlines() if line.endswith("no")] + [done.stderr]
-        assert done.stdout.splitlines()[-1].startswith(f"# {len(expected)} of {len(expected)} numbers agree")
+        assert done.stdout.splitlines()[-1].startswith(f"# {n} of {n} numbers agree")
+
+
+@pytest.mark.slow
+def test_a_scale_is_reported_on_its_own_range_and_recomputed(db: None, rscript: str, tmp_path: Path) -> None:
+    run = make_run_at("succeeded", algorithms=ALGORITHMS)
+    study = draft_asking(run)
+    asked = study.questionnaire
+    asked["scales"][0]["score_range"] = [0, 100]
+    import_questionnaire(study=study, text=write_document(asked))
+    primary = {"perceived": "scale.trust", "objective": "recall"}
+    change_design(study=study, settings={"plan": {"resamples": 200, "scales": ["trust"]}, "primary": primary})
+    launch_study(study=study)
+    study.refresh_from_db()
+    answer_trust(study)
+    report = build_report(study=study)
+    trust = report.read_results().scales[0]
+    assert (trust.key, trust.low, trust.high) == ("trust", 0, 100)
+    assert trust.described["TopPop"].mean == pytest.approx(25 * (4.5 - 1))
+    write_numbers(report, tmp_path)
+    rows = list(csv.DictReader((tmp_path / "data" / "analysed.csv").read_text().splitlines()))
+    assert sorted(float(row["scale.trust"]) for row in rows if row["condition"] == "TopPop") == [75, 75, 100, 100]
+    assert_recomputed(tmp_path, rscript, len({line[:5] for line in lines_of(report.read_results())}))
 
 
 @pytest.mark.slow
@@ -226,7 +255,7 @@ def test_the_design_form_offers_scales_as_primary(trusted: Study, client: Client
     assert saved.status_code == 302, saved.context["form"].errors
     study.refresh_from_db()
     assert study.settings["primary"]["perceived"] == "scale.trust"
-    page = plain(client.get(reverse("studies:detail", kwargs={"slug": study.slug})).content.decode())
+    page = plain(client.get(reverse("studies:design-summary", kwargs={"slug": study.slug})).content.decode())
     assert "Primary pair: Trust and Recall at 5." in page
 
 

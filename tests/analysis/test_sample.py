@@ -26,7 +26,7 @@ from tests.factories.accounts import UserFactory
 from tests.factories.analysis import page_without_pictures, planted_person
 from tests.factories.console import owner_of, signed_in
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 AGES = {"TopPop": (20, 30, 40), "CorNgr": (30, 40, 50), "PureSVD4": (20, 30)}
 WOMEN = {"TopPop": 3, "CorNgr": 1, "PureSVD4": 0}  # the others are men
@@ -122,7 +122,8 @@ def test_the_report_says_it_and_suppresses_nothing(described: Study) -> None:
         "Man": ["4 (50%)", "0 (0%)", "2 (67%)", "2 (100%)"],
     }
     titles = [section.title for section in Outputs(report).document.sections]
-    assert titles[-3:] == ["Sample and flow", "Method", "Provenance"]
+    assert "Sample and flow" in titles
+    assert titles[-2:] == ["Method", "Provenance"]
 
 
 def test_excluded_participants_are_not_described(described: Study) -> None:

@@ -18,7 +18,7 @@ from analysis.services import build_report
 from studies.models import Study
 from tests.factories.analysis import plant
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 DEGENERATE = [
     pytest.param({}, id="nobody"),
     pytest.param({"TopPop": [3]}, id="one participant"),

@@ -131,7 +131,7 @@ def test_a_sum_can_be_given(server: Any, tmp_path: Path) -> None:
 
 
 def test_a_download_goes_on_where_it_ended(server: Any, tmp_path: Path) -> None:
-    with pytest.raises(DownloadFailed, match="goes on from there"):
+    with pytest.raises(DownloadFailed, match="resumes from there"):
         download(f"{server.address}/cut.zip", tmp_path)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["cut.zip.part", "cut.zip.part.etag"]
     for file in list(tmp_path.iterdir()):

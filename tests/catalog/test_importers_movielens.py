@@ -190,7 +190,7 @@ def test_refusal_says_it_all_in_one_message(tmp_path):
     path = csv_folder(tmp_path, ratings=RATINGS.replace("0.5", "7").replace("11,1", "11,4"))
     assert str(refusal(path)) == (
         "ratings.csv, line 3, column rating: 7 is off the scale of 0.5 to 5. (1 more problem) Correct the source, "
-        "or import with bad rows dropped. Nothing was imported."
+        "or exclude invalid rows. Nothing was imported."
     )
 
 

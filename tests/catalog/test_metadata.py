@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection
 from django.test import Client
 
-from catalog import forms
+from catalog.forms import metadata as metadata_forms
 from catalog.importers.base import ParsedItem
 from catalog.models import DatasetVersion, Feature
 from catalog.selectors.datasets import item_details, newest_version
@@ -21,6 +21,7 @@ from core.errors import ParallaxError
 from core.models import LogEntry
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
+from tests.factories.jobs import done
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -214,11 +215,12 @@ def test_the_page_adds_facts_from_a_file(client: Client) -> None:
     page = client.get(address).text
     assert "Versions never change." in page
     bad = SimpleUploadedFile("facts.csv", b"item,kind,value\n1,year,<soon>\n")
-    page = client.post(address, {"file": bad, "on_bad_row": "refuse"}).text
+    page = done(client, client.post(address, {"file": bad, "on_bad_row": "refuse"})).text
+    assert "Nothing was changed." in page
     assert "facts.csv, line 2, column value: &#x27;&lt;soon&gt;&#x27; is no year" in page
     assert DatasetVersion.objects.count() == 1
     good = SimpleUploadedFile("facts.csv", FACTS.encode() + b"1,year,soon\n")
-    response = client.post(address, {"file": good, "on_bad_row": "drop"}, follow=True)
+    response = done(client, client.post(address, {"file": good, "on_bad_row": "drop"}))
     assert response.redirect_chain == [("/catalog/small/2/", 302)]
     page = response.text
     assert "Version 2 has new metadata for 3 items." in page
@@ -240,7 +242,7 @@ def test_an_items_page_shows_kinds_it_has_no_place_for(client: Client, tmp_path:
 def test_the_page_refuses_files_too_large_for_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     version = make_version()
     client.force_login(UserFactory(is_staff=True))
-    monkeypatch.setattr(forms, "MOST_UPLOADED", 10)
+    monkeypatch.setattr(metadata_forms, "MOST_UPLOADED", 10)
     upload = SimpleUploadedFile("facts.csv", FACTS.encode())
     page = client.post(f"{version.get_absolute_url()}metadata/", {"file": upload, "on_bad_row": "drop"}).text
     assert "Use the command add_metadata for larger files." in page

@@ -15,6 +15,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalog.forms import metadata as metadata_forms
 from catalog.importers import pictures
 from catalog.importers.pictures import Pictures, size_of
 from catalog.models import DatasetVersion
@@ -23,6 +24,7 @@ from catalog.services import add_metadata
 from core.errors import ArtefactError, ParallaxError
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
+from tests.factories.jobs import done
 
 
 def png(width: int = 2, height: int = 3) -> bytes:
@@ -105,13 +107,14 @@ def test_a_picture_takes_the_place_of_the_drawn_poster(client: Client, tmp_path:
         "add_metadata",
         base.dataset.name,
         str(tmp_path / "facts.csv"),
-        images=tmp_path / "covers.zip" if is_packed else folder,
+        media=tmp_path / "covers.zip" if is_packed else folder,
     )
     version = newest_version(base.dataset.name)
     first, second, third, fourth, fifth = version.items.order_by("index")[:5]
     assert first.image == fourth.image != second.image
     assert (third.image, third.image_url) == ("", "https://example.org/3.png")
-    assert version.report["metadata"][-1]["facts_added"] == {"picture": 3, "image": 1, "trailer": 1}
+    assert version.report["metadata"][-1]["facts_added"] == {"picture": 3, "image": 1}
+    assert version.report["metadata"][-1]["fields_replaced"] == {"trailer": 1}
     answer = client.get(first.poster_url)
     assert (answer["Content-Type"], answer.content) == ("image/png", png())
     assert answer["X-Content-Type-Options"] == "nosniff"
@@ -121,7 +124,7 @@ def test_a_picture_takes_the_place_of_the_drawn_poster(client: Client, tmp_path:
         assert client.get(drawn.poster_url)["Content-Type"] == "image/svg+xml"
     assert base.items.get(index=first.index).poster_url.split("?v=")[1] != first.poster_url.split("?v=")[1]
     with pytest.raises(ParallaxError, match=r"has all that facts\.csv says already"):
-        add_metadata(version=version, path=tmp_path / "facts.csv", images=folder)
+        add_metadata(version=version, path=tmp_path / "facts.csv", media=folder)
     storages["artefacts"].delete(second.image)
     with pytest.raises(ArtefactError, match=r"is missing\. Restore it"):
         client.get(second.poster_url)
@@ -160,7 +163,7 @@ def test_what_is_no_picture_is_refused_by_line_and_leaves_nothing(tmp_path: Path
     (tmp_path / "facts.csv").write_text(f"item,image\n1,one.png\n2,{said}\n2,{said}\n")
     before = everything(base)
     with pytest.raises(ParallaxError) as caught:
-        add_metadata(version=base, path=tmp_path / "facts.csv", images=folder)
+        add_metadata(version=base, path=tmp_path / "facts.csv", media=folder)
     assert caught.value.code == "import.refused"
     assert str(caught.value).startswith(message)
     assert everything(base) == before
@@ -179,14 +182,53 @@ def test_the_page_takes_an_archive_beside_the_facts(client: Client, tmp_path: Pa
     client.force_login(UserFactory(is_staff=True))
     with zipfile.ZipFile(tmp_path / "covers.zip", "w") as archive:
         archive.writestr("one.png", png())
-    page = client.post(
+    answer = client.post(
         f"/catalog/{base.dataset.name}/1/metadata/",
         {
             "file": SimpleUploadedFile("facts.csv", b"item,image\n1,one.png\n"),
-            "images": SimpleUploadedFile("covers.zip", (tmp_path / "covers.zip").read_bytes()),
+            "item_files": SimpleUploadedFile("covers.zip", (tmp_path / "covers.zip").read_bytes()),
             "on_bad_row": "refuse",
         },
-        follow=True,
     )
-    assert "Version 2 has new metadata for 1 items." in page.content.decode()
+    assert "Version 2 has new metadata for 1 items." in done(client, answer).text
     assert newest_version(base.dataset.name).items.exclude(image="").count() == 1
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_pictures_named_after_items_need_no_metadata(client: Client) -> None:
+    base = make_version()
+    client.force_login(UserFactory(is_staff=True))
+    address = f"/catalog/{base.dataset.name}/1/metadata/"
+    pictures = [SimpleUploadedFile(f"{number}.png", png()) for number in (1, 2)]
+    page = done(client, client.post(address, {"item_files": pictures, "on_bad_row": "refuse"}))
+    assert "Version 2 has new metadata for 2 items." in page.text
+    assert newest_version(base.dataset.name).items.exclude(image="").count() == 2
+    pictures = [SimpleUploadedFile(name, png()) for name in ("3.png", "nobody.png")]
+    page = done(client, client.post(address, {"item_files": pictures, "on_bad_row": "refuse"}))
+    assert "Version 3 has new metadata for 1 items." in page.text
+    assert "Excluded: unknown item" in page.text
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "Choose a metadata file, or pictures or clips below."),
+        ({"item_files": [("1.png", b"GIF")]}, "1.png is no whole JPEG, PNG, GIF or WebP picture."),
+        ({"item_files": [("a.zip", b"PK"), ("1.png", b"x")]}, "a.zip is an archive: send it alone"),
+        ({"item_files": [(f"{number}.mp3", b"x") for number in range(4)]}, "4 files; at most 3 at once."),
+    ],
+)
+def test_files_that_are_no_pictures_are_refused_beside_their_field(
+    client: Client, monkeypatch: pytest.MonkeyPatch, files: dict[str, list[tuple[str, bytes]]], said: str
+) -> None:
+    monkeypatch.setattr(metadata_forms, "MOST_FILES", 3)
+    base = make_version()
+    client.force_login(UserFactory(is_staff=True))
+    sent = {name: [SimpleUploadedFile(*file) for file in group] for name, group in files.items()}
+    answer = client.post(f"/catalog/{base.dataset.name}/1/metadata/", {**sent, "on_bad_row": "refuse"})
+    assert answer.status_code == 400
+    assert said in answer.text
+    assert base.dataset.versions.count() == 1

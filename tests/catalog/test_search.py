@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import dataset_lines, decades_of, genres_of
+from catalog.selectors.ratings import ratings_of
 from catalog.selectors.search import ORDERS, search_items, warm
 from catalog.services import import_dataset, load_demo_dataset, retire_version
 from core.errors import ParallaxError
@@ -55,6 +58,27 @@ def test_strata_deal_popular_and_rare_items_in_turn() -> None:
         stratum[index] = min(5 * before // total, 4)
         before += counts[index]
     assert [stratum[item.index] for item in items] == [0, 1, 2, 3, 4]
+
+
+def test_the_most_informative_items_come_first_and_need_no_seed() -> None:
+    version = make_version()
+    ratings = ratings_of(version)
+    by_item = ratings.user_items.tocsc()
+    measures: dict[str, list[float]] = {"entropy0": [], "pop-entropy": []}
+    for item in range(version.n_items):
+        counts = np.unique(by_item.data[by_item.indptr[item] : by_item.indptr[item + 1]], return_counts=True)[1]
+        n, missing = counts.sum(), version.n_users - counts.sum()
+        shares = [*counts / version.n_users, *([missing / version.n_users] if missing else [])]
+        weights = [1.0] * len(counts) + [0.5]
+        measures["entropy0"].append(-sum(w * p * math.log2(p) for w, p in zip(weights, shares, strict=False)))
+        measures["pop-entropy"].append(-sum(p * math.log2(p) for p in counts / n) * math.log2(n) if n else 0.0)
+    for order, expected in measures.items():
+        first = indexes(version, order=order, seed=1)
+        assert first == indexes(version, order=order, seed=2)
+        shown = [expected[index] for index in first]
+        np.testing.assert_allclose(shown, sorted(expected, reverse=True))
+    assert indexes(version, order="entropy0") != indexes(version, order="pop-entropy")
+    warm(version, "entropy0")
 
 
 def test_filters_join_with_a_query_and_count_all_pages() -> None:

@@ -16,7 +16,7 @@ from django.test import Client
 
 from catalog.importers.base import ParsedItem
 from catalog.management.import_line import ImportLine
-from catalog.models import DatasetVersion, Feature, Item
+from catalog.models import DatasetJob, DatasetVersion, Feature, Item
 from catalog.selectors.datasets import newest_version
 from catalog.selectors.parsed_items import parsed_items
 from catalog.selectors.ratings import (
@@ -29,11 +29,14 @@ from catalog.selectors.ratings import (
     utilities_of,
 )
 from catalog.services import import_parsed, make_subset, retire_version
+from catalog.services import subset as subset_service
 from catalog.subsetting.recipe import Recipe
 from core.errors import ParallaxError
 from core.models import LogEntry
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_items, make_parsed, make_usage_version, make_version
+from tests.factories.jobs import done
+from tests.factories.pages import flat
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -295,7 +298,7 @@ def test_the_page_makes_a_subset_and_shows_its_recipe(owner: Client) -> None:
     assert "First rating: 2020-01-01 (UTC)." in form
     assert '<option value="director">director</option>' in form
     values = {"date_from": "2020-02-01", "kind": "genre", "value": "Drama", "k_core": "2", "random_share": "0.9"}
-    page = owner.post(ADDRESS, EMPTY | values, follow=True)
+    page = done(owner, owner.post(ADDRESS, EMPTY | values))
     version = newest_version("dated")
     assert page.redirect_chain == [("/catalog/dated/2/", 302)]
     assert "Version 2 is a subset of version 1." in page.text
@@ -304,7 +307,7 @@ def test_the_page_makes_a_subset_and_shows_its_recipe(owner: Client) -> None:
         assert f'<th scope="row">{step["words"]}</th>' in page.text
     assert f'<td class="n">{version.n_ratings}</td>' in page.text
     assert f'title="{entry["parent_hash"]}"' in page.text
-    again = owner.post(ADDRESS, EMPTY | values, follow=True).text
+    again = done(owner, owner.post(ADDRESS, EMPTY | values)).text
     assert "Version 2 had this content already, so no version was created." in again
 
 
@@ -325,11 +328,40 @@ def test_the_page_makes_a_subset_and_shows_its_recipe(owner: Client) -> None:
 )
 def test_the_page_says_what_is_wrong_and_keeps_the_values(owner: Client, values: dict[str, str], message: str) -> None:
     page = owner.post(ADDRESS, EMPTY | values)
-    assert page.status_code == 200
+    assert page.status_code == 400
     assert message in page.text
     if values.get("k_core") == "400":
         assert 'value="400"' in page.text
     assert DatasetVersion.objects.count() == 1
+
+
+def test_the_page_counts_what_steps_leave_before_anything_is_stored(owner: Client) -> None:
+    values = {"kind": "genre", "value": "Drama", "k_core": "2"}
+    count = owner.get(f"{ADDRESS}count/", EMPTY | values)
+    assert count.status_code == 200
+    assert "<html" not in count.text
+    shown = flat(count.text)
+    assert '<th scope="row">Items with genre = Drama</th>' in shown
+    without_script = flat(owner.post(ADDRESS, EMPTY | values | {"act": "count"}).text)
+    assert shown in without_script
+    assert not DatasetJob.objects.exists()
+    done(owner, owner.post(ADDRESS, EMPTY | values))
+    after = newest_version("dated").report["subsets"][0]["steps"][-1]["after"]
+    row = "".join(f'<td class="n">{after[name]:,}</td>' for name in ("users", "items", "ratings"))
+    assert f'<th scope="row">2-core</th>{row}' in shown
+    assert "Choose a k of at most" in owner.get(f"{ADDRESS}count/", EMPTY | {"k_core": "400"}).text
+    assert "Fill in a step" in owner.get(f"{ADDRESS}count/", EMPTY).text
+
+
+def test_steps_are_counted_by_the_worker_where_a_page_would_take_too_long(
+    owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subset_service, "MOST_COUNTED", 1)
+    assert "are counted while the subset is made" in owner.get(ADDRESS).text
+    assert "Fill in a step" in owner.get(f"{ADDRESS}count/", EMPTY | {"k_core": "2"}).text
+    page = done(owner, owner.post(ADDRESS, EMPTY | {"k_core": "400"})).text
+    assert "Choose a k of at most" in page
+    assert "Change the steps" in page
 
 
 def test_dates_are_not_offered_where_ratings_have_no_times(client: Client) -> None:

@@ -37,7 +37,7 @@ def titles(text: str) -> list[str]:
 
 
 def test_the_list_says_what_goes_there_when_it_is_empty(console: Client) -> None:
-    assert "import_dataset PATH --name NAME" in console.get("/catalog/").text
+    assert "Import one" in console.get("/catalog/").text
 
 
 @pytest.mark.parametrize("names", [("a",), ("a", "b", "c")])

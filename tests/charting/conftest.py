@@ -36,6 +36,7 @@ from charting.marks import (
     rank_strip,
     scatter,
     slope,
+    trace,
 )
 from charting.theme import Spec
 
@@ -193,6 +194,15 @@ DRAWINGS: dict[str, Draw] = {
         title="Recall does not predict perceived accuracy (τ = .14, p = .77)",
         perceived_title="Perceived accuracy",
         objective_title="Recall at 5",
+        **options,
+    ),
+    "trace": lambda **options: trace(
+        [(10, (0.20, 0.18, 0.22)), (50, (0.29, 0.27, 0.31)), (300, (0.25, 0.23, 0.27))],
+        title="PureSVD is best with factors=50",
+        x_title="factors",
+        y_title="Recall",
+        chosen=1,
+        is_log=True,
         **options,
     ),
     "progress": lambda **options: progress(

@@ -26,6 +26,7 @@ from charting.marks import (
     progress,
     scatter,
     slope,
+    trace,
 )
 from charting.theme import LIGHT, OBJECTIVE, PERCEIVED, Spec
 from core.errors import DataError, ParameterError
@@ -202,40 +203,62 @@ def test_slope_unknown_pair_refused() -> None:
 # Hasse diagram
 
 
-def test_hasse_stands_on_the_true_scale_with_edges_between_nodes(all_drawings: Any) -> None:
+def boxes_of(spec: Spec) -> dict[str, dict[str, Any]]:
+    return {row["condition"]: row for row in rows_of(spec, "rect")}
+
+
+def test_hasse_places_the_dominated_in_lower_layers_and_prints_means(all_drawings: Any) -> None:
     spec = all_drawings["hasse"]()
-    nodes = {row["condition"]: row for row in rows_of(spec, "point")}
-    assert nodes["TopPop"]["mean"] == 3.92
+    boxes = boxes_of(spec)
+    assert (boxes["TopPop"]["mean"], boxes["TopPop"]["printed"]) == (3.92, "3.92")
     edges = rows_of(spec, "rule", color=LIGHT.ink)
     assert len(edges) == 3
     for edge in edges:
-        upper, lower = edge["pair"].split(" above ")
-        assert (edge["x"], edge["y"]) == (nodes[upper]["x"], nodes[upper]["mean"])
-        assert (edge["x2"], edge["y2"]) == (nodes[lower]["x"], nodes[lower]["mean"])
+        upper, lower = boxes[edge["upper"]], boxes[edge["lower"]]
+        assert edge["pair"] == f"{upper['condition']} above {lower['condition']}"
+        assert (edge["x"], edge["y"]) == (upper["x"], upper["bottom"])
+        assert (edge["x2"], edge["y2"]) == (lower["x"], lower["top"])
+        assert upper["bottom"] > lower["top"]
 
 
-def test_hasse_unordered_are_dashed_and_to_the_right(all_drawings: Any) -> None:
-    spec = all_drawings["hasse"]()
-    dashed = rows_of(spec, "point", strokeDash=[3, 2])
-    solid = [row for row in rows_of(spec, "point") if row not in dashed]
-    assert {row["condition"] for row in dashed} == {"AsySVD", "PureSVD300", "LSA"}
-    assert min(row["x"] for row in dashed) > max(row["x"] for row in solid) + 1
+def test_hasse_prints_shares_without_a_leading_zero() -> None:
+    spec = hasse({"LSA": (0.85, 0.8, 0.9)}, [], title="t", y_title="y", is_share=True)
+    assert boxes_of(spec)["LSA"]["printed"] == ".85"
+    assert "Means: LSA .85." in spec["usermeta"]["description"]
+
+
+def test_hasse_unordered_are_dashed_and_below(all_drawings: Any) -> None:
+    boxes = boxes_of(all_drawings["hasse"]())
+    dashed = {row["condition"] for row in rows_of(all_drawings["hasse"](), "rect", strokeDash=[3, 2])}
+    assert dashed == {"AsySVD", "PureSVD300", "LSA"}
+    assert max(boxes[name]["top"] for name in dashed) < min(boxes[name]["bottom"] for name in boxes.keys() - dashed)
+
+
+def test_hasse_of_many_unordered_breaks_into_rows() -> None:
+    boxes = boxes_of(hasse({f"A{n}": (n, n, n) for n in range(7)}, [], title="t", y_title="y"))
+    assert [sum(box["y"] == y for box in boxes.values()) for y in (0, -0.7, -1.4)] == [3, 3, 1]
+
+
+def test_hasse_line_passes_beside_the_layer_between() -> None:
+    estimates = {name: (n, n, n) for n, name in enumerate("DCBA")}
+    spec = hasse(estimates, [("A", "B"), ("B", "C"), ("C", "D"), ("A", "D")], title="t", y_title="y")
+    boxes = boxes_of(spec)
+    pieces = [row for row in rows_of(spec, "rule") if row["pair"] == "A above D"]
+    assert len(pieces) == 5  # down, past B, down, past C, down
+    upright = [row for row in pieces if row["x"] == row["x2"]]
+    assert all(not boxes[name]["left"] <= row["x"] <= boxes[name]["right"] for row in upright for name in "BC")
 
 
 def test_hasse_of_two_chains_draws_them_uncrossed() -> None:
     estimates = {"A": (4, 4, 4), "B": (3.9, 3.9, 3.9), "C": (1, 1, 1), "D": (0.9, 0.9, 0.9)}
-    spec = hasse(estimates, [("A", "C"), ("B", "D")], title="t", y_title="y")
-    column = {row["condition"]: row["x"] for row in rows_of(spec, "point")}
-    assert sorted(column.values()) == [0, 1, 2, 3]
-    assert (column["A"] - column["B"]) * (column["C"] - column["D"]) > 0
+    boxes = boxes_of(hasse(estimates, [("A", "D"), ("B", "C")], title="t", y_title="y"))
+    assert (boxes["A"]["x"] - boxes["B"]["x"]) * (boxes["D"]["x"] - boxes["C"]["x"]) > 0
 
 
 def test_hasse_of_fallout_has_the_lowest_on_top() -> None:
-    estimates = {"LSA": (0.002, 0.001, 0.003), "TopPop": (0.025, 0.024, 0.026)}
+    estimates = {"TopPop": (0.025, 0.024, 0.026), "LSA": (0.002, 0.001, 0.003)}
     spec = hasse(estimates, [("LSA", "TopPop")], title="t", y_title="y", higher_is_better=False)
-    bottom, top = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
-    assert bottom > 0.025
-    assert top < 0.002
+    assert boxes_of(spec)["LSA"]["y"] > boxes_of(spec)["TopPop"]["y"]
 
 
 def test_hasse_edge_against_the_scale_refused() -> None:
@@ -465,3 +488,46 @@ def test_a_path_diagram_draws_significant_paths_in_colour_and_needs_a_mediator()
     assert [rule["stroke"] for rule in rules] == [PERCEIVED]
     with pytest.raises(DataError, match="no mediator"):
         path_diagram("Algorithm", [], "Satisfaction", Path("", False), title="t", subtitle="s")
+
+
+# Traces
+
+
+def test_trace_fills_the_chosen_dot_and_draws_intervals(all_drawings: Any) -> None:
+    spec = all_drawings["trace"]()
+    assert [row["at"] for row in rows_of(spec, "point", color=OBJECTIVE)] == [50]
+    assert [row["at"] for row in rows_of(spec, "point", color=LIGHT.paper)] == [10, 300]
+    assert [(row["low"], row["high"]) for row in rows_of(spec, "rule")] == [(0.18, 0.22), (0.27, 0.31), (0.23, 0.27)]
+    (scale,) = {layer["encoding"]["x"]["scale"]["type"] for layer in spec["layer"]}
+    assert scale == "log"
+
+
+def test_trace_of_the_best_so_far_rises_by_steps() -> None:
+    dots = [(at, (0.1 * at % 0.3,) * 3) for at in range(1, 15)]
+    best = [max(value for _, (value, *_) in dots[:at]) for at in range(1, 15)]
+    spec = trace(dots, title="t", x_title="x", y_title="y", chosen=1, line=best)
+    (line,) = [layer for layer in spec["layer"] if layer["mark"]["type"] == "line"]
+    assert line["mark"]["interpolate"] == "step-after"
+    assert [row["value"] for row in rows_of(spec, "line")] == best
+    assert "tickCount" in line["encoding"]["x"]["axis"]
+    assert "[" not in spec["usermeta"]["description"]
+
+
+def test_trace_of_one_dot_that_is_no_share_is_drawn() -> None:
+    spec = trace([(3, (0.0, 0.0, 0.0))], title="t", x_title="x", y_title="y", chosen=0, is_share=False)
+    assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == [2.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"chosen": 2}, "none of index 2"),
+        ({"estimates": [(2, (1, 1, 1)), (2, (1, 1, 1))]}, "ascending order"),
+        ({"estimates": [(0, (1, 1, 1)), (2, (1, 1, 1))], "is_log": True}, "no place for 0"),
+        ({"line": [0.5]}, "1 values for 2 dots"),
+    ],
+)
+def test_trace_that_cannot_be_drawn_is_refused(changes: dict[str, Any], words: str) -> None:
+    given = {"estimates": [(1, (1, 1, 1)), (2, (1, 1, 1))], "title": "t", "x_title": "x", "y_title": "y", "chosen": 0}
+    with pytest.raises((DataError, ParameterError), match=words):
+        trace(**{**given, **changes})

@@ -21,7 +21,7 @@ STATIC = Path(__file__).parents[2] / "static"
 PAGE = (
     '<!doctype html><html lang="en"><head><title>Charts</title><meta name="viewport" content="width=device-width">'
     '<link rel="icon" href="data:,"><link rel="stylesheet" href="/tokens.css"><link rel="stylesheet" href="/base.css">'
-    '<script src="/runtime.js" defer></script><script src="/charts.js" defer></script></head>'
+    '<script src="/charts.js" data-runtime="/runtime.js" defer></script></head>'
     "<body><main><h1>Charts</h1>{figures}</main></body></html>"
 )
 FIGURE = (

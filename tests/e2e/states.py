@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation.models import EvaluationRun
 from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus
 from studies.models import ExternalId, Participant, Study
@@ -93,7 +94,7 @@ def _recruiting(study: Callable[..., Study], way: Callable[..., Way], lang: str)
     known, failed = way("rated", panel), way("rated", panel)
     ExternalId.objects.create(study=panel, participant=known.participant, name="PROLIFIC_PID", value="known")
     fail_attention(participant=failed.participant, reason="Two checks failed.")
-    key = start_interview(study=panel, interviewer=None, place="Room 12").key
+    key = start_interview(study=panel, interviewer=None).key
     here = f"/s/{panel.slug}/{lang}"
 
     def go_on(page: Any) -> None:
@@ -113,13 +114,18 @@ def _recruiting(study: Callable[..., Study], way: Callable[..., Way], lang: str)
     }
 
 
-def states(language: str) -> dict[str, State]:
+def states(language: str, run: EvaluationRun | None = None) -> dict[str, State]:
     """Every state by name, in one language; a state's study is its own where its status matters."""
-    run = make_run_at("succeeded")
+    run = run or make_run_at("succeeded")
     number = iter(range(1000))
 
     def study(**given: Any) -> Study:
-        return make_study(slug=f"study-{language}-{next(number)}", **{"run": run, "per_condition": 20, **given})
+        made = make_study(slug=f"study-{language}-{next(number)}", **{"run": run, "per_condition": 20, **given})
+        if language not in made.texts:  # the researcher's own words stay English; the interface is translated
+            made.texts = {**made.texts, language: made.texts["en"]}
+            made.settings = {**made.settings, "languages": ["en", language]}
+            made.save(update_fields=["texts", "settings"])
+        return made
 
     def way(step: str, at: Study | None = None, mode: str = Mode.LIVE) -> Way:
         return Way(at or main, language, mode).to(step)

@@ -49,6 +49,10 @@ def looked_at(page: Page, what: str, *, may_scroll: bool = False) -> list[str]:
     return found
 
 
+def unfolded(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+
+
 def test_every_kind_is_answered_by_keys_alone(live_server: Any, browser: Browser) -> None:
     study = make_study_asking(every_kind(), per_condition=5)
     way = Reached(study, "en")
@@ -125,8 +129,10 @@ def test_the_editors_pages_have_no_violation(live_server: Any, browser: Browser)
     page = context.new_page()
     base = f"{live_server.url}/studies/{study.slug}/questionnaire/"
     found: list[str] = []
-    for path in ("", "question/views/", "question/service/", "question/why/", "add/?block=after&kind=slider"):
+    own = ("", "question/views/", "question/service/", "question/why/", "add/?block=after&kind=slider")
+    for path in (*own, "library/", "translations/?to=it", "import/"):
         page.goto(base + path)
+        unfolded(page)
         assert page.locator("h1").count() == 1
         found += looked_at(page, path or "the list", may_scroll=True)
     assert not found, "\n".join(found)

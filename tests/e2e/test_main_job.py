@@ -119,6 +119,14 @@ def test_the_demo_reaches_its_last_line_and_repeats_nothing(tmp_path: Path) -> N
     assert (tmp_path / "var" / "demo-report" / "report.html").read_bytes() == report
 
 
+def test_the_quick_demo_has_three_algorithms_and_thirty_participants(tmp_path: Path) -> None:
+    said = manage(tmp_path, "demo", "--quick", "--exit", "--port", str(free_port()), timeout=600)
+    assert "30 of 30 simulated participants completed" in said
+    assert "studies/demo-quick/" in said
+    report = json.loads((tmp_path / "var" / "demo-quick-report" / "report.json").read_text())
+    assert len(report["results"]["conditions"]) == 3
+
+
 def test_a_taken_port_is_said_plainly(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

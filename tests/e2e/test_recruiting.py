@@ -11,7 +11,8 @@ from accounts.models import User
 from studies.enums import ParticipantStatus, Role
 from studies.models import ExternalId, Participant
 from studies.recruitment.panels.exits import Exit
-from studies.recruitment.services.recruitment import set_exits
+from studies.recruitment.selectors.recruitment import InterviewPlace
+from studies.recruitment.services.recruitment import set_exits, set_places
 from studies.team.services.members import add_member
 from tests.e2e.test_participant_way import Pointer, about, consent, items, overall, rate, recommendations
 from tests.factories.studies import make_study, recruit_on_prolific
@@ -72,6 +73,7 @@ def test_in_from_prolific_to_the_end_and_back_with_the_code(live_server: Any, br
 
 def test_an_interviewer_passes_the_device_and_no_way_leads_back(live_server: Any, browser: Browser) -> None:
     study = make_study(per_condition=3)
+    set_places(study=study, places=[InterviewPlace("lab", "Laboratory")])
     user = User.objects.create_user("i@example.org", "a long enough passphrase")
     add_member(study=study, email=user.email, role=Role.INTERVIEWER)
     page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
@@ -81,11 +83,11 @@ def test_an_interviewer_passes_the_device_and_no_way_leads_back(live_server: Any
     page.fill("input[name=password]", "a long enough passphrase")
     page.locator("button.go").click()
     page.wait_for_url(console)
-    page.fill("input[name=place]", "Room 12")
+    page.select_option("select[name=place]", "lab")
     page.fill("input[name=label]", "A7")
     page.locator("button[value=here]").click()
     page.wait_for_url("**/hand-over/")
-    expect(page.locator("h1")).to_have_text("Please pass the device on")
+    expect(page.locator("h1")).to_have_text("Please hand over the device")
     page.locator("a.go").click()
     consent(page, Pointer(page))
     expect(page.locator("h1")).to_have_text("About you")
@@ -93,8 +95,8 @@ def test_an_interviewer_passes_the_device_and_no_way_leads_back(live_server: Any
         page.go_back()
         assert "/studies/" not in page.url or page.locator("input[name=password]").count() == 1
         assert page.locator("text=Your newest sessions").count() == 0
-        assert "Room 12" not in page.content()
+        assert "Laboratory" not in page.content()
     page.goto(console)
-    expect(page.locator("input[name=password]")).to_be_visible()
+    expect(page.locator("input[name=secret]")).to_be_visible()
     person = Participant.objects.get()
-    assert (person.interview.place, person.interview.label, person.interview.interviewer) == ("Room 12", "A7", user)
+    assert (person.interview.place, person.interview.label, person.interview.interviewer) == ("lab", "A7", user)

@@ -258,7 +258,7 @@ def test_two_tabs_and_another_device_meet_at_the_same_place(live_server: Any, br
     forms.nth(10).locator("label").nth(4).click()
     expect(second.locator("#tray .count")).to_have_text("5 of 5")
     forms.nth(11).locator("label").nth(4).click()
-    expect(forms.nth(11).locator("[role=alert]")).to_contain_text("clear a rating first")
+    expect(second.locator("#tray [role=alert]")).to_contain_text("clear a rating first")
     expect(forms.nth(11).locator("input:checked")).to_have_count(0)
 
     # A phone, with no cookie of this browser, in Italian: the same link, the same ratings.

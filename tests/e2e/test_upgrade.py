@@ -6,78 +6,22 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
-import os
-import shutil
-import sqlite3
-import subprocess
-import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-STORED = ROOT / "tests" / "data" / "upgrade"
-STUDY = "older-study"
+from tests.factories.installations import STORED, STUDY, Installation, older_installation
+
 UNCHANGED = ("models", "results", "metrics")
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
-def stored_sql(name: str) -> str:
-    return gzip.decompress((STORED / f"{name}.sql.gz").read_bytes()).decode()
-
-
-def restore_sqlite(var: Path) -> None:
-    with closing(sqlite3.connect(var / "parallax.sqlite3")) as database:
-        database.executescript(stored_sql("sqlite"))
-
-
-def restore_postgresql(url: str) -> None:
-    import psycopg
-
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(stored_sql("postgresql"))  # type: ignore[arg-type]
-
-
-class Installation:
-    """The restored installation, used through its commands as an operator does."""
-
-    def __init__(self, var: Path, **environment: str) -> None:
-        self.environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(("PARALLAX_", "DATABASE_"))},
-            "PARALLAX_VAR": str(var),
-            "SECRET_KEY": "upgrade",
-            "PYTHONPATH": os.pathsep.join((str(ROOT), str(STORED))),
-            **environment,
-        }
-
-    def run(self, *arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, *arguments], cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=600
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def manage(self, *arguments: str) -> str:
-        return self.run("manage.py", *arguments)
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
 def upgraded(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Installation, Path]:
-    var = tmp_path / "var"
-    var.mkdir(mode=0o700)
-    shutil.unpack_archive(STORED / "artefacts.tar.gz", var)
-    environment = {}
-    if request.param == "sqlite":
-        restore_sqlite(var)
-    else:
-        url = request.getfixturevalue("postgresql_url")
-        restore_postgresql(url)
-        environment["DATABASE_URL"] = url
-    installation = Installation(var, **environment)
+    url = request.getfixturevalue("postgresql_url") if request.param == "postgresql" else ""
+    installation = older_installation(tmp_path / "var", url)
     installation.manage("migrate", "--no-input", "--verbosity", "0")
     return installation, STORED / f"{request.param}.json"
 

@@ -19,7 +19,7 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors.candidates import CandidateRange, candidate_range, candidate_warning
 from evaluation.selectors.cases import cases_of
 from tests.factories.catalog import make_parsed, make_version
-from tests.factories.evaluation import make_run, work_off
+from tests.factories.evaluation import make_run, run_fields, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
 LIMITS = {"relevant": 4.0, "irrelevant": 2.0}
@@ -103,15 +103,11 @@ def test_form_asks_before_it_starts_a_run_with_fewer_candidates(client: Client) 
     make_version()
     _signed_in(client)
     address = reverse("evaluation:new")
-    fields = {
-        "dataset": "small", "algorithms": ["toppop"], "task": "some", "protocol": "one-plus-random", "mode": "sampled",
-        "split": "probe:share=0.2", "reserve": "0.1", "negatives": "1000", "relevant": "4", "irrelevant": "2",
-        "n": "5", "profile_length": "5", "seed": "1",
-    }  # fmt: skip
+    fields = run_fields(**{"protocol-one-plus-random-negatives": "1000"})
     page = client.post(address, fields).content.decode()
     assert "users of this dataset have only 25 of its 40 items unrated" in page
     assert 'type="checkbox" name="accept_fewer"' in page
     assert not EvaluationRun.objects.exists()
     assert client.post(address, {**fields, "accept_fewer": "on"}).status_code == 302
     assert EvaluationRun.objects.count() == 1
-    assert client.post(address, {**fields, "negatives": "20"}).status_code == 302
+    assert client.post(address, run_fields()).status_code == 302

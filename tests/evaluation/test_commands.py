@@ -481,7 +481,8 @@ def test_run_is_written_as_files(tmp_path: Path) -> None:
     call_command("export_run", str(run.pk), "--out", str(tmp_path / "new" / "out"))
     folder = tmp_path / "new" / "out"
     assert sorted(file.name for file in folder.iterdir()) == [
-        "croc.svg", "eleven-points.svg", "mean-roc.svg", "metrics.csv", "notes.svg", "run.json", "users.csv",
+        "croc.svg", "eleven-points.svg", "groups.csv", "mean-roc.svg", "metrics.csv", "notes.svg", "run.json",
+        "users.csv",
     ]  # fmt: skip
     told = json.loads((folder / "run.json").read_text())
     table = (folder / "metrics.csv").read_text().splitlines()

@@ -20,7 +20,7 @@ from tests.factories.evaluation import make_run, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 PAGE = Path(__file__).parents[2] / "docs/reference/metrics.md"
-DOCUMENTED = re.findall(r"^\| `([^`]+)`", PAGE.read_text(), flags=re.MULTILINE)
+DOCUMENTED = re.findall(r"^### `([^`]+)`", PAGE.read_text(), flags=re.MULTILINE)
 LIMITS = {"relevant": 4.0, "irrelevant": 2.0}
 
 

@@ -137,7 +137,7 @@ def test_users_of_a_fold_are_scored_by_profiles_that_their_model_was_not_trained
 def test_a_users_lists_from_several_models_are_drawn_together(name: str) -> None:
     own = ("half-life", "roc-area")
     if name == "full-ranking":
-        own = ("novelty@5", "recall@5", "catalogue-coverage@5", "arp@5", "popularity-lift@5")
+        own = ("novelty@5", "recall@5", "catalogue-coverage@5", "arp@5", "popularity-lift@5", "calibration@5")
     run = work_off(folded(name=name, metrics=("serendipity@5", "precision@5", *own)))
     assert run.status == RunStatus.SUCCEEDED, run.error
     users = np.unique(np.concatenate([cases_of(run, fold).cases.users for fold in range(3)]))

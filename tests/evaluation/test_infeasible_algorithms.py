@@ -16,14 +16,18 @@ from django.urls import reverse
 from accounts.models import User
 from catalog.importers.base import ParsedItem
 from catalog.models import DatasetVersion
+from catalog.selectors.ratings import features_of, ratings_of
+from core import artefacts
 from core.errors import ParallaxError
 from core.models import LogEntry
 from evaluation.enums import PartKind, RunStatus
 from evaluation.exports import metric_rows, run_document
 from evaluation.models import EvaluationRun
 from evaluation.selectors.results import model_rows
+from evaluation.selectors.title_words import learns_from_titles_alone
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import fail_part, resume_run
+from evaluation.services.training import features_for, recipe_of, store_training_rows
 from evaluation.services.worker_loop import execute
 from recommenders.puresvd import PureSVD
 from studies.design.services.design import create_study
@@ -105,9 +109,84 @@ def test_value_too_large_for_the_data_is_refused_before_the_run(algorithms: str,
 
 @pytest.mark.parametrize("algorithm", ["lsa", "naive-bayes", "aspect-content"])
 def test_algorithm_of_content_is_refused_where_nothing_is_known_of_the_items(algorithm: str) -> None:
-    items = tuple(ParsedItem(external_id=str(at), title=f"Product {at}", year=None) for at in range(40))
+    items = tuple(ParsedItem(external_id=f"A{at}BC", title=f"A{at}BC", year=None) for at in range(40))
     with pytest.raises(ParallaxError, match=rf"\({algorithm}\): .*item features.*add_metadata"):
         make_run(version=make_version(items=items), algorithms=f"toppop,{algorithm}")
+
+
+COLOURS, THINGS = ("red", "blue", "green", "white"), ("lamp", "chair", "mug", "towel", "clock")
+
+
+def titled_items(**kwargs: Any) -> tuple[ParsedItem, ...]:
+    """Products of which nothing but a title is known, unless told otherwise."""
+    titles = (f"The {COLOURS[at % 4]} {THINGS[at % 5]} No. {at}" for at in range(40))
+    return tuple(ParsedItem(external_id=str(at), title=title, **kwargs) for at, title in enumerate(titles))
+
+
+def test_titles_are_the_content_where_nothing_else_is_known() -> None:
+    run = work_off(make_run(version=make_version(items=titled_items()), algorithms="lsa:factors=9,naive-bayes"))
+    assert (run.status, run.error) == (RunStatus.SUCCEEDED, "")
+    assert [said for said in run.comments if "titles" in said] == [
+        f"{label} was trained on the words of the items' titles: the dataset has no other item features."
+        for label in ("LSA (factors=9)", "NaiveBayes")
+    ]
+    model = run.algorithms.get(algorithm="lsa").model
+    assert model is not None
+    assert learns_from_titles_alone(model.version, model.algorithm, model.params)
+    vectors = artefacts.load("models", model.digest).arrays["item_vectors"]
+    alike = vectors @ vectors[0]  # the red lamp
+    assert alike[20] == pytest.approx(1.0)  # the other one
+    assert 0.2 < alike[4] < 0.9  # a red clock
+    assert alike[1] == pytest.approx(0.0, abs=1e-12)  # a blue chair
+
+
+def test_titles_are_no_content_beside_other_features_unless_asked_for() -> None:
+    version = make_version(items=genre_items(40))
+    assert "title" not in features_of(version, "alone").kinds
+    run = make_run(version=version, algorithms="lsa:factors=2,lsa:factors=2,titles=add")
+    assert run.comments == []
+    plain, titled = run.algorithms.all()
+    assert "titles" not in plain.params
+    rows = store_training_rows(ratings=ratings_of(version))
+    recipes = [
+        recipe_of(version=version, training_digest=rows, algorithm="lsa", params=each.params, seed=1, threads=1)
+        for each in (plain, titled)
+    ]
+    assert recipes[0] != recipes[1]
+    assert ("title", "film") in features_of(version, "add").terms
+
+
+def test_decades_alone_are_said_and_titles_can_be_added() -> None:
+    version = make_version(items=titled_items(year=1999, features=(("decade", "1990s"),)))
+    run = make_run(version=version, algorithms="lsa:factors=1,lsa:factors=2,titles=add")
+    (said,) = run.comments
+    assert "LSA (factors=1) was trained on the items' decades" in said
+    assert "titles=add" in said
+
+
+def test_expected_utility_gets_the_titles_only_for_a_scorer_that_reads_them() -> None:
+    items = titled_items(features=(("utility", "2.5"),))
+    version = make_version(items=items)
+    features = {
+        scorer: features_for(
+            version=version,
+            training_digest=store_training_rows(ratings=ratings_of(version)),
+            algorithm="expected-utility",
+            params={"scorer": scorer, "utility": "given"},
+        )
+        for scorer in ("itemitem", "lsa:factors=2")
+    }
+    assert [given and given.kinds for given in features.values()] == [("utility",), ("title", "utility")]
+
+
+def test_train_says_that_titles_are_the_content() -> None:
+    make_version(name="shop", items=titled_items())
+    said = StringIO()
+    call_command("train", "shop", "--algorithm", "lsa", "--param", "factors=4", stdout=said, stderr=StringIO())
+    assert "words of the items' titles" in said.getvalue()
+    said = StringIO()
+    call_command("recommend", "shop", "--algorithm", "lsa:factors=9", "--profile", "0:5", stdout=said)
+    assert "words of the items' titles" in said.getvalue()
 
 
 def test_every_infeasible_algorithm_is_named_at_once() -> None:

@@ -26,7 +26,7 @@ def test_every_metric_stands_in_the_page_by_a_name_that_reads_back():
     for key, definition in METRICS.items():
         name = metric_table.name_of(definition)
         assert metric(name).key == key
-        assert f"| `{name}`" in text
+        assert f"### `{name}`\n" in text
 
 
 def test_page_is_written_or_printed(tmp_path, capsys, monkeypatch):

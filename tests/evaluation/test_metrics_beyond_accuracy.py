@@ -7,12 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.sparse import csr_array
 
 from core.errors import DataError, ParameterError
 from evaluation.metrics.beyond_accuracy import (
+    calibration,
     catalogue_coverage,
     diversity,
     exposure,
+    genre_distribution,
+    genre_shares,
     gini,
     novelty,
     overlap,
@@ -73,6 +77,49 @@ def test_recommendation_popularity_is_the_mean_count_of_ratings():
 def test_popularity_lift_is_relative_to_the_profile():
     lifts = popularity_lift(np.array([3.0, 2.0, 0.0, 1.0, np.nan]), np.array([2.0, 2.0, 4.0, 0.0, 1.0]))
     assert np.array_equal(lifts, [0.5, 0.0, -1.0, np.nan, np.nan], equal_nan=True)
+
+
+def test_genre_distributions_give_each_item_the_same_weight():
+    genres = np.array([[2, 0, 1], [0, 1, 0], [0, 0, 0]])
+    assert genre_shares(csr_array(genres)).toarray().tolist() == [[0.5, 0, 0.5], [0, 1, 0], [0, 0, 0]]
+    owned = csr_array(np.array([[5.0, 1.0, 3.0], [0, 0, 4.0]]))
+    assert np.array_equal(
+        genre_distribution(owned, csr_array(genres)), [[0.25, 0.5, 0.25], [np.nan] * 3], equal_nan=True
+    )
+
+
+def test_calibration_is_the_divergence_of_equation():
+    rng = np.random.default_rng(3)
+    genres = rng.integers(0, 2, (9, 4))
+    genres[0] = 0
+    owned = (rng.random((5, 9)) < 0.5).astype(float)
+    lists = np.array([rng.permutation(9)[:4] for _ in range(5)])
+    lists[1] = [0, -1, -1, -1]  # an item without a genre alone
+    lists[2] = -1
+    owned[3] = 0
+    shares = genres / np.maximum(genres.sum(axis=1, keepdims=True), 1)
+    expected = []
+    for items, profile in zip(lists, owned, strict=True):
+        p, q = (
+            sum((shares[item] for item in some if genres[item].any()), np.zeros(4))
+            for some in (np.flatnonzero(profile), [item for item in items[:3] if item >= 0])
+        )
+        if not (p.any() and q.any()):
+            expected.append(np.nan)
+            continue
+        p, q = p / p.sum(), q / q.sum()
+        blurred = 0.99 * q + 0.01 * p
+        expected.append(sum(a * np.log(a / b) for a, b in zip(p, blurred, strict=True) if a))
+    profiles = genre_distribution(csr_array(owned), csr_array(genres))
+    found = calibration(lists, profiles, csr_array(genres), 3)
+    assert np.isnan(expected).tolist() == [False, True, True, True, False]
+    assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    # The genres of the profile themselves are calibrated; none of them is as far away as can be.
+    two = csr_array(np.array([[1, 0], [0, 1]]))
+    ends = calibration(np.array([[0], [1]]), np.array([[1.0, 0.0], [1.0, 0.0]]), two, 1)
+    assert ends == pytest.approx([0.0, -np.log(0.01)])
+    with pytest.raises(DataError, match="2 lists, but 1 profiles"):
+        calibration(np.array([[0], [1]]), np.array([[1.0, 0.0]]), two, 1)
 
 
 def test_diversity_is_one_less_the_mean_cosine():

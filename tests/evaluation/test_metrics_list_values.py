@@ -131,6 +131,26 @@ def test_half_life_halves_attention_and_is_one_ratio_of_sums():
 
 
 @pytest.mark.unit
+def test_known_viewing_probabilities_replace_the_decay():
+    ranks = Ranks.of([0, 0, 0, 1], [1, 3, 7, 4], [2.0, 5.0, 9.0, 1.0], n_listed=[9, 9])
+    known = half_life(ranks, viewed=np.array([1.0, 0.5, 0.25]))
+    assert known.utilities.tolist() == [2 + 5 / 4, 0.0]
+    assert known.best.tolist() == [9 + 5 / 2 + 2 / 4, 1.0]
+    found = overall(metric("half-life(viewed=1:.5:.25)"), ranks)
+    assert (found.value, found.n_empty) == (known.value, 0) == (3.25 / 13, 0)
+    assert one("half-life(viewed=1:.5:.25)", ranks) == known.user_values.tolist() == [3.25 / 12, 0.0]
+    # The first ranks all seen, and no other: the utility of a fixed list, as a share of the best one.
+    assert one("half-life(viewed=1x5,default=1)", ranks)[0] == (1 + 4) / (8 + 4 + 1)
+
+
+@pytest.mark.unit
+def test_known_probabilities_that_are_the_decay_give_its_values():
+    ranks = Ranks.of([0, 0, 1, 2], [2, 9, 4, 0], [2.0, 5.0, 9.0, 1.0], n_listed=[9, 9, 9])
+    decay = np.exp2(-np.arange(9) / 4)
+    assert half_life(ranks, viewed=decay).user_values.tolist() == half_life(ranks, alpha=5.0).user_values.tolist()
+
+
+@pytest.mark.unit
 @pytest.mark.parametrize(
     ("call", "message"),
     [

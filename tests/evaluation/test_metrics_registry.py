@@ -52,6 +52,11 @@ def metrics(draw):
     for option in known.options:
         if option.name in ("g", "ties") or not draw(st.booleans()):
             continue
+        if option.is_by_rank:
+            stated.pop(option.replaces, None)
+            falling = st.lists(st.floats(1e-9, 1), min_size=1, max_size=9).map(lambda each: sorted(each, reverse=True))
+            stated[option.name] = ":".join(f"{share:.20f}" for share in draw(falling))
+            continue
         low, high = max(option.low, -1e6), min(option.high, 1e6)
         numbers = st.floats(low, high, exclude_min=option.is_open).map(lambda number: number + 0.0)
         whole = st.integers(2, 10**6)
@@ -94,6 +99,13 @@ def test_metric_name_reads_back(one):
         ("ndcg@5(gain=double)", "'linear' or 'exponential', not 'double'"),
         ("half-life(alpha=1)", "must be above 1"),
         ("half-life(default=inf)", "a finite number"),
+        ("half-life(viewed=1:most)", r"'most' is no probability by rank; write 1x3:\.5"),
+        ("half-life(viewed=1:1.5)", "'1.5': probabilities must be above 0 and at most 1"),
+        ("half-life(viewed=1:0)", "above 0"),
+        ("half-life(viewed=1x0)", "at least one rank"),
+        ("half-life(viewed=.5:.6)", r"'\.6': no rank can be viewed more often"),
+        ("half-life(viewed=1x999:.5x2)", "more than 1,000 ranks"),
+        ("half-life(alpha=5,viewed=1x5)", "states alpha and what takes its place"),
         ("kendall(least=2.5)", "whole number"),
         ("kendall(least=1)", "at least 2"),
         ("croc-area(until=0)", "above 0, at most 1"),
@@ -160,6 +172,8 @@ def test_names_print_every_choice_that_changes_a_value():
     assert str(metric("f-beta@10(of=means,beta=0.5)")) == "f-beta@10(beta=.5,of=means)"
     assert str(metric("croc-area(until=0.3,scale=standardised)")) == "croc-area(until=.3,scale=standardised)"
     assert str(metric("half-life(alpha=10)")) == "half-life(alpha=10,default=0)"
+    assert str(metric("half-life(viewed=1.0:1:0.50:.00005)")) == "half-life(default=0,viewed=1x2:.5:.00005)"
+    assert str(metric(str(metric("half-life(viewed=1x2:.5)")))) == "half-life(default=0,viewed=1x2:.5)"
     assert metric("kendall(least=5.0)").option("least") == 5
 
 

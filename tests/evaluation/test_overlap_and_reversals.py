@@ -22,7 +22,7 @@ from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 LIMITS = {"relevant": 4.0, "irrelevant": 2.0}
 MANY = "toppop,random,puresvd:factors=3,puresvd:factors=8"

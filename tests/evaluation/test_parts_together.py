@@ -29,7 +29,7 @@ from jobs.heartbeat import LeaseLost
 from jobs.leases import Leases
 from tests.factories.evaluation import make_run
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def until(condition: Any) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from core.errors import DataError, ParameterError
+from evaluation.metrics.beyond_accuracy import genre_distribution
 from evaluation.metrics.curves import roc
 from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import METRICS, metric
@@ -166,6 +167,22 @@ def test_lists_are_as_popular_as_their_items_and_lifted_against_profiles():
     assert np.isnan(found.arrays["user_values"][1, 2])
     found, _ = measured("full-ranking", names, facts=replace(FACTS, popularity=np.zeros(5, dtype=int)))
     assert values(found) == {"arp@1": 0.0, "arp@3": 0.0, "popularity-lift@3": None}
+
+
+def test_lists_are_calibrated_against_the_genres_of_profiles():
+    genres = csr_array(np.array([[1, 0], [1, 0], [0, 1], [1, 1], [0, 0]]))
+    arrays = measured("full-ranking", ["rr@3"])[1]
+    arrays["list_profile_genres"] = genre_distribution(TRAIN, genres)
+    wanted = protocol("full-ranking").completed({"relevant": 4.0, "irrelevant": 2.0})
+
+    def found(facts: ModelFacts):
+        return outcomes(made(), arrays, wanted, names=["calibration@3"], n=3, longest=3, model=facts)
+
+    # User 0's profile is of the first genre, and so is half of the list 2, 3, 1; user 1's item has no genre.
+    calibrated = found(replace(FACTS, item_genres=genres))
+    assert values(calibrated)["calibration@3"] == pytest.approx(-np.log(0.99 * 0.5 + 0.01))
+    assert np.isnan(calibrated.arrays["user_values"][:, 0]).tolist() == [False, True]
+    assert found(FACTS).values[0].reason == "the items have no genres"
 
 
 def test_serendipity_of_test_observations_is_against_their_order_by_popularity():

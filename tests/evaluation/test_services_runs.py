@@ -48,6 +48,13 @@ def test_run_takes_algorithms_as_pairs_with_text_values() -> None:
         ({"task": "please"}, "Unknown task 'please'"),
         ({"metrics": ["rmse"]}, "does not measure rmse"),
         ({"metrics": ["recall@101"]}, "longer than 100"),
+        (
+            {
+                "protocol": {"name": "full-ranking"},
+                "metrics": ["half-life(viewed=.99:.98:.97:.96:.95:.94:.93:.92:.91:.89:.88:.87:.86:.85)"],
+            },
+            "has 8[0-9] characters; at most 80 are stored",
+        ),
         ({"metrics": ["recall@5(ties=worst)"]}, "counts ties as worst, the run as expected"),
         ({"metrics": ["f@5(g=.5)"]}, "The generality g"),
         ({"protocol": {"name": "one-plus-random", "negatives": 0}}, "at least 1"),

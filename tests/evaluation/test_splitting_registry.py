@@ -36,6 +36,7 @@ WRITTEN = [
     "all-but-n:n=2,test_users=8",
     "strangers:share=.3,given=2",
     "strangers:share=.3,given=0,hidden=2",
+    "strangers:share=.3,given=0,given_share=.8",
     "k-fold:k=4",
     "k-fold:k=3,over=users",
     "leave-one-out",
@@ -163,6 +164,19 @@ def test_strangers_train_nothing_and_give_as_many_ratings_as_stated(text, given,
     assert not np.array_equal(partition.test_users, made(f"strangers:share=.3,{text}", rows, seed=6)[0].test_users)
 
 
+def test_strangers_give_a_share_of_their_ratings_and_both_sides_have_one():
+    user_items, _ = data()
+    rows = RatingRows.of(user_items)
+    for share in (0.001, 0.8, 0.999):
+        (partition,) = made(f"strangers:share=.3,given=0,given_share={share}", rows)
+        counts = rows.counts[partition.test_users]
+        n_given = np.bincount(rows.users[partition.profile], minlength=30)[partition.test_users]
+        assert n_given.tolist() == np.clip(np.rint(share * counts), 1, counts - 1).tolist()
+        assert len(partition.profile) + len(partition.hidden) == counts.sum()
+    # Existing splits are stored without the option.
+    assert "given_share" not in written_split("strangers:given=5").options.as_dict()
+
+
 @pytest.mark.parametrize("text", ["strangers:share=0", "strangers:share=.01", "strangers:given=25"])
 def test_strangers_need_a_test_user_and_a_training_user(text):
     user_items, _ = data()
@@ -197,6 +211,7 @@ def test_matrices_keep_every_index():
         ("given-n:n=0", "at least 1"),
         ("strangers:given=0", "Either `given` or `hidden`"),
         ("strangers:given=5,hidden=3", "Either `given` or `hidden`"),
+        ("strangers:given_share=.8", "Either `given` or `hidden`"),
         ("k-fold:k=1", "at least 2"),
         ("probe:share=.5,list=probe.txt", "a share or a list, not both"),
         ("dev-eval", "wraps another split"),

@@ -216,7 +216,7 @@ def test_page_takes_the_same_queries_however_much_is_rated(
 def test_controls_have_labels_and_nothing_is_inline(page: Any, version: DatasetVersion) -> None:
     model = train(version, "nncosngr")
     html = page(version, {"model": model.pk, "r0": 5, "r3": 1})
-    labelled = set(re.findall(r'<label for="([^"]+)"', html))
+    labelled = set(re.findall(r'<label\b[^>]*\bfor="([^"]+)"', html))
     for tag in re.findall(r"<input[^>]*>", html):
         if 'type="radio"' in tag or 'type="hidden"' in tag:
             continue

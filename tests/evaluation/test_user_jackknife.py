@@ -14,7 +14,7 @@ from inference.user_bootstrap import UserInterval, mean_interval
 from tests.evaluation.test_experiments_services import CURVES, finished
 from tests.factories.catalog import make_version
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 
 @pytest.mark.parametrize("key", ["croc", "groc", "lists"])

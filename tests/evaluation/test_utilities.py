@@ -38,7 +38,7 @@ def run_on(version: Any, **protocol: Any) -> Any:
         split=split,
         protocol=settings,
         task="utility",
-        metrics=["half-life(alpha=5)", "utility@5"],
+        metrics=["half-life(alpha=5)", "utility@5", "half-life(viewed=1x3:.5)"],
         reserve=0.0,
         profile_lengths=(),
     )
@@ -78,6 +78,8 @@ def test_hidden_rows_count_what_they_brought() -> None:
     likely, worth_it = model_rows(run)
     name = str(metric("half-life(alpha=5)"))
     assert worth_it.cells[name].value > likely.cells[name].value
+    known = str(metric("half-life(viewed=1x3:.5)"))
+    assert 0 < likely.cells[known].value < worth_it.cells[known].value < 1
     assert worth_it.label == "ExpUtility (utility=given)"
 
 

@@ -16,13 +16,13 @@ from accounts.models import User
 from catalog.services import import_parsed
 from evaluation.enums import RunStatus
 from evaluation.experiments.yaml_loader import load, shipped
-from evaluation.forms import RunForm
 from evaluation.models import EvaluationRun
 from evaluation.selectors import table
 from evaluation.tables import share
+from recommenders import registry
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_parsed, make_version
-from tests.factories.evaluation import make_run, make_run_at
+from tests.factories.evaluation import make_run, make_run_at, run_fields
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -90,7 +90,7 @@ def test_list_takes_the_same_queries_however_long(
     for seed in range(n_runs):
         make_run_at("running", version=version, seed=seed, owner=alice)
     client.force_login(alice)
-    with django_assert_num_queries(4):  # session, account, count, runs
+    with django_assert_num_queries(5):  # session, account, datasets, count, runs
         client.get(reverse("evaluation:list"))
 
 
@@ -198,37 +198,11 @@ def test_staff_cancels_a_run_that_a_command_started(client: Client) -> None:
     assert run.status == RunStatus.CANCELLED
 
 
-def form(**changes: Any) -> dict[str, Any]:
-    return {
-        "dataset": "small",
-        "algorithms": ["toppop"],
-        "more": "",
-        "task": "some",
-        "protocol": "one-plus-random",
-        "mode": "sampled",
-        "metrics": "",
-        "split": "probe:share=0.2",
-        "reserve": 0.1,
-        "negatives": 20,
-        "relevant": 4,
-        "irrelevant": 2,
-        "n": 5,
-        "profile_length": 5,
-        "seed": 1,
-        **changes,
-    }
-
-
-def test_form_shows_each_of_its_fields_in_one_group() -> None:
-    form = RunForm()
-    shown = [field.name for _, _, fields in form.groups() for field in fields]
-    assert sorted([*shown, "accept_fewer"]) == sorted(form.fields)  # which stands by itself where it is asked
-
-
-def test_form_makes_a_run_of_what_was_ticked_and_written(client: Client, alice: User) -> None:
+def test_form_makes_a_run_of_its_rows(client: Client, alice: User) -> None:
     make_version()
     client.force_login(alice)
-    response = client.post(reverse("evaluation:new"), form(more="puresvd:factors=4, puresvd:factors=6"))
+    rows = {"row": ["0:toppop", "4:puresvd", "2:puresvd"], "row4-factors": "4", "row2-factors": "6"}
+    response = client.post(reverse("evaluation:new"), run_fields(**rows))
     run = EvaluationRun.objects.get()
     assert response.url == reverse("evaluation:detail", kwargs={"pk": run.pk})
     assert run.owner == alice
@@ -239,13 +213,14 @@ def test_form_makes_a_run_of_what_was_ticked_and_written(client: Client, alice: 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"algorithms": [], "more": ""}, "Name at least one algorithm"),
-        ({"more": "best"}, "There is no algorithm"),
-        ({"relevant": 2}, "must be below the limit for relevant ratings"),
-        ({"relevant": 11}, "outside the dataset&#x27;s scale"),
-        ({"split": "k-fold:k=900"}, "a run trains at most 500"),
-        ({"split": "probe:list=/etc/hostname"}, "Pass files to the command evaluate"),
+        ({"row": []}, "Name at least one algorithm"),
+        ({"algorithms_text": "best"}, "There is no algorithm"),
+        ({"protocol-one-plus-random-relevant": 2}, "must be below the limit for relevant ratings"),
+        ({"protocol-one-plus-random-relevant": 11}, "outside the dataset&#x27;s scale"),
+        ({"split": "k-fold", "split-k-fold-k": 900}, "a run trains at most 500"),
+        ({"split-probe-share": "", "split-probe-list": "/etc/hostname"}, "Pass files to the command evaluate"),
         ({"protocol": "full-ranking", "metrics": "rmse"}, "does not measure rmse"),
+        ({"metrics": "beauty"}, "beauty"),
     ],
 )
 def test_form_says_what_is_wrong_and_keeps_what_was_typed(
@@ -253,16 +228,24 @@ def test_form_says_what_is_wrong_and_keeps_what_was_typed(
 ) -> None:
     make_version()
     client.force_login(alice)
-    html = client.post(reverse("evaluation:new"), form(**changes)).content.decode()
+    html = client.post(reverse("evaluation:new"), run_fields(**changes)).content.decode()
     assert said in html
-    assert 'name="negatives" value="20"' in html
+    assert 'name="protocol-one-plus-random-negatives" value="20"' in html
     assert not EvaluationRun.objects.exists()
 
 
 def test_form_gives_a_protocol_the_settings_that_it_has(client: Client, alice: User) -> None:
     make_version()
     client.force_login(alice)
-    client.post(reverse("evaluation:new"), form(protocol="full-ranking", metrics="ndcg@10, map@10", task="all"))
+    client.post(
+        reverse("evaluation:new"),
+        run_fields(
+            protocol="full-ranking",
+            metrics="ndcg@10, map@10",
+            task="all",
+            **{"protocol-full-ranking-relevant": "4", "protocol-full-ranking-irrelevant": "2"},
+        ),
+    )
     run = EvaluationRun.objects.get()
     assert run.protocol == {
         "name": "full-ranking",
@@ -392,6 +375,70 @@ def test_compare_page_puts_two_runs_side_by_side(page: Any, client: Client) -> N
     assert "so they have no users in common" in client.get(url, {"a": a.pk, "b": other.pk}).content.decode()
 
 
+def test_compare_page_asks_for_the_second_run_first(page: Any, client: Client) -> None:
+    a = make_run_at("succeeded", profile_lengths=())
+    html = client.get(reverse("evaluation:compare"), {"a": a.pk}).content.decode()
+    assert f"Choose the run to compare with run {a.pk}." in html
+    assert f'<option value="{a.pk}" selected>' in html
+    assert "errorlist" not in html
+
+
+def test_compare_page_shows_the_chosen_metric_and_significant_differences(page: Any, client: Client) -> None:
+    page("compare")
+    version = make_version()
+    a, b = (make_run_at("succeeded", version=version, profile_lengths=(), seed=seed) for seed in (1, 2))
+    url, both = reverse("evaluation:compare"), {"a": a.pk, "b": b.pk}
+    html = client.get(url, {**both, "metric": "fallout"}).content.decode()
+    assert "<td>fallout</td>" in html
+    assert "<td>recall</td>" not in html
+    none = client.get(url, {"a": a.pk, "b": a.pk, "significant": "on"}).content.decode()
+    assert "No differences match: none is significant." in none
+    refused = client.get(url, {**both, "metric": "sales"}).content.decode()
+    assert "The two runs have no metric sales in common. Choose one of the list." in refused
+    assert "<td>recall</td>" in refused
+
+
+def test_list_shows_the_runs_asked_for(page: Any, client: Client) -> None:
+    page("list")
+    first = make_run_at("succeeded", profile_lengths=())
+    second = make_run(version=make_version(name="other", seed=5), seed=2)
+
+    def numbers(**query: str) -> list[int]:
+        html = client.get(reverse("evaluation:list"), query).content.decode()
+        return [int(number) for number in re.findall(r">Run (\d+)</a>", html)]
+
+    assert numbers() == [second.pk, first.pk]
+    assert numbers(status="succeeded") == [first.pk]
+    assert numbers(dataset="other") == [second.pk]
+    assert numbers(protocol="one-plus-random", sort="-created") == [first.pk, second.pk]
+    assert numbers(sort="status") == [second.pk, first.pk]
+    assert numbers(status="cancelled") == []
+    html = client.get(reverse("evaluation:list"), {"status": "asleep"}).content.decode()
+    assert "asleep is not one of the available choices" in html
+
+
+def test_results_are_sorted_and_compared_with_a_baseline(page: Any, client: Client) -> None:
+    run = make_run_at("succeeded", profile_lengths=())
+    page("detail", pk=run.pk)
+    url = reverse("evaluation:detail", kwargs={"pk": run.pk})
+
+    def rows(**query: str) -> list[tuple[str, str]]:
+        html = client.get(url, query).content.decode()
+        return re.findall(r'<tr data-algorithm="(\w+)".*?<td class="n">(\S+)', html, flags=re.S)
+
+    recall = {row.label: row.recall for row in table(run)}
+    best_first = sorted(recall, key=lambda label: -round(recall[label] or 0, 3))
+    assert [label for label, _ in rows(sort="recall")] == best_first
+    assert [label for label, _ in rows(sort="label")] == sorted(recall, key=str.casefold)
+    assert [label for label, _ in rows(sort="-label")] == sorted(recall, key=str.casefold, reverse=True)
+    worst = best_first[-1]
+    assert [label for label, _ in rows(sort="recall", baseline=worst)] == [worst, *best_first[:-1]]
+    html = client.get(url, {"baseline": worst, "sort": "recall"}).content.decode()
+    assert f"difference from {worst}, as printed" in html
+    assert 'aria-sort="descending"' in html
+    assert "as printed" not in client.get(url, {"baseline": "nothing"}).content.decode()
+
+
 def test_files_of_a_run(client: Client, alice: User) -> None:
     client.force_login(alice)
     run = make_run_at("succeeded", profile_lengths=())
@@ -414,8 +461,8 @@ def test_form_offers_every_algorithm_and_says_when_there_is_no_dataset(page: Any
     assert "none has been imported yet" in words(page("new"))
     make_version()
     html = page("new")
-    for text in ("toppop", "puresvd:factors=50", "puresvd:factors=300", "lsa"):
-        assert f'value="{text}"' in html
+    for key in registry.keys():  # noqa: SIM118 — a function, not a mapping's
+        assert f'<option value="{key}">' in html
 
 
 def test_json_of_a_run_is_its_document_or_says_why_there_is_none(client: Client, alice: User) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.template.loader import render_to_string
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from analysis.exports.document import document_of
@@ -76,3 +79,16 @@ def plant(study: Study, satisfactions: Mapping[str, Sequence[int]], **kwargs: ob
 def page_without_pictures(report: Report) -> str:
     """The report as a page, for tests of its words: pictures take seconds to draw."""
     return render_to_string("analysis/parts/_body.html", {"document": document_of(report)})
+
+
+def every_page(client: Client, report: Report) -> str:
+    """The summary and the chapters of a report as the console serves them."""
+    first = client.get(report.get_absolute_url())
+    assert first.status_code == 200
+    chapters = [client.get(reverse("analysis:chapter", args=[report.pk, key])).text for key in chapters_on(first)]
+    return "".join([first.text, *chapters])
+
+
+def chapters_on(page: Any) -> list[str]:
+    """The keys of the chapters that the first page of a report leads to."""
+    return [link.key for link in page.context["page"].chapters]

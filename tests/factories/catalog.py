@@ -15,13 +15,14 @@ GENRES = ("Comedy", "Drama", "Thriller", "Western")
 
 
 def make_items(n_items: int) -> tuple[ParsedItem, ...]:
-    """Films with a genre, a director and two actors each, from three decades."""
+    """Films with a genre, a director, two actors and a trailer each, from three decades."""
     return tuple(
         ParsedItem(
             external_id=str(index + 1),
             title=f"Film {index + 1:02d}",
             year=1980 + index % 30,
             plot=f"A short story about number {index + 1}.",
+            trailer_url=f"https://trailers.example/{index + 1}",
             features=(
                 ("genre", GENRES[index % len(GENRES)]),
                 ("director", f"Director {index % 7}"),

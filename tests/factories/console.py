@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 from django.core.files.base import ContentFile
@@ -12,8 +13,9 @@ from django.urls import reverse
 from accounts.models import User
 from studies.design.services.launch import design_digest
 from studies.enums import ExportStatus, Mode, Role
-from studies.models import ExportJob, Study, StudyMembership
+from studies.models import ExportJob, Interview, PersonalLink, SimulationJob, Study, StudyMembership
 from studies.team.permissions import ANY_ROLE, OWNERS, READERS, STARTERS
+from studies.team.services.invitations import invite_to_study
 from tests.factories.studies import enter
 
 OPEN_TO_ANY_RESEARCHER = {"list", "new", "notices", "notice-count", "notice-read", "notice-mail"}
@@ -23,6 +25,8 @@ POSTED = {
     "resume",
     "close",
     "member-add",
+    "member-invite",
+    "invitation-revoke",
     "member-remove",
     "exclude",
     "include",
@@ -36,7 +40,12 @@ POSTED = {
     "make-links",
     "close-links",
     "set-guests",
-    "questionnaire-import",
+    "questions-order",
+    "questionnaire-undo",
+    "question-draft",
+    "set-places",
+    "evaluator-add",
+    "evaluator-delete",
     "question-act",
     "scale-act",
     "attention-set",
@@ -49,6 +58,7 @@ POSTED = {
 ROLES_OF = {
     "detail": ANY_ROLE,
     "live": READERS,
+    "design-summary": READERS,
     "design": OWNERS,
     "conditions": OWNERS,
     "design-file": READERS,
@@ -56,6 +66,8 @@ ROLES_OF = {
     "imbalance": READERS,
     "estimate": READERS,
     "preregistration": READERS,
+    "simulate": OWNERS,
+    "simulation": READERS,
     "preview": READERS,
     "lists": READERS,
     "consent": READERS,
@@ -69,12 +81,16 @@ ROLES_OF = {
     "resume": OWNERS,
     "close": OWNERS,
     "take-over": frozenset(),  # an administrator, where there is no owner: test_ownerless.py
+    "settings": READERS,
     "members": OWNERS,
     "member-add": OWNERS,
+    "member-invite": OWNERS,
+    "invitation-revoke": OWNERS,
     "member-remove": OWNERS,
     "export": READERS,
     "export-chosen": READERS,
     "export-file": READERS,
+    "data-live": READERS,
     "quality": READERS,
     "exclude": OWNERS,
     "include": OWNERS,
@@ -94,10 +110,20 @@ ROLES_OF = {
     "submissions": OWNERS,
     "approvals-file": OWNERS,
     "interview": STARTERS,
+    "session": STARTERS,
+    "interviewers": OWNERS,
+    "set-places": OWNERS,
+    "evaluator-add": OWNERS,
+    "evaluator-delete": OWNERS,
     "questionnaire": READERS,
     "questionnaire-file": READERS,
     "questionnaire-preview": READERS,
     "questionnaire-import": OWNERS,
+    "questions-order": OWNERS,
+    "questionnaire-undo": OWNERS,
+    "questionnaire-translations": READERS,
+    "scale-library": READERS,
+    "question-draft": OWNERS,
     "question-add": OWNERS,
     "question-edit": OWNERS,
     "question-act": OWNERS,
@@ -111,6 +137,8 @@ EXTRA: dict[str, dict[str, Any]] = {
     "preregistration": {"form": "osf"},
     "set-exit": {"outcome": "complete"},
     "questionnaire-preview": {"block": "overall"},
+    "question-draft": {"block": "overall", "kind": "text"},
+    "evaluator-delete": {"key": "comment"},
     "question-edit": {"key": "comment"},
     "question-act": {"key": "comment"},
 }
@@ -131,6 +159,13 @@ def console_url(name: str, study: Study, **kwargs: Any) -> str:
     return reverse(f"studies:{name}", kwargs={"slug": study.slug, **kwargs})
 
 
+def _session(study: Study) -> Interview:
+    seat = study.memberships.filter(role=Role.INTERVIEWER).first() or study.memberships.get()
+    interviewer = seat.researcher
+    link = PersonalLink.objects.create(study=study, digest=secrets.token_hex(32), made_by=interviewer)
+    return Interview.objects.create(study=study, link=link, interviewer=interviewer, number=1)
+
+
 def ask(client: Client, name: str, study: Study) -> Any:
     extra = dict(EXTRA.get(name, {}))
     if name == "member-remove":
@@ -141,6 +176,13 @@ def ask(client: Client, name: str, study: Study) -> Any:
         file = default_storage.save("exports/test.zip", ContentFile(b"PK"))
         job = ExportJob.objects.create(study=study, kind="long", status=ExportStatus.DONE, file=file)
         extra = {"pk": job.pk}
+    if name == "simulation":
+        extra = {"pk": SimulationJob.objects.create(study=study, per_condition=1, seed=1, base_url="http://x/").pk}
+    if name == "session":
+        extra = {"pk": _session(study).pk}
+    if name == "invitation-revoke":
+        owner = study.memberships.filter(role=Role.OWNER).first().researcher
+        extra = {"pk": invite_to_study(study=study, role=Role.ANALYST, actor=owner)[0].pk}
     call = client.post if name in POSTED else client.get
     asked = {"format": "wide"} if name == "export-chosen" else {}
     if name == "launch":

@@ -77,3 +77,24 @@ def _succeeded(*, version: DatasetVersion | None = None, **kwargs: Any) -> Evalu
         (key, version.pk, version.content_hash),
         lambda: work_off(make_run(version=version, **kwargs)),
     )
+
+
+def run_fields(**changes: Any) -> dict[str, Any]:
+    """The fields of a new run as its page posts them, on the dataset ``small``."""
+    protocol = {"negatives": 20, "relevant": 4, "irrelevant": 2}
+    return {
+        "dataset": "small",
+        "row": ["0:toppop"],
+        "split": "probe",
+        "split-probe-share": 0.2,
+        "protocol": "one-plus-random",
+        **{f"protocol-one-plus-random-{name}": value for name, value in protocol.items()},
+        "task": "some",
+        "metrics": "",
+        "reserve": 0.1,
+        "n": 5,
+        "profile_length": 5,
+        "seed": 1,
+        "repeats": 1,
+        **changes,
+    }

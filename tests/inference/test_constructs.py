@@ -112,6 +112,7 @@ def test_three_items_reproduce_the_data() -> None:
     assert (model.fit.df, model.fit.p, model.fit.cfi, model.fit.rmsea) == (0, None, 1, 0)
 
 
+@pytest.mark.slow
 def test_ordinal_answers_are_recognised_and_weak_pairs_have_no_ratio() -> None:
     data = drawn(loading=0.0, factors=("a", "b"), seed=5)
     answers = np.clip(np.round(data.answers * 1.2 + 3), 1, 5)
@@ -232,6 +233,7 @@ def test_invariance_needs_groups_items_and_participants() -> None:
     assert reason_of(measurement_invariance(replace(data, answers=constant), labels)).startswith("g0: Every")
 
 
+@pytest.mark.slow
 def test_invariance_names_improper_groups_and_models_that_do_not_converge() -> None:
     one = heywood()
     both = replace(one, answers=np.concatenate([one.answers, drawn(N).answers]))

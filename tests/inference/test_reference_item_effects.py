@@ -93,6 +93,7 @@ def check_means_of_the_model(estimates: Estimates, stored: dict[str, str]) -> No
     assert estimates.joint(contrasts) == pytest.approx((float(stored["f"]), float(stored["f_df"])), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_some_designs_are_fitted_as_by_lme4(generator: ModuleType, lme4: dict[tuple[str, str], dict[str, str]]) -> None:
     for design in list(generator.designs())[::QUICK]:
         check(design, lme4)

@@ -63,6 +63,7 @@ def test_compact_letters_agree_with_multcompview(cases: Cases) -> None:
     assert n_identical == len(cases("compact_letters"))
 
 
+@pytest.mark.slow
 def test_rank_correlation_agrees_with_all_permutations(cases: Cases) -> None:
     n_permuted = 0
     for case in cases("correlation"):

@@ -1,4 +1,4 @@
-"""The page of the interface for programs in a real browser: its own files alone, under the strict policy."""
+"""The page of the REST API in a browser, from its own files alone, and the examples of the documentation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def study(transactional_db: None) -> Study:
     return study
 
 
-def test_the_page_draws_the_interface_and_tries_it_without_breaking_the_policy(
+def test_page_shows_operations_and_objects_from_its_own_files_alone(
     live_server: Any, browser: Browser, study: Study
 ) -> None:
     assert StudyMembership.objects.get(study=study).role == Role.OWNER
@@ -53,23 +53,17 @@ def test_the_page_draws_the_interface_and_tries_it_without_breaking_the_policy(
     page.goto(live_server.url + "/account/")
     page.click("text=access tokens")
     page.click("text=REST API")
-    operation = page.locator("#operations-studies-study_answers")
-    operation.locator("button.opblock-summary-control").click()
-    operation.get_by_role("button", name="Try it out").click()
-    operation.locator("tr[data-param-name=slug] input").fill(study.slug)
-    operation.locator("tr[data-param-name=table] select").select_option("wide")
-    operation.get_by_role("button", name="Execute").click()
-    expect(operation.locator(".live-responses-table .response-col_status").last).to_contain_text("200", timeout=60_000)
-    expect(operation.locator(".live-responses-table")).to_contain_text("participant.condition")
+    operation = page.locator("#study_answers")
+    operation.locator("summary").click()
+    expect(operation.get_by_role("row", name="table")).to_contain_text("wide")
+    operation.get_by_role("link", name="Answers", exact=True).click()
+    expect(page.locator("#object-Answers").get_by_text("contains_simulated")).to_be_visible()
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 900})
         assert not page.evaluate(SIDEWAYS), width
-    build = page.locator("#operations-reports-report_build")
-    build.locator("button.opblock-summary-control").click()
-    build.get_by_role("button", name="Try it out").click()
-    build.locator("textarea").fill(f'{{"study": "{study.slug}"}}')
-    build.get_by_role("button", name="Execute").click()  # by the session, with its guard against other sites
-    expect(build.locator(".live-responses-table .response-col_status").last).to_contain_text("202", timeout=60_000)
+    page.locator("#studies summary").click()
+    page.get_by_role("link", name="Open /api/v1/studies/").click()  # by the session
+    expect(page.locator("body")).to_contain_text(study.slug)
     assert (said, elsewhere) == ([], [])
     context.close()
 

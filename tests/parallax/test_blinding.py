@@ -18,8 +18,9 @@ from django.urls import get_resolver, reverse
 
 from accounts.models import User
 from accounts.services import create_token
-from analysis.models import Report
+from analysis.models import Report, ReportRequest
 from analysis.services import build_report
+from analysis.services.requests import make_requested
 from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.allocation.selectors import allocations
@@ -191,6 +192,7 @@ def test_a_report_on_people_is_neither_offered_nor_built_and_one_on_simulated_on
     for _ in range(2):
         completed(study, Mode.SIMULATED)
     client.post(reverse("analysis:new"), {"study": study.slug, "mode": Mode.SIMULATED})
+    assert make_requested(request_id=ReportRequest.objects.get().pk)
     report = Report.objects.get()
     page = client.get(report.get_absolute_url()).text
     assert "simulated" in page
@@ -212,12 +214,14 @@ def test_once_outcomes_are_open_the_marks_are_where_they_belong(study: Study, ho
     assert all(re.search(mean, quality) for mean in MEANS)
     assert any(
         WORDS.format(label)
-        in client.get(reverse("studies:live", args=[study.slug]), headers={"HX-Request": "true"}).text
+        in client.get(reverse("studies:data-live", args=[study.slug]), headers={"HX-Request": "true"}).text
         for label in MARKED
     )
     long = whole(client.get(reverse("studies:export", args=[study.slug, "long"])))
     assert all(WORDS.format(label) in long for label in MARKED)
-    built = client.post(reverse("analysis:new"), {"study": study.slug}, follow=True).text
+    asked = client.post(reverse("analysis:new"), {"study": study.slug})["Location"]
+    assert make_requested(request_id=ReportRequest.objects.get().pk)
+    built = client.get(asked, follow=True).text
     assert all(re.search(mean, built) for mean in MEANS)
     opened = LogEntry.objects.filter(object_id=study.pk, kind="studies.study", facts__act="outcomes_opened")
     assert [entry.actor for entry in opened] == ([owner] if how == "opened" else [])

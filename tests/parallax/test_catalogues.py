@@ -29,6 +29,7 @@ CODE = (
     "studies/*/services/*.py",
     "studies/*/selectors/*.py",
     "parallax/refusals.py",
+    "parallax/error_pages.py",
 )
 CALLS = {"_", "gettext", "gettext_lazy"}
 TRANSLATED = [code for code, _name in settings.LANGUAGES if code != "en"]
@@ -80,7 +81,7 @@ def test_the_extraction_sees_templates_and_code() -> None:
     assert ("Clear",) in found
     assert ("Rate %(rated_items)s you know",) in found
     assert ("%(shown)s result", "%(shown)s results") in found
-    assert ("A rating is a whole number from 1 to 5.",) in found
+    assert ("A rating is a point of the scale from %(low)s to %(high)s.",) in found
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

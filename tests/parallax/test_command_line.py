@@ -111,6 +111,10 @@ create_account you@example.org --password-file {files}
 create_account
 create_token nobody@example.org --name x
 create_token me@example.org --name x --days 0
+reset_password nobody@example.org
+reset_password me@example.org
+reset_second_factor nobody@example.org
+reset_second_factor me@example.org
 changepassword nobody@example.org
 changepassword me@example.org
 import_dataset {files}/none --name films
@@ -136,6 +140,7 @@ subset none --feature nonsense
 subset none --k-core 5 --json {files}/none/x.json
 download_dataset nonsense
 download_dataset ml-latest-small --dir {files} --url http://127.0.0.1:9/none.zip
+tune none
 train none --algorithm puresvd
 train none --algorithm puresvd --param nonsense
 choose none --algorithm lpca
@@ -159,6 +164,7 @@ run_experiment {files}/list.yaml --dataset none --out {files}/out
 run_experiment {files}/brackets.yaml --dataset none --out {files}/out
 compare_runs 1 2
 export_run 1 --out {files}/out
+sample_report nonsense
 replicate cremonesi-2011 --dataset none --out {files}/out
 replicate cremonesi-2011 --dataset none --out {files}/table.csv
 replicate nonsense --dataset none --out {files}/out
@@ -187,6 +193,14 @@ withdraw_participant none P1
 replay_allocation none
 erase_expired
 check_integrity
+doctor
+doctor --nonsense
+backup {files}/backup.zip
+backup {files}/table.csv
+backup {files}/none/backup.zip
+restore {files}/none.zip
+restore {files}/broken.zip
+restore {files}
 up --port {port}
 up --port 70000
 up --port nonsense

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from analysis.models import Report
 from parallax.management.commands.demo import DEMO_EMAIL, DEMOS, Command
+from parallax.shell.front_page import DEMO_STUDIES
 from studies.design.narrative.preregistration import FORMS, preregistration
 from studies.design.selectors.planning import preregistration_plan
 from studies.models import Study
@@ -30,7 +32,7 @@ def ready(command: Command) -> str:
     command.started = 0.0
     command.demo = DEMOS["films"]
     owner = command.first_account()
-    command.say_ready("http://127.0.0.1:8000/", owner, Path("report.html"))
+    command.say_ready("http://127.0.0.1:8000/", owner, Report(pk=7))
     return command.stdout.getvalue()
 
 
@@ -64,6 +66,20 @@ def test_the_account_of_an_installation_is_used_with_its_own_password() -> None:
     UserFactory(email="me@example.org", is_superuser=True, is_staff=True)
     last = ready(Command()).rstrip("\n").splitlines()[-1]
     assert "as me@example.org, with the password of that account" in last
+
+
+def test_three_links_come_in_the_order_of_a_first_visit() -> None:
+    lines = [line.split() for line in ready(Command()).splitlines() if "http" in line]
+    url = "http://127.0.0.1:8000/"
+    assert [line[-1] for line in lines if line[0][0].isdigit()] == [
+        f"{url}reports/7/",
+        f"{url}s/demo/",
+        f"{url}studies/demo/",
+    ]
+
+
+def test_the_front_page_knows_the_studies_of_the_demo() -> None:
+    assert {demo.study for demo in DEMOS.values()} == set(DEMO_STUDIES)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 from argparse import PARSER, ArgumentParser
 from pathlib import Path
@@ -83,3 +84,33 @@ def test_make_creates_the_environment_and_the_database_first(target: str) -> Non
     lines = [line for line in done.stdout.splitlines() if "manage.py" in line and not line.startswith("echo")]
     assert ".venv/bin/python manage.py migrate" in lines[0]
     assert target == "install" or f".venv/bin/python manage.py {target}" in lines[1]
+
+
+def test_the_tests_that_the_page_on_threats_names_exist() -> None:
+    page = "".join((ROOT / "docs" / "explanation" / name).read_text() for name in ("security.md", "asvs.md"))
+    names = set(re.findall(r"`(test_\w+)`", page))
+    assert len(names) > 20
+    files = (ROOT / "tests").rglob("test_*.py")
+    defined = {name for file in files for name in re.findall(r"def (test_\w+)\(", file.read_text())}
+    assert names - defined == set()
+
+
+def test_the_pictures_of_the_architecture_show_the_import_contract() -> None:
+    draw = runpy.run_path(str(ROOT / "docs" / "_site" / "draw.py"))
+    for name, picture in draw["pictures"]().items():
+        assert (ROOT / "docs" / "images" / name).read_text() == picture, "Draw it again: python docs/_site/draw.py"
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
+    packages = [package for storey in draw["storeys"]() for package in storey]
+    assert re.findall(r"^\| `(\w+)` \|", page, re.M) == packages
+    assert all((ROOT / package).is_dir() for package in packages)
+
+
+def test_the_tutorial_names_every_click_of_the_recorded_first_study() -> None:
+    script = (ROOT / "tests" / "e2e" / "test_first_study.py").read_text()
+    acts = re.findall(r'researcher\.(?:follow|press)\("([^"]+)"\)', script)
+    chosen = [word for pair in re.findall(r'researcher\.choose\("([^"]+)", "([^"]+)"\)', script) for word in pair]
+    assert len(acts) > 10
+    tutorial = " ".join((ROOT / "docs" / "tutorials" / "first-study.md").read_text().split())
+    assert [act for act in (*acts, *chosen) if f"*{act}*" not in tutorial] == []
+    places = [tutorial.index(f"*{act}*") for act in dict.fromkeys(acts) if act != "Import"]
+    assert places == sorted(places)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import socket
 import subprocess
 import sys
@@ -17,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from django.test import Client
 
 from accounts.selectors import is_signed_in
 from accounts.services import create_token
 from core.networks import client_address, network_of
-from parallax.body_limits import ANYONE, KIB, largest_body, seconds_for_body
+from parallax.body_limits import ANYONE, KIB, LIMITS, is_read, largest_body, seconds_for_body
 from parallax.fair_threads import FairThreads, Overloaded
 from parallax.gateway import FileBody, Gateway
 from tests.factories.accounts import UserFactory
@@ -68,6 +70,21 @@ def test_a_network_is_an_ipv4_address_or_the_64_bits_of_an_ipv6_address() -> Non
     assert network_of("192.0.2.7") == network_of("::ffff:192.0.2.7") == "192.0.2.7"
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff:1") == "2001:db8::/64"
     assert network_of("2001:db8:0:1::1") != network_of("2001:db8::1")
+
+
+@pytest.mark.unit
+def test_the_proxy_limits_bodies_and_times_too_and_refuses_nothing_that_pages_accept() -> None:
+    proxy = (ROOT / "Caddyfile").read_text()
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["proxy"]
+    assert "./Caddyfile:/etc/caddy/Caddyfile:ro" in compose["volumes"]
+    assert re.search(r"read_header \d+s", proxy)
+    (body_minutes,) = re.findall(r"read_body (\d+)m", proxy)
+    researchers, others = (int(size) for size in re.findall(r"max_size (\d+)KiB", proxy))
+    paths = re.findall(r"@researchers path (.+)", proxy)[0].replace("*", "").split()
+    for pattern, limit in LIMITS:
+        is_researchers = any(path.strip("/") in pattern.pattern.removeprefix("/").split("/")[0] for path in paths)
+        assert limit <= KIB * (researchers if is_researchers else others), pattern.pattern
+    assert 60 * int(body_minutes) >= seconds_for_body(max(limit for _pattern, limit in LIMITS))
 
 
 # Threads
@@ -209,6 +226,50 @@ def test_a_body_is_refused_by_its_length_before_a_byte_is_read(
 
 
 @pytest.mark.unit
+@pytest.mark.parametrize(
+    ("path", "content_type", "status"),
+    [
+        ("/s/films/", "multipart/form-data; boundary=x", 415),
+        ("/s/p/token/about/", " Multipart/Form-Data; boundary=x", 415),
+        ("/account/sign-in/", "multipart/mixed", 415),
+        ("/studies/films/design/", "multipart/form-data; boundary=x", 415),
+        ("/no/such/page/", "multipart/form-data", 415),
+        ("/s/films/", "application/x-www-form-urlencoded", 200),
+        ("/s/p/token/events/", "application/json", 200),
+        ("/studies/films/submissions/", "multipart/form-data; boundary=x", 200),
+        ("/studies/films/recruiting/guests/", "multipart/form-data; boundary=x", 200),
+        ("/catalog/import/", "multipart/form-data; boundary=x", 200),
+        ("/catalog/ml/1/metadata/", "multipart/form-data; boundary=x", 200),
+    ],
+)
+def test_files_are_refused_before_they_are_read_where_no_form_takes_them(
+    path: str, content_type: str, status: int
+) -> None:
+    exchange = Exchange([b"x" * 100], path=path, headers=[*_length(100), (b"content-type", content_type.encode())])
+    _asked(exchange)
+    assert exchange.status == status
+    assert bool(exchange.chunks) == (status == 415)
+
+
+@pytest.mark.unit
+def test_every_form_with_files_is_read() -> None:
+    """Each form that templates send in parts has a page that takes files."""
+    urls = {
+        "console/catalog/import.html": "/catalog/import/",
+        "console/catalog/metadata.html": "/catalog/ml/1/metadata/",
+        "console/studies/recruiting.html": "/studies/x/recruiting/links/",
+        "console/studies/questionnaire_import.html": "/studies/x/questionnaire/import/",
+        "console/studies/submissions.html": "/studies/x/submissions/",
+    }
+    templates = ROOT / "templates"
+    with_files = {
+        str(file.relative_to(templates)) for file in templates.rglob("*.html") if "multipart/" in file.read_text()
+    }
+    assert with_files == set(urls)
+    assert all(is_read(url, "multipart/form-data; boundary=x") for url in urls.values())
+
+
+@pytest.mark.unit
 def test_a_slow_body_is_given_up_and_never_reaches_the_site() -> None:
     exchange = Exchange([b"x"] * 100, waits=0.1, headers=_length(100))
     assert _asked(exchange, seconds=0.3).environ == {}
@@ -312,7 +373,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     import os
 
     folder = tmp_path_factory.mktemp("web")
-    environment = {**os.environ, "PARALLAX_VAR": str(folder), "SECRET_KEY": "only for tests"}
+    environment = {**os.environ, "PARALLAX_VAR": str(folder), "SECRET_KEY": "a secret key that is only for tests"}
     for name in ("DATABASE_URL", "REDIS_URL"):
         environment.pop(name, None)
     subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], cwd=ROOT, env=environment, check=True)

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.test import override_settings
 
+from core.provenance import CODE_VERSION
 from parallax import checks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,6 +73,48 @@ def test_checks_find_open_folders_letters_in_logs_and_a_missing_mail_server(tmp_
     assert found == []
 
 
+def test_fonts_are_small_licensed_and_all_that_pages_name() -> None:
+    folder = ROOT / "static" / "fonts"
+    files = {file.name: file.stat().st_size for file in folder.glob("*.woff2")}
+    named = set(re.findall(r"fonts/([\w-]+\.woff2)", (ROOT / "static" / "css" / "fonts.css").read_text()))
+    assert set(files) == named
+    assert max(files.values()) < 60_000
+    for script in ("latin", "greek", "cyrillic"):
+        assert f"source-serif-4-{script}-600-normal.woff2" in named
+    assert "SIL OPEN FONT LICENSE Version 1.1" in (folder / "OFL.txt").read_text()
+    preloaded = re.search(r"fonts/([\w-]+\.woff2)", (ROOT / "templates" / "base.html").read_text())
+    assert preloaded is not None
+    assert preloaded[1] in named
+
+
 def test_a_sweep_that_waited_too_long_is_dropped() -> None:
     for entry in settings.CELERY_BEAT_SCHEDULE.values():
         assert 0 < entry["options"]["expires"] <= entry["schedule"]
+
+
+def test_the_citation_names_the_version_of_the_code() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors", "version"} <= set(citation)
+    assert citation["version"] == CODE_VERSION
+    assert re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?", CODE_VERSION)
+
+
+def test_the_checklists_for_contributors_name_files_that_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = set(re.findall(r"`((?:\w+/)[\w./]+)`", text))
+    placeholders = {name for name in named if "NAME" in name or "KIND" in name}
+    assert len(named - placeholders) > 25
+    made = {name for name in named if name.startswith("var/")}
+    assert {name for name in named - placeholders - made if not (ROOT / name).exists()} == set()
+    for file, word in re.findall(r"- \[ \] `([\w./]+\.py)`: [^`\n]*`([A-Z_]{4,})`", text):
+        assert re.search(rf"^{word}\b", (ROOT / file).read_text(), re.MULTILINE), (file, word)
+
+
+def test_the_workflow_calls_targets_of_make() -> None:
+    makeable = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "checks.yml").read_text())
+    runs = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+    called = {word for run in runs for word in re.findall(r"make ([a-z-]+)", run)}
+    assert {"lint", "test", "test-slow", "docs"} <= called <= makeable
+    for form in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
+        assert {"name", "description", "body"} <= set(yaml.safe_load(form.read_text()))

@@ -32,7 +32,7 @@ from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
 from tests.factories.studies import assigned, completed, enter, make_study, rated
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 
 class Theirs(TopPop):
@@ -317,6 +317,19 @@ def test_failed_algorithm_of_a_run_is_not_a_finding() -> None:
     work_off(run)
     assert run.status == RunStatus.SUCCEEDED
     assert _codes() == []
+
+
+def test_run_with_folds_is_whole_and_the_cases_of_each_fold_are_read() -> None:
+    run = work_off(make_run(algorithms="toppop,random", split={"name": "k-fold", "k": 3}, part_users=5))
+    assert run.status == RunStatus.SUCCEEDED
+    assert _codes() == []
+    folder = Path(storages["artefacts"].path(f"cases/{run.folds[1]['cases']}"))
+    away = folder.with_name("away")
+    folder.rename(away)
+    try:
+        assert _codes() == ["artefact.missing"]
+    finally:
+        away.rename(folder)
 
 
 def test_findings_end_the_command_with_status_1_and_stand_in_its_json(study: Study) -> None:

@@ -28,7 +28,7 @@ from tests.factories.evaluation import make_run_at
 from tests.factories.results import partial
 from tests.factories.studies import make_study
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 N = 2
 

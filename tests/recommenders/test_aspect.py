@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.errors import ParameterError
+from core.errors import DataError, ParameterError
 from recommenders.aspect import Aspect
 from recommenders.data import Profiles, Ratings, Scale
 
@@ -119,3 +119,49 @@ def test_disliking_is_no_evidence_and_gives_no_score():
     )
     np.testing.assert_allclose(scores[0], [2 / 3, -np.inf, 1 / 3])
     assert np.isneginf(scores[1]).all()
+
+
+def counted(counts: np.ndarray | None, scale: Scale = FIVE) -> Ratings:
+    """Ratings of 5, or uses, of three people; the counts are of each, in order."""
+    matrix = sparse.csr_array(np.array([[1, 1, 0, 1], [1, 0, 1, 0], [0, 1, 1, 1]], dtype=np.float32) * scale.high)
+    return Ratings(matrix, scale, counts)
+
+
+COUNTS = np.array([3, 1, 1, 2, 5, 1, 1, 4], dtype=np.int32)
+USED = Scale(1, 1, 1)
+
+
+def test_one_class_gives_each_item_its_share_of_the_observations():
+    """With a single class P(m|z) is the share of all observations that are of the item."""
+    model = fit(counted(COUNTS, USED), classes=1, held_out=0.0, counts="use")
+    np.testing.assert_allclose(model.items_of_class[:, 0], np.array([5, 2, 6, 5]) / 18, rtol=1e-12)
+    ignored = fit(counted(COUNTS, USED), classes=1, held_out=0.0)
+    np.testing.assert_allclose(ignored.items_of_class[:, 0], np.array([2, 2, 2, 2]) / 8, rtol=1e-12)
+
+
+def test_counted_observations_agree_with_loops():
+    table = np.zeros((3, 4))
+    ratings = counted(COUNTS, USED)
+    table[ratings.user_items.nonzero()] = COUNTS
+    start = reference_start(table, 2)
+    _, expected = reference_em(table, start, 12)
+    model = fit(ratings, classes=2, held_out=0.0, iterations=12, counts="use")
+    np.testing.assert_allclose(model.items_of_class, expected, atol=1e-9)
+
+
+def test_counts_of_one_change_nothing_and_dislikes_have_none():
+    single = fit(counted(np.ones(8)), classes=2, counts="use")
+    plain = fit(counted(None), classes=2)
+    np.testing.assert_array_equal(single.items_of_class, plain.items_of_class)
+    disliked = Ratings.from_triples([0, 0], [0, 1], [5, 1], n_users=1, n_items=2, scale=FIVE)
+    disliked = Ratings(disliked.user_items, FIVE, np.array([2, 9]))
+    assert fit(disliked, classes=1, held_out=0.0, counts="use").items_of_class[:, 0].tolist() == [1.0, 0.0]
+
+
+def test_counts_that_the_data_do_not_have_are_refused():
+    with pytest.raises(DataError, match=r"Aspect \(aspect\): counts=use needs counts .* --count-repeats"):
+        fit(counted(None), classes=1, counts="use")
+
+
+def test_recipe_of_models_without_counts_is_as_before():
+    assert "counts" not in Aspect.Params().as_dict()

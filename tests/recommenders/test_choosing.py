@@ -248,3 +248,14 @@ def test_data_without_anything_to_foretell_are_refused():
     ratings = Ratings.from_triples([0, 1], [0, 1], [5, 5], n_users=2, n_items=2, scale=STARS)
     with pytest.raises(DataError, match="held-out ratings can be predicted"):
         chosen("aspect", ratings, values=[1, 2])
+
+
+def test_counts_of_observations_stay_with_their_pairs():
+    ratings = tastes(2)
+    counted = Ratings(ratings.user_items, ratings.scale, np.where(np.arange(ratings.n_ratings) % 5, 1, 3))
+    params = {"counts": "use", "iterations": 20}
+    rng = np.random.default_rng
+    with_counts = choosing.choose(counted, "aspect", values=[1, 2], params=params, rng=rng(1))
+    without = choosing.choose(counted, "aspect", values=[1, 2], params={"iterations": 20}, rng=rng(1))
+    assert with_counts.n_held_out == without.n_held_out
+    assert with_counts.sizes != without.sizes

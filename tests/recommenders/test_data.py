@@ -134,3 +134,24 @@ def test_features_know_their_kinds():
 def test_features_that_cannot_be_used_are_refused(matrix, terms, complaint):
     with pytest.raises(DataError, match=complaint):
         ItemFeatures(sparse.csr_array(np.array(matrix)), tuple(terms))
+
+
+@pytest.mark.parametrize(
+    ("counts", "complaint"),
+    [
+        ([1, 2, 3], "2 ratings need as many counts of observations; got 3"),
+        ([1, 0], "at least 1"),
+        ([1, 1.5], "whole numbers"),
+    ],
+)
+def test_counts_that_cannot_be_are_refused(counts, complaint):
+    matrix = sparse.csr_array(np.array([[4.0, 0.0], [0.0, 5.0]], dtype=np.float32))
+    assert Ratings(matrix, FIVE, np.array([1, 7])).counts.tolist() == [1, 7]
+    with pytest.raises(DataError, match=complaint):
+        Ratings(matrix, FIVE, np.array(counts))
+
+
+def test_counts_need_ratings_in_order():
+    data = (np.array([4.0, 5.0], dtype=np.float32), np.array([1, 0]), np.array([0, 2]))
+    with pytest.raises(DataError, match="in order of user and item"):
+        Ratings(sparse.csr_array(data, shape=(1, 2)), FIVE, np.array([1, 1]))

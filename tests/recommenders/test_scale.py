@@ -43,6 +43,13 @@ def test_conversion_with_a_scale_of_one_point_is_refused(first, second):
         Scale(*first, 1).convert([1.0], Scale(*second, 1))
 
 
+def test_nearest_points_are_on_the_scale_and_halfway_the_higher():
+    halves = Scale(0.5, 5, 0.5)
+    assert halves.nearest([0.1, 0.74, 0.75, 3.3, 5.2]).tolist() == [0.5, 0.5, 1.0, 3.5, 5.0]
+    assert Scale(1, 5, 1).nearest(1 + 0.1 + 0.2 + 0.2).tolist() == 2
+    assert halves.holds(halves.nearest(np.linspace(0, 6, 100))).all()
+
+
 def test_points_of_the_scale_are_told_from_values_between_and_outside():
     scale = Scale(0.5, 5, 0.5)
     values = np.array([0.5, 0.6, 5.0, 5.5, 0.0, np.nan, np.inf])

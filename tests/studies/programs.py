@@ -22,7 +22,12 @@ def told_by(name: str, request: pytest.FixtureRequest, folder: Path) -> dict[str
     """
     is_embedded = request.param == "sqlite"
     url = f"sqlite:///{folder}/{name}.sqlite3" if is_embedded else request.getfixturevalue("postgresql_url")
-    environment = {**os.environ, "DATABASE_URL": url, "PARALLAX_VAR": str(folder), "SECRET_KEY": "only for tests"}
+    environment = {
+        **os.environ,
+        "DATABASE_URL": url,
+        "PARALLAX_VAR": str(folder),
+        "SECRET_KEY": "a secret key that is only for tests",
+    }
     environment.pop("REDIS_URL", None)
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name(f"{name}.py"))],

@@ -122,7 +122,7 @@ def test_what_prevents_the_launch_is_listed_once_with_the_page_that_mends_it(cli
     _saved(client, study, languages=["en", "es"], title_es="Para ti")
     page = client.get(reverse("studies:launch", args=[study.slug])).content.decode()
     assert page.count("The texts in &#x27;es&#x27; lack") == 1
-    problems = page[page.index("Solve these before you launch") : page.index("None of these prevents")]
+    problems = page[page.index('id="checklist"') : page.index("Frozen at launch")]
     for name in ("design", "questionnaire"):
         assert reverse(f"studies:{name}", args=[study.slug]) in problems
 

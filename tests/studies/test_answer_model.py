@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.errors import DataError, ParameterError
+from studies.known_items import HALF_STARS
 from studies.simulation.answer_model import (
     MODELLED,
     TRUE,
@@ -14,7 +15,6 @@ from studies.simulation.answer_model import (
     SourceUser,
     TrainingSide,
     demographics,
-    stars,
 )
 
 pytestmark = pytest.mark.unit
@@ -25,17 +25,6 @@ def side(popularity: list[int] | None = None, offsets: list[float] | None = None
     return TrainingSide(3.5, np.array(offsets or [0.0] * len(counts)), counts, 0.5, 5.0)
 
 
-@pytest.mark.parametrize(
-    ("rating", "low", "high", "expected"),
-    [(0.5, 0.5, 5, 1), (1.0, 0.5, 5, 1), (1.5, 0.5, 5, 2), (4.5, 0.5, 5, 5), (5, 0.5, 5, 5), (3, 1, 5, 3),
-     (0, 0, 100, 1), (50, 0, 100, 3), (100, 0, 100, 5), (0.1 + 0.2, 0, 1, 3)],
-)  # fmt: skip
-def test_half_stars_go_up_to_the_next_whole_and_at_least_one(
-    rating: float, low: float, high: float, expected: int
-) -> None:
-    assert stars(rating, low, high) == expected
-
-
 def test_the_profile_is_true_and_of_the_length_asked() -> None:
     user = SourceUser("u", {0: 4.5, 1: 0.5, 2: 3.0})
     person = SimulatedPerson(user, side(), np.random.default_rng(1))
@@ -44,6 +33,19 @@ def test_the_profile_is_true_and_of_the_length_asked() -> None:
     assert all(rating == {0: 5, 1: 1, 2: 3}[item] for item, rating in profile.items())
     with pytest.raises(DataError, match="rated 3 items; 4 are needed"):
         person.profile(4)
+
+
+def test_of_a_range_every_number_of_items_occurs_up_to_what_the_history_has() -> None:
+    user = SourceUser("u", dict.fromkeys(range(4), 3.0))
+    lengths = {len(SimulatedPerson(user, side(), np.random.default_rng(s)).profile(2, 9)) for s in range(60)}
+    assert lengths == {2, 3, 4}
+
+
+def test_known_items_are_answered_on_the_elicitation_scale_and_recommended_ones_from_one_to_five() -> None:
+    user = SourceUser("u", {0: 3.5})
+    person = SimulatedPerson(user, side(), np.random.default_rng(1), elicitation=HALF_STARS)
+    assert HALF_STARS.value(person.profile(1)[0]) == 3.5
+    assert person.about_item(0)["rating"] == Answer(4, TRUE)
 
 
 def test_what_the_user_rated_was_watched_and_both_answers_are_true() -> None:

@@ -37,7 +37,7 @@ from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import add_conditions, assigned, make_study
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 HEX = re.compile(r"[0-9a-f]{32}")
 
@@ -159,7 +159,17 @@ def _shown(study: Study, folder: Path) -> dict[str, str]:
     client = Client()
     client.force_login(owner)
     found = {}
-    for name in ("detail", "design", "design-file", "quality", "recruiting", "imbalance", "versions", "duplicate"):
+    for name in (
+        "detail",
+        "design-summary",
+        "design",
+        "design-file",
+        "quality",
+        "recruiting",
+        "imbalance",
+        "versions",
+        "duplicate",
+    ):
         found[name] = client.get(reverse(f"studies:{name}", args=[study.slug])).content.decode()
     for form in FORMS:
         found[form] = client.get(reverse("studies:preregistration", args=[study.slug, form])).content.decode()

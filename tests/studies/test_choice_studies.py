@@ -31,6 +31,7 @@ from studies.design.services.design import change_design
 from studies.design.services.launch import _trial_profiles, design_snapshot, launch_problems
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.known_items import items_asked
 from studies.models import Event, Participant, Study
 from studies.monitoring.selectors.quality import flags_by_participant
 from studies.participation.selectors.pages import profile_of
@@ -125,7 +126,7 @@ def test_the_choice_is_said_wherever_the_design_is(study: Study, client: Client)
     facts = dict(launch_overview(study).facts)
     assert facts["Items chosen"] == "5"
     client.force_login(study.memberships.get().researcher)
-    page = client.get(reverse("studies:detail", args=[study.slug])).content.decode()
+    page = client.get(reverse("studies:design-summary", args=[study.slug])).content.decode()
     assert "<dt>Chosen first</dt><dd>5" in page
     assert "Taken from" not in page
     assert "choose five films you have watched" in page  # the consent text
@@ -296,7 +297,7 @@ def walk(study: Study, key: str, *, after: int = 10_000) -> Participant:
         ),
         item_titles=dict(study.dataset_version.items.values_list("index", "title")),
         item_ids=items,
-        ratings_asked=study.settings["ratings_asked"],
+        asked=items_asked(study.settings),
         rng=np.random.default_rng(3),
         expected=questionnaire_from(study.questionnaire).passing,
     ).run()

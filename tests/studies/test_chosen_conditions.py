@@ -129,7 +129,7 @@ def test_what_cannot_be_chosen(draft: Study) -> None:
 
 def test_models_of_other_versions_and_protocols_are_not_offered(draft: Study, run: EvaluationRun) -> None:
     make_run_at("succeeded", version=make_version(name="others"), algorithms="puresvd:factors=2")
-    protocol = {"name": "rating-prediction"}
+    protocol = {"name": "test-observations"}
     make_run_at("succeeded", version=run.version, algorithms="puresvd:factors=3", protocol=protocol)
     assert [entry.label for entry in available_models(draft)] == ["TopPop", "CorNgr", "PureSVD4"]
 
@@ -140,7 +140,7 @@ def test_a_run_on_strangers_needs_no_recommendation_of_one(run: EvaluationRun, c
     for slug, chosen, is_recommended in (("known", run, True), ("new-users", other, False)):
         study = make_study(slug=slug, run=chosen, status="draft")
         client.force_login(study.memberships.get().researcher)
-        page = client.get(reverse("studies:detail", args=[slug])).content.decode()
+        page = client.get(reverse("studies:design-summary", args=[slug])).content.decode()
         assert ("The test users of run" in page) == is_recommended
 
 

@@ -74,7 +74,7 @@ def test_the_design_of_a_draft_is_changed_by_its_form_and_not_after_the_launch()
     client = owner_of(study)
     form = client.get(console_url("design", study)).context["form"]
     said = {**form.initial, "title": "Changed", "oldest": 65, "consent_it": "Partecipi?\r\nDavvero?"}
-    assert client.post(console_url("design", study), said).url == console_url("detail", study)
+    assert client.post(console_url("design", study), said).url == console_url("design-summary", study)
     study.refresh_from_db()
     assert (study.title, study.texts["it"]["consent"]) == ("Changed", "Partecipi?\nDavvero?")
     bad = client.post(console_url("design", study), {**said, "youngest": 66}).content.decode()
@@ -89,12 +89,13 @@ def test_the_page_of_a_study_shows_its_life_and_its_buttons_work() -> None:
     study = make_study(status="draft")
     client = owner_of(study)
     page = client.get(console_url("detail", study)).content.decode()
-    assert "Launch the study" in page
-    assert "TopPop" in page
+    assert console_url("launch", study) in page
+    assert "TopPop" in client.get(console_url("design-summary", study)).content.decode()
     assert f"/s/{study.slug}/" not in page
     page = client.get(ask(client, "launch", study).url).content.decode()
     study.refresh_from_db()
-    assert study.design_hash in page.replace("<wbr>", "")
+    design = client.get(console_url("design-summary", study)).content.decode()
+    assert study.design_hash in design.replace("<wbr>", "")
     assert f"http://testserver/s/{study.slug}/" in page
     for name, status in (("pause", "paused"), ("resume", "live"), ("close", "closed")):
         client.post(console_url(name, study))
@@ -116,7 +117,7 @@ def test_the_consent_text_is_rendered_without_what_could_harm() -> None:
     study = make_study(status="draft")
     study.texts["en"]["consent"] = "**Yes** <script>alert(1)</script> [x](javascript:alert(1))"
     study.save()
-    page = owner_of(study).get(console_url("detail", study)).content.decode()
+    page = owner_of(study).get(console_url("design-summary", study)).content.decode()
     assert "<strong>Yes</strong>" in page
     assert "<script>alert" not in page
     assert 'href="javascript' not in page
@@ -139,9 +140,11 @@ def test_the_live_part_counts_by_condition_and_step_without_outcomes() -> None:
     assert '<td>Declined</td><td class="n">1</td>' in page
     assert done.code in page
     assert under_way.code in page
-    assert "women, 20-34" in page
+    data = owner_of(study).get(console_url("data-live", study), headers={"HX-Request": "true"}).content.decode()
+    assert 'hx-trigger="every 4s"' in data
+    assert "women, 20-34" in data
     for outcome in ("accuracy", "novel", "mean", "<th>answer</th>", "=1+1, fine"):
-        assert outcome not in page.lower()
+        assert outcome not in (page + data).lower()
 
 
 def test_the_live_part_stops_asking_once_the_study_is_closed() -> None:

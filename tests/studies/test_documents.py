@@ -93,9 +93,11 @@ def test_shipped_blocks_speak_both_languages_and_score_their_scales(key: str) ->
     assert lacking_wordings(found, ["en", "it"]) == []
     scales = scales_of(found)
     assert [scale.key for scale in scales] == [scale.key for scale in found.scales]
-    assert len(scales) == {"resque-long": 13, "resque-short": 4}[key]
+    n_scales = {"resque-long": 13, "resque-short": 4, "sus": 1, "ueq-s": 2, "nasa-tlx-raw": 1}
+    assert len(scales) == n_scales[key]
     n_statements = sum(len(scale.members) for scale in scales)
-    assert n_statements == {"resque-long": 39, "resque-short": 15}[key]
+    n_items = {"resque-long": 39, "resque-short": 15, "sus": 10, "ueq-s": 8, "nasa-tlx-raw": 6}
+    assert n_statements == load_block(key).n_items == n_items[key]
 
 
 BROKEN = """schema: 1

@@ -242,6 +242,6 @@ def test_who_timed_out_is_not_told_that_they_gave_their_place_back(study: Study,
     rows = b"Submission id,Participant id,Status\ns1,late,RETURNED\ns2,late,TIMED-OUT\ns3,gone,RETURNED\n"
     assert load_submissions(study=study, data=rows).n_returned == 2
     told = {name: person.get("").text for name, person in people.items()}
-    gave, ran_out = {"en": ("returned your place", "has run out"), "it": ("rinunciato", "scaduto")}[language]
+    gave, ran_out = {"en": ("returned your place", "has passed"), "it": ("rinunciato", "scaduto")}[language]
     assert [gave in told["gone"], ran_out in told["gone"]] == [True, False]
     assert [gave in told["late"], ran_out in told["late"]] == [False, True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,13 +10,17 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from lxml import html
 
 from core.models import LogEntry
+from studies.design.selectors.undo import undoable
 from studies.design.services.launch import launch_study
 from studies.enums import Role
 from studies.instrument.questionnaires.document import read_document, write_document
-from studies.models import Study
+from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.scales import scales_of
+from studies.models import QuestionnaireUndo, Study
 from tests.factories.questionnaires import every_kind, make_study_asking
 from tests.factories.studies import make_study
 
@@ -43,9 +48,9 @@ class Owner:
         """What the question's form holds, as a browser would send it."""
         page = html.document_fromstring(self.client.get(url).text)
         found: dict[str, Any] = {}
-        for control in page.xpath("//main//form[@method='post']//*[@name]"):
+        for control in page.xpath("//main//form[@id='question-form']//*[@name]"):
             name, kind = control.get("name"), control.get("type")
-            if name in ("csrfmiddlewaretoken", "again"):
+            if name in ("csrfmiddlewaretoken", "again", "rows") or "__n__" in name:
                 continue
             if control.tag == "textarea":
                 found[name] = (control.text or "").removeprefix("\n")
@@ -100,6 +105,7 @@ def test_the_list_says_kind_condition_and_scale_and_shows_a_preview(study: Study
     found = html.document_fromstring(page.text)
     source = found.xpath("string(//iframe/@src)")
     assert source == owner.url("questionnaire-preview", block="after") + "?lang=en"
+    assert found.xpath("string(//iframe/@sandbox)") == "allow-scripts"
     preview = owner.client.get(owner.url("questionnaire-preview", block="after") + "?lang=it")
     assert preview.headers["X-Frame-Options"] == "SAMEORIGIN"
     assert "frame-ancestors 'self'" in preview.headers["Content-Security-Policy"]
@@ -232,17 +238,36 @@ def test_the_document_goes_out_and_comes_back(study: Study) -> None:
         {"key": "trust", "name": {"en": "T", "it": "T"}},
         {"key": "fit", "name": {"en": "F", "it": "F"}},
     ]
+    before = study.questionnaire
     for given, said in (
         (b"\xff", "not in UTF-8"),
         (b"schema: 1\nafter: 3", "line 2, after"),
-        (write_document(changed).encode(), "was replaced by"),
+        (b"[" * 500, "line 1: Lists and mappings are nested at most 40 levels deep"),
+        (b"x" * 600_000, "more than 500,000 characters"),
+        (b"x" * 2_100_000, "at most 500,000 characters"),
+        (b"schema: 1\nafter: []", "1 problem"),
+        (text.encode(), "No changes"),
+        (write_document(changed).encode(), "14 changes"),
     ):
-        page = owner.client.post(
-            owner.url("questionnaire-import"), {"file": SimpleUploadedFile("a.yaml", given)}, follow=True
-        )
+        page = owner.client.post(owner.url("questionnaire-import"), {"file": SimpleUploadedFile("a.yaml", given)})
         assert said in page.text
+        study.refresh_from_db()
+        assert study.questionnaire == before
+    assert "paste a document" in owner.client.post(owner.url("questionnaire-import"), {"document": " "}).text
+    checked = html.document_fromstring(page.text)
+    base = checked.xpath("string(//input[@name='base']/@value)")
+    confirmed = {"document": checked.xpath("string(//textarea[@name='document'])"), "base": base, "replace": "1"}
+    owner.act("hours", "up")
+    outdated = owner.client.post(owner.url("questionnaire-import"), confirmed)
+    assert "has changed since the document was checked" in outdated.text
+    owner.act("hours", "down")
+    done = owner.client.post(owner.url("questionnaire-import"), confirmed, follow=True)
+    assert "Replaced the questionnaire by a document." in done.text
     study.refresh_from_db()
     assert study.questionnaire == changed
+    owner.client.post(owner.url("questionnaire-undo"))
+    study.refresh_from_db()
+    assert study.questionnaire == before
 
 
 def test_a_launched_questionnaire_is_read_and_not_changed() -> None:
@@ -251,11 +276,160 @@ def test_a_launched_questionnaire_is_read_and_not_changed() -> None:
     before = owner.study.questionnaire
     page = owner.client.get(owner.url())
     assert "frozen at the launch" in page.text
-    assert not html.document_fromstring(page.text).xpath("//main//form")
+    assert not html.document_fromstring(page.text).xpath("//main//*[contains(@class, 'editor')]//form")
     for response in (
         owner.client.get(owner.url("question-edit", key="comment"), follow=True),
         owner.act("comment", "delete"),
         owner.client.post(owner.url("block-add"), {"name": "resque-long"}, follow=True),
+        owner.client.get(owner.url("questionnaire-import"), follow=True),
+        owner.client.post(owner.url("questionnaire-undo"), follow=True),
     ):
-        assert "frozen at the launch and cannot be changed" in response.text
+        assert "frozen at the launch" in response.text
     assert owner.study.questionnaire == before
+
+
+def test_the_order_of_a_block_is_saved_at_once_or_refused(study: Study) -> None:
+    owner = Owner(study)
+    keys = owner.order_of()
+
+    def order(block: str, keys: list[str]) -> list[str]:
+        answer = owner.client.post(owner.url("questions-order"), {"block": block, "key": keys})
+        owner.study.refresh_from_db()
+        return list(answer.json()["problems"])
+
+    assert order("after", [keys[0], *keys[2:5], keys[1], *keys[5:]]) == []
+    assert owner.order_of()[:5] == [keys[0], *keys[2:5], keys[1]]
+    before = owner.order_of()
+    assert "does not come before it" in order("after", [keys[1], keys[0], *keys[2:]])[0]
+    assert "have changed since this page was opened" in order("after", keys[:-1])[0]
+    assert "have changed since this page was opened" in order("after", [*keys[:-1], keys[0]])[0]
+    assert "Unknown block" in order("before", keys)[0]
+    assert owner.order_of() == before
+
+
+def test_a_deletion_can_be_undone_until_the_next_change(study: Study) -> None:
+    owner = Owner(study)
+    before = study.questionnaire
+    page = owner.act("why", "delete")
+    assert "Deleted “Why did it please you?”." in page.text
+    assert "why" not in owner.order_of()
+    undone = owner.client.post(owner.url("questionnaire-undo"), follow=True)
+    assert "The questionnaire is as it was before." in undone.text
+    owner.study.refresh_from_db()
+    assert owner.study.questionnaire == before
+    assert "Undo" not in undone.text
+    owner.client.post(owner.url("scale-act"), {"delete": "trust"})
+    owner.study.refresh_from_db()
+    assert "scale" not in owner.question("trust_a")
+    owner.client.post(owner.url("questionnaire-undo"))
+    owner.study.refresh_from_db()
+    assert owner.study.questionnaire == before
+    owner.act("why", "delete")
+    owner.act("hours", "up")
+    assert "There is nothing to undo" in owner.client.post(owner.url("questionnaire-undo"), follow=True).text
+    assert not QuestionnaireUndo.objects.exists()
+
+
+def test_a_deletion_cannot_be_undone_after_a_day_or_a_change_from_elsewhere(study: Study) -> None:
+    owner = Owner(study)
+    owner.act("why", "delete")
+    assert undoable(owner.study) is not None
+    QuestionnaireUndo.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    assert undoable(owner.study) is None
+    QuestionnaireUndo.objects.update(created_at=timezone.now())
+    changed = {**owner.study.questionnaire, "attention": {"ends_after": 9}}
+    Study.objects.filter(pk=study.pk).update(questionnaire=changed)
+    owner.study.refresh_from_db()
+    assert undoable(owner.study) is None
+
+
+def test_rows_are_added_moved_and_removed_without_saving_or_losing_anything(study: Study) -> None:
+    owner = Owner(study)
+    url = owner.url("question-edit", key="devices")
+    before = study.questionnaire
+    data = {**owner.fields(url), "text_en": "Where, then?", "text_it": ""}
+
+    def press(data: dict[str, Any], button: str) -> dict[str, Any]:
+        page = html.document_fromstring(owner.client.post(url, {**data, "rows": button}).text)
+        assert not page.xpath("//main//form[@id='question-form']//ul[contains(@class, 'errorlist')]")
+        found: dict[str, Any] = {}
+        for control in page.xpath("//form[@id='question-form']//*[@name]"):
+            name, kind = control.get("name"), control.get("type")
+            if name == "rows" or "__n__" in name or (kind == "checkbox" and control.get("checked") is None):
+                continue
+            text = (control.text or "").removeprefix("\n")
+            found[name] = (
+                text if control.tag == "textarea" else control.get("value", "on" if kind == "checkbox" else "")
+            )
+        return found
+
+    added = press(data, "add:line")
+    assert (added["text_en"], added["text_it"]) == ("Where, then?", "")
+    assert [added[f"line{place}-key"] for place in range(5)] == ["phone", "cinema", "tv", "nowhere", ""]
+    assert "line3-mark" in added
+    filled_in = {**added, "line4-key": "train", "line4-text_en": "On a train"}
+    moved = press(filled_in, "up:line:4")
+    assert [moved[f"line{place}-key"] for place in range(5)] == ["phone", "cinema", "tv", "train", "nowhere"]
+    assert ("line3-mark" in moved, "line4-mark" in moved) == (False, True)
+    removed = press(moved, "remove:line:0")
+    assert [removed[f"line{place}-key"] for place in range(4)] == ["cinema", "tv", "train", "nowhere"]
+    assert "line4-key" not in removed
+    for odd in ("up:line:0", "down:line:99", "burn:line:1", "add", "remove:line:x", "add:l.*"):
+        assert press(removed, odd)["line0-key"] == "cinema"
+    study.refresh_from_db()
+    assert study.questionnaire == before
+    compared = press({**owner.fields(owner.url("question-edit", key="devices"))}, "add:if")
+    assert compared["if0-group"] == "1"
+
+
+def test_the_preview_shows_the_form_as_it_is_now(study: Study) -> None:
+    owner = Owner(study)
+    fields = owner.fields(owner.url("question-edit", key="trust_a"))
+    url = owner.url("question-draft", block="after", kind="likert") + "?key=trust_a"
+    now = {**fields, "text_en": "I rely on them.", "text_it": "Mi fido.", "maximum": "7", "preview_language": "it"}
+    page = owner.client.post(url, now)
+    assert page.headers["X-Frame-Options"] == "SAMEORIGIN"
+    shown = html.document_fromstring(page.text)
+    assert shown.xpath("string(/html/@lang)") == "it"
+    assert "Mi fido." in page.text
+    assert len(shown.xpath("//input[@name='trust_a']")) == 7
+    assert "This field is required" in owner.client.post(url, {**now, "text_en": ""}).text
+    assert "needs 2 to 11 points" in owner.client.post(url, {**now, "maximum": "70"}).text
+    assert owner.client.post(owner.url("question-draft", block="after", kind="song"), now).status_code == 404
+    study.refresh_from_db()
+    assert owner.question("trust_a")["maximum"] == 5
+
+
+def test_translations_are_edited_beside_the_source(study: Study) -> None:
+    owner = Owner(study)
+    url = owner.url("questionnaire-translations") + "?to=it"
+    page = html.document_fromstring(owner.client.get(url).text)
+    fields = {field.get("name"): (field.text or "").removeprefix("\n") for field in page.xpath("//main//textarea")}
+    assert fields["after.streams.text"] == "Do you use a streaming service? (it)"
+    assert "Every text is worded in Italian" in page.text_content()
+    before = study.questionnaire
+    owner.client.post(url, fields)
+    study.refresh_from_db()
+    assert study.questionnaire == before
+    saved = owner.client.post(url, {**fields, "after.streams.text": "Usi lo streaming?"}, follow=True)
+    assert "The translation into Italian is saved." in saved.text
+    study.refresh_from_db()
+    assert owner.question("streams")["text"] == {"en": "Do you use a streaming service?", "it": "Usi lo streaming?"}
+    refused = owner.client.post(url, {**fields, "after.streams.text": ""})
+    assert "has no wording" in refused.text
+    study.refresh_from_db()
+    assert owner.question("streams")["text"]["it"] == "Usi lo streaming?"
+
+
+def test_the_library_adds_a_scale_that_the_study_scores(study: Study) -> None:
+    owner = Owner(study)
+    page = owner.client.get(owner.url("scale-library"))
+    assert "Brooke, J. (1996)" in page.text
+    assert "10 items" in page.text
+    for key in ("sus", "ueq-s", "nasa-tlx-raw"):
+        assert "The block is added." in owner.client.post(owner.url("block-add"), {"name": key}, follow=True).text
+    assert owner.client.get(owner.url("scale-library")).text.count("In the questionnaire.") == 3
+    study.refresh_from_db()
+    sus = next(scale for scale in scales_of(questionnaire_from(study.questionnaire)) if scale.key == "sus")
+    assert (sus.minimum, sus.maximum, len(sus.members)) == (0, 100, 10)
+    assert "0 to 100" in owner.client.get(owner.url()).text

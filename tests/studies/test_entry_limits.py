@@ -7,20 +7,21 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.test import Client, override_settings
+from django.test import Client
 from django.utils import timezone
 
 from core.errors import ParallaxError
-from core.models import LogEntry
-from core.networks import RateLimit, seconds_to_wait
+from core.models import LogEntry, RateCount
+from core.rate_limits import RateLimit, forget_counts, seconds_to_wait
 from studies.design.services.launch import resume_study
-from studies.enums import Mode, NoticeKind, StudyStatus
-from studies.models import Event, Notice, Participant, Study
+from studies.enums import Mode, NoticeKind, ProofOfWork, StudyStatus
+from studies.models import Event, Notice, Participant, ProfileRating, Study
 from studies.participation.services.entry_limits import default_pause_threshold
+from studies.participation.services.idle import release_idle
 from studies.recruitment.selectors.recruitment import recruiting_of
 from studies.recruitment.services.entry_links import entry_link
-from studies.recruitment.services.recruitment import set_limits
-from tests.factories.studies import enter, make_study
+from studies.recruitment.services.recruitment import set_limits, set_panel
+from tests.factories.studies import assigned, enter, make_study, recruit_on_prolific
 from tests.studies.test_pages import ABOUT, HTMX, Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -37,6 +38,11 @@ def _from(address: str) -> Client:
     return Client(REMOTE_ADDR=address)
 
 
+def _next_window() -> None:
+    cache.clear()
+    RateCount.objects.all().delete()
+
+
 def _fields(page: Any) -> dict[str, Any]:
     return {f.get("name"): f.get("value") for f in tree(page).xpath("//form//input[@type='hidden']")}
 
@@ -51,12 +57,19 @@ def test_a_limit_counts_each_subject_within_its_window_and_keeps_no_address() ->
     assert seconds_to_wait(limit, "study", "1", "198.51.100.8", now=6004.0) == 0
     assert seconds_to_wait(limit, "study", "1", "198.51.100.7", now=6600.0) == 0
     assert "198.51.100" not in str(cache._cache)  # type: ignore[attr-defined]
-    with override_settings(LIMIT_SHARES=2):
-        assert [seconds_to_wait(limit, "shared", now=60.0), bool(seconds_to_wait(limit, "shared", now=61.0))] == [
-            0,
-            True,
-        ]
-        assert [seconds_to_wait(limit, "own", is_shared=False, now=60.0) for _ in range(2)] == [0, 0]
+    assert "198.51.100" not in str(list(RateCount.objects.values()))
+    # The digest of a subject is another one in each window.
+    assert RateCount.objects.count() == 3
+    assert forget_counts() == 3
+
+
+def test_a_subject_beyond_its_limit_is_refused_without_a_query(django_assert_num_queries: Any) -> None:
+    limit = RateLimit(1, 600)
+    assert seconds_to_wait(limit, "flood") == 0
+    assert seconds_to_wait(limit, "flood") > 0
+    with django_assert_num_queries(0):
+        assert seconds_to_wait(limit, "flood") > 0
+    assert forget_counts() == 0  # the window is not over
 
 
 # Consent
@@ -76,7 +89,7 @@ def test_a_network_that_floods_the_consent_form_takes_no_more_places_and_others_
     assert 0 < int(refused.headers["Retry-After"]) <= 600
     assert "Please try again in" in refused.text
     # What was entered is on the page: the same form again, once there is room.
-    cache.clear()
+    _next_window()
     again = {f.get("name"): f.get("value") for f in tree(refused).xpath("//form//input[@type='hidden']")}
     assert again["entry_key"] == f"{9:043d}"
     boxes_kept = tree(refused).xpath("//input[@name='box']/@value")
@@ -91,6 +104,7 @@ def test_a_network_that_floods_the_consent_form_takes_no_more_places_and_others_
 
 def test_without_limits_of_its_own_a_study_refuses_a_network_that_floods_it() -> None:
     study = make_study(per_condition=40)
+    set_limits(study=study, proof_of_work=ProofOfWork.NEVER)
     flood = _from("198.51.100.7")
     form = {**_fields(flood.get(f"/s/{study.slug}/")), "choice": "yes", "box": ["1", "2", "3", "4"]}
     statuses = [flood.post(f"/s/{study.slug}/", {**form, "entry_key": f"{n:043d}"}).status_code for n in range(70)]
@@ -109,7 +123,7 @@ def test_opening_and_declining_are_counted_up_to_the_limit(study: Study) -> None
     fields = _fields(flood.get(f"/s/{study.slug}/"))
     for n in range(10):
         answer = flood.post(f"/s/{study.slug}/", {**fields, "entry_key": f"{n:043d}", "choice": "no"}, follow=True)
-        assert "Thank you all the same" in answer.text
+        assert "Thank you for your time" in answer.text
     statuses = [flood.get(f"/s/{study.slug}/?lang=it").status_code for _ in range(40)]
     study.refresh_from_db()
     assert (study.n_declined, study.n_opened) == (3, 30)
@@ -141,7 +155,7 @@ def test_the_form_about_oneself_is_limited_and_loses_nothing(study: Study) -> No
     assert page.status_code == 429
     kept = {f.get("name"): f.get("value") for f in tree(page).xpath("//form//input[@type='hidden']")}
     assert {key: kept[key] for key in ABOUT} == ABOUT
-    cache.clear()
+    _next_window()
     assert person.post("about/", kept).status_code == 302
     assert person.me.condition is not None
 
@@ -215,11 +229,51 @@ def test_limits_are_set_by_the_owner_in_the_console_and_logged(study: Study, cli
     client.force_login(owner)
     url = f"/studies/{study.slug}/recruiting/"
     assert "Entry limits" in client.get(url).text
-    assert client.post(f"{url}limits/", {"most_per_network": "500", "pause_at": ""}).status_code == 302
+    limits = {"most_per_network": "", "pause_at": "", "proof_of_work": "always", "without_script": "sum"}
+    assert client.post(f"{url}limits/", {**limits, "most_per_network": "500"}).status_code == 302
     how = recruiting_of(study)
     assert (how.most_per_network, how.pause_at) == (500, None)
+    assert (how.proof_of_work, how.without_script) == ("always", "sum")
     entry = LogEntry.objects.filter(object_id=study.pk).latest("pk")
-    assert entry.reason == "Entry limits within ten minutes: per network 500, automatic pause at default."
-    assert "100000" in client.post(f"{url}limits/", {"most_per_network": "100001"}).text
+    assert (
+        entry.reason
+        == "Entry limits within ten minutes: per network 500, automatic pause at default. Proof of work: always."
+    )
+    assert "100000" in client.post(f"{url}limits/", {**limits, "most_per_network": "100001"}).text
     with pytest.raises(ParallaxError):
         set_limits(study=study, pause_at=0)
+
+
+# Slots and ids
+
+
+def test_at_an_unusual_rate_slots_without_a_rating_are_released_soon(study: Study) -> None:
+    set_limits(study=study, pause_at=8)
+    without, with_rating = assigned(study), assigned(study)
+    ProfileRating.objects.create(participant=with_rating, item=study.dataset_version.items.all()[0], rating=3)
+    later = timezone.now() + timedelta(minutes=6)
+    assert release_idle(now=later) == 0
+    for _ in range(2):
+        enter(study)
+    assert release_idle(now=timezone.now() + timedelta(minutes=4)) == 0
+    assert release_idle(now=later) == 1
+    without.refresh_from_db()
+    with_rating.refresh_from_db()
+    assert (without.status, with_rating.status) == ("abandoned", "active")
+
+
+def test_with_the_entrance_by_panel_id_each_id_enters_once(study: Study) -> None:
+    with pytest.raises(ParallaxError, match="no panel id"):
+        set_panel(study=study, panel="none", entrance="panel_id")
+    recruit_on_prolific(study)
+    set_panel(study=study, panel="prolific", entrance="panel_id")
+    enter(study, parameters={"PROLIFIC_PID": "5f1"})
+    with pytest.raises(ParallaxError) as again:
+        enter(study, parameters={"PROLIFIC_PID": "5f1"})
+    assert again.value.code == "study.known_id"
+    with pytest.raises(ParallaxError) as without:
+        enter(study)
+    assert without.value.code == "study.no_panel_id"
+    page = _from("198.51.100.7").get(f"/s/{study.slug}/", headers={"Accept-Language": "it"})
+    assert "una sola volta" in page.text
+    assert Participant.objects.get().entrance == "panel_id"

@@ -17,7 +17,7 @@ from studies.models import Allocation, Event, Response, Study
 from tests.factories.questionnaires import every_kind, make_study_asking
 from tests.studies.test_pages import HTMX, Person, leads, tree
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 GIVEN = {
     "streams": "no", "devices": ["tv", "phone"], "hours": "1,5", "mood": "35", "trust_a": "4", "trust_b": "1",
@@ -153,10 +153,10 @@ def test_a_failed_check_is_noted_and_ends_the_part_where_the_study_says_so() -> 
     ended = at_after(strict)
     page = ended.post("after/", {**GIVEN, "reads": "third", "continue": "1"})
     assert ended.me.status == ParticipantStatus.ATTENTION_FAILED
-    assert "study ends here" in page.text
+    assert "Your participation ends here" in page.text
     assert ended.me.place is None
     assert Allocation.objects.filter(participant=ended.me, kind=AllocationKind.RELEASED).count() == 1
-    assert "study ends here" in ended.get("after/").text
+    assert "Your participation ends here" in ended.get("after/").text
     going = at_after(lenient)
     assert leads(going.post("after/", {**GIVEN, "reads": "third", "continue": "1"})) == "thanks"
     facts = Event.objects.filter(kind="attention_checked", participant=going.me).values_list("facts", flat=True)
@@ -170,7 +170,7 @@ def test_a_check_about_the_person_that_is_failed_takes_no_slot() -> None:
     person = Person(study).to("about")
     from tests.studies.test_pages import ABOUT
 
-    assert "study ends here" in person.post("about/", {**ABOUT, "early": "first"}).text
+    assert "Your participation ends here" in person.post("about/", {**ABOUT, "early": "first"}).text
     assert (person.me.status, person.me.condition) == (ParticipantStatus.ATTENTION_FAILED, None)
     assert not Allocation.objects.exists()
 
@@ -221,7 +221,7 @@ def test_a_changed_template_gets_a_new_version() -> None:
     preset = load_preset("cremonesi-2011")
     found = (preset.version, digest_of(preset.questionnaire), digest_of(preset.texts))
     assert found == (
-        4,
-        "ca0a44f56db8a39d2eae82a05845e7322ae7d8cd6d8a476afa526255a5cb0e06",
-        "b76c5395a1c4fa2e163590eacfc942f927652b769cfd72c57147ddd31ebf82b1",
+        5,
+        "c32bf1985cb40e21d64f1def78e6d25eb4412104fc193080a3a186ab872bf90a",
+        "c287522c548d59ce312b5e01bf92fd218b5e470db3b749d68e108e3f3e2e6a5f",
     )

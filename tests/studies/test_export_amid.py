@@ -8,7 +8,7 @@ import pytest
 
 from tests.studies.programs import DATABASES, told_by
 
-pytestmark = [pytest.mark.integration]
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module", params=DATABASES)

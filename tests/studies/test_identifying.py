@@ -48,6 +48,8 @@ from tests.factories.questionnaires import make_study_asking, words
 from tests.factories.studies import rated
 from tests.studies.test_editor import Owner
 
+pytestmark = pytest.mark.slow
+
 CHOICES = [{"value": name, "label": words(name.title())} for name in ("north", "south")]
 ROWS = [{"key": name, "text": words(name.title())} for name in ("mother", "erased")]
 EMAIL = {"key": "email", "kind": "text", "text": words("Your e-mail for the draw?"), "identifies": True}
@@ -279,7 +281,7 @@ def test_an_analyst_reads_it_nowhere_and_an_owner_in_a_marked_and_logged_export(
             assert said_in(text) == set()
             assert not [column for column in COLUMNS if column.encode() in text]
     client.force_login(analyst)
-    for name in ("live", "detail", "quality"):
+    for name in ("live", "data-live", "detail", "quality"):
         page = client.get(reverse(f"studies:{name}", args=[study.slug]), headers={"HX-Request": "true"})
         assert said_in(page.content) == set()
     address = reverse("studies:export-chosen", args=[study.slug])
@@ -308,7 +310,7 @@ def test_the_newest_answers_say_that_it_identifies_and_not_what_it_is(study: Stu
     assert (shown["May we write?"].value, shown["May we write?"].is_identifying) == (True, False)
     client = Client()
     client.force_login(study.memberships.get(role=Role.OWNER).researcher)
-    page = client.get(reverse("studies:live", args=[study.slug]), headers={"HX-Request": "true"}).text
+    page = client.get(reverse("studies:data-live", args=[study.slug]), headers={"HX-Request": "true"}).text
     assert "identifies a person" in page
 
 

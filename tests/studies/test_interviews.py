@@ -26,7 +26,13 @@ from studies.participation.services import consenting, enrolment
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.participation.services.interviews import start_interview
 from studies.participation.services.withdrawal import withdraw
-from studies.recruitment.selectors.recruitment import conditions_without_interviewer, interviewers_of, link_counts
+from studies.recruitment.selectors.recruitment import (
+    InterviewPlace,
+    conditions_without_interviewer,
+    interviewers_of,
+    link_counts,
+)
+from studies.recruitment.services.recruitment import set_places
 from studies.team.services.members import add_member, remove_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import ABOUT, completed, make_study
@@ -46,6 +52,10 @@ def _interviewer(study: Study, **given: Any) -> User:
     return user
 
 
+def _places(study: Study) -> None:
+    set_places(study=study, places=[InterviewPlace("lab", "Laboratory"), InterviewPlace("home", "At home")])
+
+
 def _signed_in(user: User) -> Client:
     client = Client()
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
@@ -53,15 +63,16 @@ def _signed_in(user: User) -> Client:
 
 
 def _interviewed(study: Study, interviewer: User, **about: Any) -> Participant:
-    started = start_interview(study=study, interviewer=interviewer, place="Room 12", label="Anna R.")
+    started = start_interview(study=study, interviewer=interviewer, label="Anna R.", note="Came late")
     entry = consenting.consent(EntryAttempt(study=study, entry_key=started.key, browser_key="b" * 43))
     return enrolment.accept_about(participant=entry.participant, answers={**ABOUT, **about})
 
 
 def test_a_session_is_stored_with_place_and_label_and_enrols_by_consent(owner: User) -> None:
     study = make_study(owner=owner)
+    _places(study)
     one, other = _interviewer(study), _interviewer(study)
-    started = start_interview(study=study, interviewer=one, place=" Room 12 ", label="Anna R.")
+    started = start_interview(study=study, interviewer=one, place="lab", label=" Anna R. ", note="Came late")
     assert not Participant.objects.exists()
     entry = consenting.consent(EntryAttempt(study=study, entry_key=started.key, browser_key="b" * 43))
     assert (
@@ -69,7 +80,7 @@ def test_a_session_is_stored_with_place_and_label_and_enrols_by_consent(owner: U
         == entry.participant
     )
     interview = Interview.objects.get()
-    assert (interview.participant, interview.place, interview.label) == (entry.participant, "Room 12", "Anna R.")
+    assert (interview.participant, interview.place, interview.label) == (entry.participant, "lab", "Anna R.")
     assert entry.participant.entrance == Entrance.INTERVIEW
     assert [start_interview(study=study, interviewer=who).interview.number for who in (other, one, other)] == [2, 1, 2]
     assert link_counts(study).created == 0  # interviews' links are their own
@@ -77,8 +88,14 @@ def test_a_session_is_stored_with_place_and_label_and_enrols_by_consent(owner: U
     assert [(line.researcher, line.number, line.n_sessions) for line in lines] == [(one, 1, 2), (other, 2, 2)]
     withdraw(participant=entry.participant)
     interview.refresh_from_db()
-    assert (interview.place, interview.label, interview.number) == ("", "", 1)
-    for given, code in (({"label": "x" * 201}, "interview.long_note"), ({}, "study.not_open")):
+    assert (interview.place, interview.label, interview.note_before, interview.number) == ("", "", "", 1)
+    refusals: tuple[tuple[dict[str, str], str], ...] = (
+        ({"label": "x" * 201}, "interview.long_label"),
+        ({"note": "x" * 2001}, "interview.long_note"),
+        ({"place": "Room 12"}, "interview.unknown_place"),
+        ({}, "study.not_open"),
+    )
+    for given, code in refusals:
         if not given:
             Study.objects.update(status="paused")
         with pytest.raises(ParallaxError) as refusal:
@@ -139,7 +156,10 @@ def test_nesting_is_flagged_wherever_the_study_is_told_of(owner: User) -> None:
     study.refresh_from_db()
     assert study.settings["interviewers"] == "nested"
     assert words in preregistration(preregistration_plan(study), OSF)
-    assert "Interviewers are nested in conditions." in client.get(reverse("studies:detail", args=[study.slug])).text
+    assert (
+        "Interviewers are nested in conditions."
+        in client.get(reverse("studies:design-summary", args=[study.slug])).text
+    )
     page = client.get(reverse("studies:recruiting", args=[study.slug])).text
     assert words in page
     assert "No interviewer yet:</strong> TopPop, PureSVD4" in page
@@ -159,11 +179,14 @@ def test_the_codebook_declares_what_an_interviewer_noted(owner: User) -> None:
     study = make_study(owner=owner)
     interviewer = _interviewer(study)
     _interviewed(study, interviewer)
+    _places(study)
+    Interview.objects.update(place="lab")
     completed(study)
     open_outcomes(study=study, reason="A test.")
     declared = {v.name: v for v in participant_variables(study)}
     assert declared["interview.label"].identifies == YES
     assert declared["interview.place"].identifies == INDIRECTLY
+    assert declared["interview.place"].values == (("lab", "Laboratory"), ("home", "At home"))
     for named in (False, True):
         asked = {"include_external_ids": "on"} if named else {}
         response = _signed_in(owner).get(reverse("studies:export", args=[study.slug, "wide"]), asked)
@@ -171,9 +194,10 @@ def test_the_codebook_declares_what_an_interviewer_noted(owner: User) -> None:
             name = next(n for n in archive.namelist() if n.endswith("wide_data.csv"))
             table = archive.read(name).decode()
             book = archive.read(name.replace("_data.csv", "_codebook.csv")).decode()
-        assert ("Anna R." in table) == named
+        assert ("Anna R." in table) == ("Came late" in table) == named
         assert ("interview.label" in book) == named
-        assert "Room 12" in table
+        assert ",lab," in table
+        assert "lab = Laboratory" in book
         assert "participant.entrance" in book
         assert ",interview," in table
         assert interviewer.email not in table
@@ -187,13 +211,14 @@ def test_the_interviewer_hands_over_a_device_that_nobody_is_signed_in_on(owner: 
     assert "no-store" in page.headers["Cache-Control"]
     for hidden in ("TopPop", "Export", study.design_hash[:16], "recruiting/"):
         assert hidden not in page.text
-    started = client.post(url, {"place": "Room 12", "label": "A7", "where": "here"})
+    started = client.post(url, {"label": "A7", "where": "here"})
     assert started.headers["Location"].endswith("/hand-over/")
     calm = client.get(started.headers["Location"])
-    assert "Please pass the device on" in calm.text
+    assert "Please hand over the device" in calm.text
     assert "no-store" in calm.headers["Cache-Control"]
     for address in (url, reverse("studies:list"), reverse("studies:detail", args=[study.slug]), "/account/"):
         assert client.get(address).headers["Location"].startswith(reverse("accounts:sign_in"))
+    assert client.get("/api/v1/studies/").status_code in (401, 403)
     assert "_auth_user_id" not in client.session
     link = tree(calm).xpath("string(//a[@class='go']/@href)")
     person = Person(study, client)
@@ -206,17 +231,19 @@ def test_the_interviewer_hands_over_a_device_that_nobody_is_signed_in_on(owner: 
 
 def test_a_session_for_another_device_shows_its_link_once(owner: User) -> None:
     study = make_study(owner=owner)
+    _places(study)
     client = _signed_in(_interviewer(study))
     url = reverse("studies:interview", args=[study.slug])
-    page = client.post(url, {"place": "Room 12", "label": "Booth 7, left", "where": "elsewhere"})
+    page = client.post(url, {"place": "lab", "label": "Booth 7, left", "where": "elsewhere"})
     link = tree(page).xpath("string(//code[@id='link'])")
     assert Client().get(link).status_code == 200
     assert "/link/" not in client.get(url).text
     assert "Booth 7, left" in client.get(url).text
-    assert "A place or label" not in page.text
+    assert "Laboratory" in client.get(url).text
     too_long = client.post(url, {"label": "x" * 201})
     assert PersonalLink.objects.count() == 1
     assert "at most 200" in too_long.text
+    assert "Select a valid choice" in client.post(url, {"place": "Room 12"}).text
     stranger = _signed_in(_interviewer(study))
     assert "Booth 7, left" not in stranger.get(url).text
     study.conditions.update(target=0)

@@ -80,22 +80,22 @@ def test_usage_data_are_proved_with_and_without_a_taken_item() -> None:
     assert launch_problems(make_study(run=run, status="draft")) == []
 
 
-def _rating_prediction(version: Any) -> EvaluationRun:
-    return make_run_at("succeeded", version=version, protocol={"name": "rating-prediction"})
+def _test_observations(version: Any) -> EvaluationRun:
+    return make_run_at("succeeded", version=version, protocol={"name": "test-observations"})
 
 
 def test_a_study_of_a_run_whose_report_would_be_refused_is_not_made() -> None:
-    run = _rating_prediction(make_study().dataset_version)
+    run = _test_observations(make_study().dataset_version)
     with pytest.raises(ParallaxError) as refusal:
-        create_study(slug="predicted", version=run.version, run=run)
+        create_study(slug="observed", version=run.version, run=run)
     assert refusal.value.code == "study.run_not_reportable"
-    assert "was measured by rating-prediction" in str(refusal.value)
-    assert "Choose a run with one-plus-random or full-ranking" in str(refusal.value)
+    assert "was measured by test-observations" in str(refusal.value)
+    assert "Choose a run with one-plus-random, full-ranking or rating-prediction" in str(refusal.value)
 
 
 def test_a_draft_of_such_a_run_is_not_launched_for_the_reason_that_the_report_gives() -> None:
     study = make_study(status="draft")
-    run = _rating_prediction(study.dataset_version)
+    run = _test_observations(study.dataset_version)
     draft = draft_on(run, study)
     (problem,) = launch_problems(draft)
     launched = make_study(slug="launched")
@@ -130,7 +130,7 @@ def test_fallout_is_no_primary_metric_of_whole_lists() -> None:
     change_design(study=study, settings={"primary": {"perceived": "accuracy", "objective": "fallout"}})
     study.refresh_from_db()
     (problem,) = launch_problems(study)
-    assert "fallout, which full-ranking does not measure. Choose recall" in problem
+    assert "fallout, which full-ranking does not measure. Choose recall as" in problem
 
 
 def test_a_primary_metric_without_a_case_is_refused() -> None:

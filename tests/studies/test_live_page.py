@@ -43,7 +43,9 @@ def test_newest_answers_hide_what_was_said_until_outcomes_are_open() -> None:
     simulated = live.newest_answers(study, Mode.SIMULATED, n=1)
     assert simulated[0].value == "=1+1, fine"
     page = (
-        _owner(study).get(reverse("studies:live", args=[study.slug]), headers={"HX-Request": "true"}).content.decode()
+        _owner(study)
+        .get(reverse("studies:data-live", args=[study.slug]), headers={"HX-Request": "true"})
+        .content.decode()
     )
     people, others = page.split("<h3>Simulated participants")
     assert "are shown once the outcomes are unblinded" in people
@@ -69,7 +71,9 @@ def test_condition_by_stratum_counts_who_holds_who_left_and_who_was_sent_away() 
     assert at[under_way.condition_id] == live.Cell(started=1, active=1, completed=0, abandoned=0)
     assert (own.held, lines[""].n_screened_out, lines[""].held) == (2, 1, 0)
     page = (
-        _owner(study).get(reverse("studies:live", args=[study.slug]), headers={"HX-Request": "true"}).content.decode()
+        _owner(study)
+        .get(reverse("studies:data-live", args=[study.slug]), headers={"HX-Request": "true"})
+        .content.decode()
     )
     assert "1 of 2" in page
     assert "No stratum yet" in page
@@ -94,7 +98,9 @@ def test_every_line_of_condition_and_stratum_adds_up_whatever_became_of_people()
     assert (none.n_screened_out, none.by_condition) == (1, [])
     for line, cell in zip(monitor.counts_by_condition(study, Mode.LIVE), own.cells, strict=True):
         assert (line.started, line.left) == (cell.started, cell.left)
-    shown = flat(_owner(study).get(reverse("studies:live", args=[study.slug]), headers={"HX-Request": "true"}).text)
+    shown = flat(
+        _owner(study).get(reverse("studies:data-live", args=[study.slug]), headers={"HX-Request": "true"}).text
+    )
     cells = "".join(f'<td class="n">{n}</td>' for n in (6, 0, 1, 1, 4))
     assert shown.count(f'<th scope="row">{conditions[0].label}</th>{cells}') == 2, "in its stratum, and in all of them"
     assert "3 slots held, 0 screened out" in shown
@@ -146,6 +152,8 @@ def test_the_address_of_the_live_part_leads_to_the_whole_page() -> None:
     study = make_study()
     found = _owner(study).get(reverse("studies:live", args=[study.slug]))
     assert found.headers["Location"] == f"{reverse('studies:detail', args=[study.slug])}#live"
+    found = _owner(study).get(reverse("studies:data-live", args=[study.slug]))
+    assert found.headers["Location"] == f"{reverse('studies:quality', args=[study.slug])}#incoming"
 
 
 def test_before_anybody_came_a_sentence_says_so_and_a_tick_stands_before_its_words() -> None:
@@ -153,5 +161,6 @@ def test_before_anybody_came_a_sentence_says_so_and_a_tick_stands_before_its_wor
     page = _owner(study).get(reverse("studies:detail", args=[study.slug])).content.decode()
     assert "No participants yet." in page
     assert "Progress by step" not in page
+    page = _owner(study).get(reverse("studies:quality", args=[study.slug])).content.decode()
     box, words = page.index('name="include_simulated"'), page.index("With simulated participants</label>")
     assert box < words

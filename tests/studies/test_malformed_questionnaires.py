@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -110,7 +111,7 @@ CHOICES = {"choices": [YES, NO]}
     ("data", "words"),
     [
         (["about"], "A questionnaire is a mapping of blocks; got ['about']"),
-        ({"before": []}, "A questionnaire has the parts about, items, overall, after, scales, attention; got 'before'"),
+        ({"before": []}, "overall, after, scales, attention, evaluator; got 'before'"),
         ({"about": "what?"}, "The block 'about' is a list of questions; got 'what?'"),
         ({"about": [asked(expects={1})]}, "may contain only texts, numbers, true and false"),
         ({"about": [asked(), asked()]}, "The key 'q' is used twice in the block 'about'"),
@@ -118,7 +119,14 @@ CHOICES = {"choices": [YES, NO]}
         ({"items": [{**asked(), "key": "rank"}]}, "The key 'rank' is the name of another column about items"),
         ({"scales": "trust"}, "The scales are a list of {key, name}; got 'trust'"),
         ({"scales": [{"key": "trust", "name": "Trust"}]}, "A scale has a key and a name by language"),
-        ({"scales": [{"key": "t", "name": TEXT, "colour": 1}]}, "A scale has key, name and least_answered; got colour"),
+        (
+            {"scales": [{"key": "t", "name": TEXT, "colour": 1}]},
+            "A scale has key, name, least_answered and score_range; got colour",
+        ),
+        *(
+            ({"scales": [{"key": "t", "name": TEXT, "score_range": value}]}, "has the lowest and the highest score")
+            for value in (100, [0], [100, 0], [0, "100"], [False, True])
+        ),
         ({"scales": [{"key": "A scale", "name": TEXT}]}, "'A scale' is not a valid key"),
         ({"scales": [{"key": "t", "name": TEXT}, {"key": "t", "name": TEXT}]}, "The scale 't' is defined twice"),
         ({"scales": [{"key": "t", "name": TEXT, "least_answered": 2}]}, "least_answered must be above 0 and at most 1"),
@@ -222,10 +230,19 @@ def test_a_missing_question_behind_a_measure_is_named() -> None:
         ("[" * (DEEPEST + 1), f"nested at most {DEEPEST} levels deep"),
         ("schema: 1\nabout:\n- key: q\n  kind: colour\n  text: {en: What}\n", "line 4, about[0].kind"),
         ("schema: 1\nabout:\n- {key: q, kind: likert, maximum: 5, text: {en: What}}\n", "line 3, about[0].minimum"),
-        ("x" * 1_000_001, "at most 1,000,000 characters"),
+        ("x" * 500_001, "at most 500,000 characters"),
+        ("after:\n" + "- {key: a}\n" * 7_000, "line 6667: A questionnaire has at most 20,000 values"),
     ],
 )
 def test_a_malformed_document_is_named_with_its_line(text: str, words: str) -> None:
     with pytest.raises(DocumentProblems) as caught:
         read_document(text)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("begin", ["[", "{a: ", "- ", "? ", "[a,", "!"])
+def test_a_document_nested_without_end_is_refused_quickly(begin: str) -> None:
+    started = time.process_time()
+    with pytest.raises(DocumentProblems):
+        read_document(begin * (900_000 // len(begin)))
+    assert time.process_time() - started < 5.0  # and not a minute

@@ -11,10 +11,11 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
+from accounts.services.accounts import deactivate
 from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.enums import Role
-from studies.models import Study, StudyMembership
+from studies.models import Notice, NoticeReceipt, Study, StudyMembership
 from studies.team.services.members import take_over
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
@@ -142,3 +143,63 @@ def test_a_study_whose_owners_account_is_closed_is_without_an_owner() -> None:
     boss = _administrator()
     take_over(study=study, actor=boss)
     assert study.memberships.filter(role=Role.OWNER, researcher=boss).exists()
+
+
+def notices_of(user: User) -> list[str]:
+    return [row.notice.text for row in NoticeReceipt.objects.filter(researcher=user).select_related("notice")]
+
+
+def test_a_takeover_is_a_notice_to_all_members(ownerless: Study) -> None:
+    boss = _administrator()
+    take_over(study=ownerless, actor=boss)
+    analyst = User.objects.get(email="analyst@example.org")
+    text = "boss@example.org, an administrator, became the owner, because the study had none."
+    assert notices_of(analyst) == [text]
+    assert not notices_of(boss)
+    assert text in _client(analyst).get(reverse("studies:notices")).text
+
+
+def test_a_handover_is_a_notice_to_all_members() -> None:
+    boss, study = _administrator(), make_study()
+    owner, analyst = study.memberships.get().researcher, UserFactory(email="analyst@example.org")
+    StudyMembership.objects.create(study=study, researcher=analyst, role=Role.ANALYST)
+    deactivate(user=owner, actor=boss, successor=boss.email)
+    (text,) = notices_of(analyst)
+    assert "became an owner, because an administrator closed the account" in text
+    assert notices_of(owner) == [text]
+
+
+def _admin_form(study: Study, **rows: Any) -> dict[str, Any]:
+    first = study.memberships.order_by("pk")[0].pk
+    counts = {"INITIAL_FORMS": 1, "TOTAL_FORMS": 1, "MIN_NUM_FORMS": 0, "0-id": first, "0-study": study.pk}
+    return {**{f"memberships-{name}": value for name, value in counts.items()}, **rows}
+
+
+def test_an_administrator_who_seats_themselves_leaves_a_line_and_a_notice() -> None:
+    boss, study = _administrator(), make_study()
+    owner = study.memberships.get().researcher
+    url = reverse("admin:studies_study_change", args=[study.pk])
+    client = _client(boss)
+    added = {"memberships-TOTAL_FORMS": 2, "memberships-1-id": "", "memberships-1-study": study.pk,
+             "memberships-1-researcher": boss.pk, "memberships-1-role": "analyst"}  # fmt: skip
+    assert client.post(url, _admin_form(study, **added)).status_code == 302
+    assert study.memberships.get(researcher=boss).role == Role.ANALYST
+    entry = LogEntry.objects.filter(kind="studies.study", object_id=study.pk).latest("pk")
+    assert (entry.actor, entry.reason, entry.facts["researcher"]) == (boss, "Member added or changed.", boss.pk)
+    assert notices_of(owner) == [
+        "boss@example.org, an administrator, changed the members: boss@example.org was added (analyst)."
+    ]
+
+
+def test_the_administration_leaves_no_study_without_an_owner_and_changes_no_role() -> None:
+    boss, study = _administrator(), make_study()
+    owner = study.memberships.get()
+    url = reverse("admin:studies_study_change", args=[study.pk])
+    refused = _client(boss).post(url, _admin_form(study, **{"memberships-0-DELETE": "on"}))
+    assert "needs an owner with an active account" in refused.text
+    assert study.memberships.get() == owner
+    changed = {"memberships-0-researcher": boss.pk, "memberships-0-role": "analyst"}
+    _client(boss).post(url, _admin_form(study, **changed))
+    assert study.memberships.get() == owner
+    assert study.memberships.get().role == Role.OWNER
+    assert not Notice.objects.exists()

@@ -136,7 +136,7 @@ def test_the_page_shows_steps_and_cost_and_the_live_page_the_times(study: Study)
     assert "100.00" in whole
     wrong = client.get(f"/studies/{study.slug}/estimate/", {"reward": "-1"}).content.decode()
     assert "greater than or equal to 0" in wrong
-    live = client.get(f"/studies/{study.slug}/live/", headers={"HX-Request": "true"}).content.decode()
+    live = client.get(f"/studies/{study.slug}/data/live/", headers={"HX-Request": "true"}).content.decode()
     assert "Median time per step" in live
     assert "90.0 s" in live
     assert "browser, page visible" in live

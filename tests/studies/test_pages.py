@@ -116,6 +116,8 @@ def test_consent_needs_every_box_and_keeps_what_was_ticked(study: Study) -> None
     shown = tree(again)
     assert shown.xpath("string(//input[@name='entry_key']/@value)") == key
     assert [b.get("value") for b in shown.xpath("//input[@name='box'][@checked]")] == ["1"]
+    assert shown.xpath("//input[@name='box'][@aria-invalid and @autofocus]/@value") == ["2"]
+    assert shown.xpath("//*[@id='consent-problem']//a/@href") == ["#box-2"]
     assert shown.xpath("string(//input[@name='param:PROLIFIC_PID']/@value)") == "abc"
     assert Participant.objects.count() == 0
 
@@ -257,8 +259,19 @@ def test_what_is_no_rating_is_refused_in_words_and_changes_nothing(study: Study,
     item = study.dataset_version.items.get(index=3)
     person.post(f"rate/{item.pk}/", {"rating": "2"}, headers=HTMX)
     page = person.post(f"rate/{item.pk}/", {"rating": rating}, headers=HTMX)
-    assert "whole number from 1 to 5" in page.text
+    assert "a point of the scale from 1 to 5" in page.text
     assert ProfileRating.objects.get(participant=person.me).rating == 2
+
+
+def test_a_rating_too_many_is_refused_in_the_tray_and_on_the_sheet(study: Study) -> None:
+    person = Person(study).to("rate")
+    for item in study.dataset_version.items.all()[:5]:
+        person.post(f"rate/{item.pk}/", {"rating": "3"}, headers=HTMX)
+    for index, suffix, place in ((30, "", "section[@id='tray']"), (31, "-sheet", "form[@class='rating']")):
+        pk = study.dataset_version.items.get(index=index).pk
+        answer = tree(person.post(f"rate/{pk}/", {"rating": "2", "suffix": suffix}, headers=HTMX))
+        (told,) = answer.xpath("//*[@role='alert']")
+        assert told.getparent() in answer.xpath(f"//{place} | //{place}/div")
 
 
 def test_without_javascript_a_rating_comes_back_to_its_place(study: Study) -> None:
@@ -266,9 +279,9 @@ def test_without_javascript_a_rating_comes_back_to_its_place(study: Study) -> No
     item = study.dataset_version.items.first()
     assert item is not None
     assert person.post(f"rate/{item.pk}/", {"rating": "4"}).headers["Location"].endswith(f"/rate/#film-{item.pk}")
-    referer = f"http://testserver{person.base}rate/?q=film&show="
+    referer = f"http://testserver{person.base}rate/?q=film&genre="
     searched = person.post(f"rate/{item.pk}/", {"rating": "5"}, headers={"Referer": referer})
-    assert searched.headers["Location"] == f"{person.base}rate/?q=film&show=#film-{item.pk}"
+    assert searched.headers["Location"] == f"{person.base}rate/?q=film&genre=#film-{item.pk}"
     early = person.post("rate/")
     assert tree(early).xpath("//*[@role='alert']")
     assert person.me.step == "rate"
@@ -287,14 +300,18 @@ def test_browsing_searches_filters_and_shows_more(study: Study) -> None:
     ]
     found = tree(person.get("rate/", query_params={"q": "flim 07"}))
     assert "Film 07" in found.xpath("string(//li[@class='film'][1]/h2)")
-    westerns = tree(person.get("rate/", query_params={"show": "genre:Western"}))
+    westerns = tree(person.get("rate/", query_params={"genre": "Western"}))
     assert len(westerns.xpath("//li[@class='film']")) == 10
+    of_the_80s = tree(person.get("rate/", query_params={"genre": "Western", "decade": "1980"}))
+    shown = of_the_80s.xpath("//li[@class='film']/p[1]/text()")
+    assert shown
+    assert all(facts.startswith("198") and "Western" in facts for facts in shown)
     assert "No matches" in person.get("rate/", query_params={"q": "zzzzqqqq"}).text
     assert Event.objects.filter(kind="search").count() == 2
 
 
 @pytest.mark.parametrize(
-    "query", ["from=²", "from=-5", "from=" + "9" * 5000, "show=decade:²", "show=decade:x", "q=%00"]
+    "query", ["from=²", "from=-5", "from=" + "9" * 5000, "decade=²", "decade=x", "genre=%00", "q=%00"]
 )
 def test_a_query_that_means_nothing_shows_films_all_the_same(study: Study, query: str) -> None:
     page = Person(study).to("rate").get("rate/?" + query)
@@ -500,7 +517,7 @@ def test_a_study_that_rests_keeps_the_answers_and_says_so(study: Study) -> None:
     assert "not accepting participants" in Client().get(f"/s/{study.slug}/").text
     done = completed(make_study(slug="other"))
     close_study(study=done.study)
-    assert "is not accepting participants" in Client().get("/s/other/").text
+    assert "no longer accepts participants" in Client().get("/s/other/").text
 
 
 def test_a_preview_is_marked_and_only_a_signed_link_makes_one(study: Study) -> None:

@@ -133,7 +133,7 @@ def test_a_draft_is_walked_before_its_launch_and_anew_once_its_design_has_change
     client = Client()
     client.force_login(study.memberships.get().researcher)
     page = client.get(f"/studies/{study.slug}/").content.decode()
-    assert f"simulate_participants {study.slug} --per-condition 2 --base-url http://testserver/" in page
+    assert f"/studies/{study.slug}/simulation/" in page
 
     change_design(study=study, per_condition=5, title="Another name")  # no part of the design
     assert trial.count() == 2

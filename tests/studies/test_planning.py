@@ -435,7 +435,7 @@ class TestPlanOfTheAnalysis:
             ):
                 assert words in text
             assert "First-order novelty**" not in text
-        detail = client.get(_url("detail", draft)).content.decode()
+        detail = client.get(_url("design-summary", draft)).content.decode()
         assert "Tested at α = .005: perceived accuracy and global satisfaction." in detail
         assert client.get(_url("power", draft)).context["form"]["alpha"].value() == 0.005
 

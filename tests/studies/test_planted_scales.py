@@ -29,6 +29,8 @@ from tests.factories.analysis import planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.questionnaires import make_study_asking, words
 
+pytestmark = pytest.mark.slow
+
 LENGTH = 5
 SHIFTS = {"trust": 0.6, "ease": -7.5, "yes_or_no": 0.15, "eleven": 1.3, "fit": 0.35}
 

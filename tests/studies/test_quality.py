@@ -50,7 +50,7 @@ from tests.factories.analysis import planted_person
 from tests.factories.questionnaires import every_kind, make_resque_study, make_study_asking, words
 from tests.factories.studies import assigned, completed, enter, make_study, rated
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -171,7 +171,7 @@ def test_a_personal_link_is_one_participant_and_hands_over_once(study: Study) ->
     assert Participant.objects.count() == 1
     assert study.n_declined == 0
     page = Client().get(f"/s/{study.slug}/link/{key[:-1]}x/")
-    assert (page.status_code, "This link does not work" in page.text) == (404, True)
+    assert (page.status_code, "This link is not valid" in page.text) == (404, True)
     other_study = make_study(slug="other", run=study.run)
     assert Client().get(f"/s/{other_study.slug}/link/{made[1][1]}/").status_code == 404
     assert close_unused_links(study=study) == 1
@@ -198,7 +198,13 @@ def test_only_guests_enter_where_only_guests_may(study: Study) -> None:
     set_guests(study=study, text="Cd2\nEf3\n")
     assert list(study.guests.values_list("value", flat=True)) == ["Cd2", "Ef3"]
     assert "About you" in person.get("about/").text
-    assert entrance_counts(study) == [("Open link", 0), ("Personal link", 0), ("Guest list", 1), ("Interviewer", 0)]
+    assert entrance_counts(study) == [
+        ("Open link", 0),
+        ("Personal link", 0),
+        ("Guest list", 1),
+        ("Interviewer", 0),
+        ("Panel id", 0),
+    ]
     with pytest.raises(ParallaxError, match="Line 1"):
         set_guests(study=study, text="x" * 501)
     assert study.guests.count() == 2
@@ -681,3 +687,16 @@ def test_erasing_a_person_erases_what_other_sites_call_them_everywhere(study: St
     assert list(Guest.objects.values_list("value", flat=True)) == ["Cd2"]
     assert not Submission.objects.exists()
     assert not ExternalId.objects.exists()
+
+
+def test_by_an_id_a_fixed_code_is_shown_for_a_day_and_then_by_the_personal_link_alone(study: Study) -> None:
+    done = completed(make_study(slug="done", run=study.run))
+    ExternalId.objects.create(study=done.study, participant=done, name="PROLIFIC_PID", value="Ab1")
+    _on(done.study)
+    for hours, is_shown in ((23, True), (25, False)):
+        Participant.objects.filter(pk=done.pk).update(completed_at=timezone.now() - timedelta(hours=hours))
+        visitor = _back(done.study)
+        page = visitor.get("", follow=True)
+        assert ("C1A2" in page.text) == is_shown
+        assert ("shown by your personal link" in page.text) != is_shown
+        assert ("C1A2" in visitor.get("exit/").headers["Location"]) == is_shown

@@ -83,7 +83,7 @@ def test_an_exit_is_set_and_a_bad_one_refused_beside_its_form(study: Study, clie
     assert "https://app.prolific.com/submissions/complete?cc={code}" in page.xpath("string(//table)")
     assert recruiting_of(study).exits["complete"].text == {"en": "One\ntwo"}
     page = tree(client.post(url, {**said, "complete-url": "javascript:alert(1)"}))
-    (opened,) = page.xpath("//details[@open]")
+    (opened,) = page.xpath("//details[@open][.//*[@role='alert']]")
     assert "begins with https://" in opened.text_content()
     assert recruiting_of(study).exits["complete"].url == ""
     assert client.post(_url("set-exit", study, "died"), said).status_code == 404

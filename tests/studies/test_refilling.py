@@ -31,7 +31,7 @@ from tests.factories.accounts import UserFactory
 from tests.factories.studies import assigned, completed, make_study
 from tests.studies.test_pages import tree
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 METHODS = ["permuted_blocks", "minimisation", "least_filled", "simple"]
 

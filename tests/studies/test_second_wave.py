@@ -35,7 +35,7 @@ from tests.factories.accounts import UserFactory
 from tests.factories.studies import ABOUT, assigned, completed, enter, make_study, recruit_on_prolific
 from tests.studies.test_pages import tree
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 WHY = "The reviewers asked for more participants"
 LINK = "PROLIFIC_PID=Ab1&SESSION_ID=s1"

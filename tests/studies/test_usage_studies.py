@@ -121,7 +121,7 @@ def test_the_threshold_is_said_wherever_the_design_is(client: Client) -> None:
     assert rule in n_taken.derivation
     owner = study.memberships.get().researcher
     client.force_login(owner)
-    page = client.get(reverse("studies:detail", args=[study.slug])).content.decode()
+    page = client.get(reverse("studies:design-summary", args=[study.slug])).content.decode()
     assert "<dt>Taken from</dt><dd>3 stars" in page
     participant = completed(study)
     person = Person(next(iter(records(study, ["live"]))), 1)

@@ -18,15 +18,17 @@ from studies.data.exports import Options, write_export
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.instrument.scales import negative_members
-from studies.models import Participant, Study
+from studies.known_items import elicitation_scale, items_asked
+from studies.models import Participant, RecommendedItem, Response, Study
 from studies.participation.selectors.responses import records
 from studies.recruitment.services.entry_links import entry_link
 from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
 from studies.simulation.walker.walk import Walker
+from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 from tests.studies.test_item_words import run_of
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 
 class Cut(httpx.BaseTransport):
@@ -62,10 +64,12 @@ def walk(study: Study, key: str, *, after: int = 10_000, seed: int = 3) -> tuple
         client=httpx.Client(transport=Cut(after), base_url="http://testserver"),
         entry=entry_link(study=study, mode=Mode.SIMULATED, entry_key=key),
         facts={"gender": "woman", "age": 30},
-        person_for=lambda code: SimulatedPerson(user, side, np.random.default_rng(7)),
+        person_for=lambda code: SimulatedPerson(
+            user, side, np.random.default_rng(seed + 4), elicitation=elicitation_scale(study.settings)
+        ),
         item_titles=dict(study.dataset_version.items.values_list("index", "title")),
         item_ids=items,
-        ratings_asked=study.settings["ratings_asked"],
+        asked=items_asked(study.settings),
         rng=np.random.default_rng(seed),
         negative=negative_members(questionnaire_from(study.questionnaire)),
         expected=questionnaire_from(study.questionnaire).passing,
@@ -118,3 +122,19 @@ def test_a_walk_through_a_study_that_asks_about_no_trailers_is_completed(tmp_pat
     header = (tmp_path / f"study-{study.slug}_wide_data.csv").read_text(encoding="utf-8").partition("\n")[0]
     assert "item.1.heard" in header
     assert "trailer_seen" not in header
+
+
+@pytest.mark.usefixtures("study")
+def test_a_walk_answers_about_trailers_only_of_items_with_one() -> None:
+    run = make_run_at("succeeded")
+    run.version.items.filter(index__in=range(1, 40, 2)).update(trailer_url="")
+    study = make_study(slug="half-of-them", run=run, per_condition=60)
+    for _number in range(3):
+        person, _n_requests = walk(study, secrets.token_urlsafe(16))
+        assert person.status == ParticipantStatus.COMPLETED
+    asked = Response.objects.filter(participant__study=study, question="trailer_seen")
+    of_slots = RecommendedItem.objects.filter(recommendation_list__participant__study=study)
+    with_one = set(of_slots.filter(has_trailer=True).values_list("recommendation_list__participant", "rank"))
+    assert with_one
+    assert len(with_one) < of_slots.count()
+    assert set(asked.values_list("participant", "rank")) <= with_one

@@ -26,7 +26,7 @@ from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import completed, make_study
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 REASON = "Asked by e-mail on 3 May"
 LOGGED = f"Withdrawn on behalf of the participant: {REASON}"

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.enums import Scope
 from accounts.models import User
-from accounts.services import create_token
+from accounts.services import USUAL_DAYS, create_token
 from core.errors import ParallaxError
 
 
@@ -17,7 +17,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email", help="account (email); the token has its read access")
         parser.add_argument("--name", required=True, help="purpose of the token")
-        parser.add_argument("--days", type=int, help="days until it expires (default: valid until revoked)")
+        parser.add_argument(
+            "--days", type=int, default=USUAL_DAYS, help="days until it expires (default: 90; at most 365)"
+        )
         parser.add_argument(
             "--scope",
             choices=Scope.values,
@@ -35,6 +37,6 @@ class Command(BaseCommand):
             token, text = create_token(owner=owner, name=options["name"], scope=options["scope"], days=options["days"])
         except ParallaxError as refusal:
             raise CommandError(str(refusal)) from refusal
-        until = "until it is revoked" if token.expires_at is None else f"until {token.expires_at:%Y-%m-%d %H:%M} UTC"
-        self.stdout.write(f"Token “{token.name}” of {owner.email}, valid {until}.")
+        until = f"{token.expires_at:%Y-%m-%d %H:%M} UTC"
+        self.stdout.write(f"Token “{token.name}” of {owner.email}, valid until {until}.")
         self.stdout.write(f"Token (shown once): {text}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.charts import comparison as charts
 from analysis.charts.matrix import matrix_chart
+from analysis.exports.sections.summary import primary_variable
 from analysis.narrative import agreement, contrast, equivalence, verdict
 from analysis.narrative import figures as titles
 from analysis.narrative import matrix as matrix_sentences
@@ -18,6 +19,7 @@ from analysis.tables import matrix as matrix_tables
 from analysis.tables import perceived as perceived_tables
 from documents.blocks import Figure, FigureMaker, Section
 from documents.tables import Table
+from evaluation.reported_kinds import kind_at
 
 MOST_CONTRADICTIONS = 6  # in words; the table has all
 
@@ -79,40 +81,29 @@ def _strip(primary: Comparison, half: Half, n: int, figure: FigureMaker) -> Figu
 def orders_section(results: Results) -> Section:
     """Pairwise comparisons on the primary pair of measures."""
     section = Section("orders", "Pairwise comparisons")
-    variable = _primary_variable(results)
+    variable = primary_variable(results)
     if variable.described:
         section.put(_order_table(results, variable))
         section.say(narrative.order(variable), "says")
     return section
 
 
-def _primary_variable(results: Results) -> PerceivedVariable:
-    primary = results.primary
-    return (primary and results.variable(primary.variable_key)) or results.variables[0]
-
-
 def _order_table(results: Results, variable: PerceivedVariable) -> Table:
     """The tiers of a variable beside the values of the primary metric, or of recall."""
     primary = results.primary
-    kind, profile_length = (primary.kind, primary.profile_length) if primary else ("recall", 0)
-    values = results.objective.at(profile_length).values(kind)
-    return perceived_tables.order_table(variable, values, f"{kind.capitalize()} at {results.objective.n}")
+    kind, profile_length = (primary.kind, primary.profile_length) if primary else (results.objective.tested[0], 0)
+    length = results.objective.at(profile_length)
+    name = f"{kind_at(kind, results.objective.n)}, {length.averaged}"
+    return perceived_tables.order_table(variable, length.values(kind), name)
 
 
 def both_section(results: Results, figure: FigureMaker) -> Section:
-    """Scatter, verdicts by pair, every coefficient."""
+    """Verdicts by pair, the matrix, every coefficient."""
     section = Section("both", "Perceived and objective quality")
     if not results.flow.analysed:
         return section
     n, primary = results.objective.n, results.primary
     if primary is not None:
-        variable, length = _primary_variable(results), results.objective.at(primary.profile_length)
-        spec = charts.scatter(primary, variable, length, agreement.scatter_title(primary, n), n)
-        caption = (
-            "One point per algorithm, with 95% intervals: vertically of the mean over participants, horizontally over "
-            "resampled test users."
-        )
-        section.draw(figure("scatter", spec, caption, _order_table(results, variable)))
         section.put(tables.verdicts_table(primary), is_folded=True)
     if results.matrix is not None:
         section.draw(_matrix(results.matrix, figure))

@@ -65,7 +65,7 @@ def _known_items(results: Results, analyses: CovariateAnalyses) -> Section:
 
 
 def _lists(results: Results, analyses: CovariateAnalyses) -> Section:
-    section = Section("shown-lists", "Popularity and diversity of the lists", "perceived")
+    section = Section("list-mediation", "Popularity and diversity of the lists", "perceived")
     lists = analyses.lists
     if results.lists_shown is not None:  # the section on the lists shown has them all
         return section

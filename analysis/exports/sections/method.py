@@ -11,11 +11,14 @@ from analysis.results.objective import FULL_RANKING, ObjectiveSide
 from analysis.results.report import Results
 from analysis.tables import figures as figure_tables
 from analysis.tables import method as tables
+from analysis.tables.cells import listed
 from documents.blocks import Figure, FigureMaker, Section
+from evaluation.reported_kinds import ERRORS
 from evaluation.selectors.candidates import CandidateRange
 from inference.results import Undefined
 from studies.design.narrative.plan import level
-from studies.usage_data import CHOICE, ELICITATION, taken_rule
+from studies.known_items import FIVE_STARS, SCALE, ItemsAsked, scale_rule
+from studies.usage_data import CHOICE, ELICITATION, SETTING, taken_rule
 
 
 def method_section(results: Results, badge: str, figure: FigureMaker) -> Section:
@@ -27,6 +30,7 @@ def method_section(results: Results, badge: str, figure: FigureMaker) -> Section
     section.say(_measures(results, "simulated participant" if badge else "participant"))
     section.say(plan_narrative.planned_scales(results))
     section.say(_run(results.objective))
+    section.say(_titles(results))
     section.say(
         f"Tests are two-sided at α = {level(results.plan.alpha)}. Means are resampled {results.plan.resamples:,} "
         "times, participants within their condition and test users with all their cases; intervals are percentiles. "
@@ -51,22 +55,28 @@ def _power_figure(results: Results, figure: FigureMaker) -> Figure | None:
 
 def _measures(results: Results, noun: str) -> str:
     study, consumed = results.study, results.study.words.consumed
-    usage, did = "", "rated"
+    settings, did = {SCALE: study.elicitation_scale or FIVE_STARS.key}, "rated"
     if study.elicitation == CHOICE:
-        usage, did = f" {taken_rule({ELICITATION: CHOICE})}", "chose"
+        profile, did = taken_rule({ELICITATION: CHOICE}), "chose"
     elif study.taken_from is not None:
-        usage = f" {taken_rule({'taken_from': study.taken_from})}"
+        profile = taken_rule({**settings, SETTING: study.taken_from})
+    else:
+        profile = scale_rule(settings)
+    asked = ItemsAsked(study.ratings_asked, study.ratings_most or study.ratings_asked)
+    median = "" if study.ratings_median is None else f" (median {study.ratings_median:g})"
     return (
-        f"Each {noun} met one algorithm, {did} {study.ratings_asked} items and judged {study.list_length} "
-        f"recommendations.{usage} Perceived accuracy is the mean rating of the recommended items, first-order novelty "
-        f"the share never {consumed}, second-order novelty the share neither {consumed} nor heard of, and satisfaction "
-        "one answer about the whole list. The tests use exact sums of answers."
+        f"Each {noun} met one algorithm, {did} {asked} items{median} and judged {study.list_length} "
+        f"recommendations. {profile} Perceived accuracy is the mean rating of the recommended items, first-order "
+        f"novelty the share never {consumed}, second-order novelty the share neither {consumed} nor heard of, and "
+        "satisfaction one answer about the whole list. The tests use exact sums of answers."
     )
 
 
 def _run(run: ObjectiveSide) -> str:
     if run.protocol["name"] == FULL_RANKING:
         return _whole_lists(run)
+    if run.tested == ERRORS:
+        return _predicted_ratings(run)
     candidates = f"{run.protocol['negatives']:,}"
     if run.candidates is not None:
         candidates = CandidateRange(run.candidates.fewest, run.candidates.most, run.candidates.target).in_words
@@ -77,6 +87,15 @@ def _run(run: ObjectiveSide) -> str:
         f"A hit is a rank among the first {run.n}. The models are those that participants met, by digest. "
         f"{objective_narrative.acquaintance(run.split)}"
     )
+
+
+def _titles(results: Results) -> str:
+    """Which models have no content but titles."""
+    names = [condition.label for condition in results.conditions if condition.is_of_titles]
+    if not names:
+        return ""
+    verb = "was" if len(names) == 1 else "were"
+    return f"{listed(names)} {verb} trained on the words of the items' titles: the dataset has no other item features."
 
 
 def _whole_lists(run: ObjectiveSide) -> str:
@@ -92,6 +111,17 @@ def _whole_lists(run: ObjectiveSide) -> str:
         "precision does not count the items that a user likes but never rated. Recall is the mean over users with a "
         "relevant case of the share of their relevant cases in the list, and cannot be compared with recall of "
         "one-plus-random. The models are those that participants met, by digest. "
+        f"{objective_narrative.acquaintance(run.split)}"
+    )
+
+
+def _predicted_ratings(run: ObjectiveSide) -> str:
+    clipped = ", clipped to the rating scale" if run.protocol["clip"] == "scale" else ""
+    return (
+        f"The offline run predicted {(run.n_relevant or 0) + (run.n_irrelevant or 0):,} hidden ratings{clipped}. RMSE "
+        "and MAE are the root mean squared and the mean absolute error of a user's predicted ratings, as means over "
+        "users. Hidden ratings are of items that users chose to rate, so errors do not measure lists of recommended "
+        "items. The models are those that participants met, by digest. "
         f"{objective_narrative.acquaintance(run.split)}"
     )
 

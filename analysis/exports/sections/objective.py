@@ -6,10 +6,11 @@ from analysis.charts import objective as charts
 from analysis.narrative import figures as titles
 from analysis.narrative import objective as narrative
 from analysis.narrative.words import length_words
-from analysis.results.objective import TESTED_KINDS, ObjectiveSide, ProfileLength
+from analysis.results.objective import ObjectiveSide, ProfileLength
 from analysis.results.report import Results
 from analysis.tables import objective as tables
 from documents.blocks import Figure, FigureMaker, Section
+from evaluation.reported_kinds import HITS, LOWER_IS_BETTER, kind_name
 from inference.results import Undefined
 from studies.design.narrative.plan import level
 
@@ -20,33 +21,34 @@ def objective_section(results: Results, figure: FigureMaker) -> Section:
     whole, *cut = run.lengths
     section = Section("objective", "Objective quality", "objective")
     for length in run.lengths:
-        section.say(narrative.best_and_worst(length, run.n))
+        section.say(narrative.best_and_worst(length, run.n, run.tested[0]))
     for length in cut:
-        section.say(narrative.shorter(whole, length))
-    section.say(narrative.unmeasured_fallout(run))
+        as_many = narrative.as_many_as_participants(results.study, length.profile_length)
+        section.say(narrative.shorter(whole, length, run.tested[0], as_many=as_many))
+    section.say(narrative.unmeasured(run))
     section.put(tables.table_2(run))
     for length in run.lengths:
         section.say(narrative.served(length))
     section.put(tables.served_table(run), is_folded=True)
-    section.draw(*(_bars(run, kind, figure) for kind in TESTED_KINDS))
+    section.draw(*(_bars(run, kind, figure) for kind in run.tested))
     for length in cut:
         section.put(tables.intervals_table(length), is_folded=True)
     for length in run.lengths:
-        section.draw(*(_curves(length, kind, run.n, figure) for kind in TESTED_KINDS))
+        section.draw(*(_curves(length, kind, run.n, figure) for kind in HITS))
     for length in run.lengths:
-        _put_tests(section, length, run.n, figure)
+        _put_tests(section, length, run, figure)
     return section
 
 
-def _put_tests(section: Section, length: ProfileLength, n: int, figure: FigureMaker) -> None:
+def _put_tests(section: Section, length: ProfileLength, run: ObjectiveSide, figure: FigureMaker) -> None:
     """The sign tests and orders of one profile length."""
     section.head(length_words(length.profile_length).capitalize())
-    drawings = {kind: _hasse(length, kind, n, figure) for kind in TESTED_KINDS}
+    drawings = {kind: _hasse(length, kind, run.n, figure) for kind in run.tested}
     section.draw(*drawings.values())
     for kind, drawing in drawings.items():
         section.say(narrative.signs(length, kind))
         section.say(titles.no_objective_hasse(length, kind) if drawing is None else "")
-        is_folded = kind == "fallout" or bool(length.profile_length)
+        is_folded = kind != run.tested[0] or bool(length.profile_length)
         section.put(tables.objective_order(length, kind), is_folded=is_folded)
         section.put(tables.signs_table(length, kind), is_folded=True)
 
@@ -61,24 +63,24 @@ def _bars(run: ObjectiveSide, kind: str, figure: FigureMaker) -> Figure | None:
     if not whole.defined_values(kind):
         return None
     caption = (
-        f"{kind.capitalize()} with 95% intervals over resampled users. "
-        f"{'Lower is better. ' if kind == 'fallout' else ''}Outlined bars: profiles cut to the participants' length."
+        f"{kind_name(kind)} with 95% intervals over resampled users. "
+        f"{'Lower is better. ' if kind in LOWER_IS_BETTER else ''}Outlined bars: profiles cut to the participants' "
+        "length."
     )
     chart = charts.bars(run.lengths, kind, narrative.bars_title(whole, kind), run.n)
     return figure(f"bars-{kind}", chart, caption, tables.intervals_table(whole))
 
 
 def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
-    """The order by sign tests on the scale of the metric, at one profile length."""
+    """The order by sign tests, at one profile length."""
     tests = length.tests(kind)
     if isinstance(tests.sign_tests, Undefined):
         return None
-    up = "; up is better, so the scale is reversed" if kind == "fallout" else "; up is better"
+    up = "; up is better, that is, lower" if kind in LOWER_IS_BETTER else "; up is better"
     caption = (
         f"Sign tests by user with Holm's correction at α = {level(length.alpha)}, {tests.n_users:,} users, "
         f"{length_words(length.profile_length)}{up}. A line joins two algorithms where the upper dominates the lower "
-        "and no other lies between them; bars are 95% intervals over resampled users. A dashed symbol has no "
-        "significant differences."
+        "and no other lies between them. A dashed box has no significant differences."
     )
     chart = charts.hasse(length, kind, titles.objective_hasse_title(length, kind), n)
     return figure(f"hasse-{kind}{_suffix(length)}", chart, caption, tables.objective_order(length, kind))
@@ -89,7 +91,7 @@ def _curves(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Fi
     if not length.curves(kind):
         return None
     caption = (
-        f"{kind.capitalize()} by length of the list, {length_words(length.profile_length)}; the hairline marks the {n} "
+        f"{kind_name(kind)} by length of the list, {length_words(length.profile_length)}; the hairline marks the {n} "
         f"of the tables.{' Lower is better.' if kind == 'fallout' else ''}"
     )
     chart = charts.curves(length, kind, narrative.curves_title(length, kind, n), n)

@@ -31,7 +31,7 @@ def repeats_section(results: Results) -> Section:
     for sentence in narrative.repeats(results, repetitions):
         section.say(sentence)
     for measured in repetitions.metrics:
-        is_folded = measured.kind == "fallout" or bool(measured.profile_length)
+        is_folded = measured.kind != repetitions.metrics[0].kind or bool(measured.profile_length)
         section.put(tables.repeats_table(repetitions, measured, is_by_user=is_by_user), is_folded=is_folded)
         section.put(tables.repeated_effects_table(measured, is_by_user=is_by_user), is_folded=True)
     section.put(tables.seeds_table(repetitions), is_folded=True)

@@ -57,8 +57,8 @@ def _hasse(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
     n = sum(numbers.n for numbers in variable.described.values())
     caption = (
         f"Tukey HSD at α = {level(variable.alpha)}, n = {n:,}; up is more. A line joins two algorithms where the "
-        "upper dominates the lower and no other lies between them; bars are 95% intervals of the means. A dashed "
-        f"symbol has no significant differences. {tables.dominated_pairs(variable.orders.tukey)}"
+        "upper dominates the lower and no other lies between them; numbers are means. A dashed box has no significant "
+        f"differences. {tables.dominated_pairs(variable.orders.tukey)}"
     )
     chart = charts.hasse(variable, narrative.hasse_title(variable))
     return figure(f"hasse-{variable.key}", chart, caption, tables.order_table(variable))

@@ -13,7 +13,6 @@ from analysis.models import Report
 from analysis.narrative import plan as plan_narrative
 from analysis.narrative import verdict
 from analysis.package import write_report
-from analysis.results.objective import TESTED_KINDS
 from analysis.results.report import Results
 from analysis.services import build_report
 from analysis.services.bayesian_jobs import compute_requested, request_bayesian
@@ -21,6 +20,7 @@ from analysis.services.plans import Overrides
 from analysis.tables.cells import NONE, decimal, written
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
+from evaluation.reported_kinds import ERRORS, kind_word
 from studies.enums import Mode
 from studies.instrument import flags
 from studies.models import Study
@@ -142,14 +142,15 @@ def summary_lines(report: Report) -> list[str]:
 
 
 def _table(results: Results) -> list[list[str]]:
-    """The heading and one row per algorithm: n, the mean of every variable, recall and fallout."""
+    """The heading and one row per algorithm: n, the mean of every variable, and the metrics."""
     n, whole = results.objective.n, results.objective.lengths[0]
+    tested = results.objective.tested
     names = [SHORT.get(variable.key, variable.key) for variable in results.variables]
-    rows = [["algorithm", "n", *names, f"recall@{n}", f"fallout@{n}"]]
-    values = [whole.values(kind) for kind in TESTED_KINDS]
+    rows = [["algorithm", "n", *names, *(kind_word(kind) if kind in ERRORS else f"{kind}@{n}" for kind in tested)]]
+    values = [(whole.values(kind), kind not in ERRORS) for kind in tested]
     for condition in results.conditions:
         described = [variable.described.get(condition.label) for variable in results.variables]
         means = [NONE if numbers is None else written(numbers.mean) for numbers in described]
-        metrics = [decimal(metric[condition.label], 3, is_share=True).text for metric in values]
+        metrics = [decimal(metric[condition.label], 3, is_share=is_share).text for metric, is_share in values]
         rows.append([condition.label, str(condition.n), *means, *metrics])
     return rows

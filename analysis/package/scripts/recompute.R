@@ -264,7 +264,7 @@ nested <- function(items) {
   }
 }
 
-# The mean of the answered members of a scale, reverse-scored; NA where too few are answered.
+# The mean of the answered members of a scale, reverse-scored, on the range of the score; NA where too few are answered.
 score <- function(columns, members) {
   scored <- sapply(seq_len(nrow(members)), function(place) {
     member <- members[place, ]
@@ -275,7 +275,9 @@ score <- function(columns, members) {
   answered <- rowSums(!is.na(scored))
   means <- rowMeans(scored, na.rm = TRUE)
   means[answered == 0 | answered < members$least_answered[1] * nrow(members) - 1e-9] <- NA
-  means
+  first <- members[1, ]
+  if (first$low == first$score_low && first$high == first$score_high) return(means)
+  first$score_low + (means - first$low) / (first$high - first$low) * (first$score_high - first$score_low)
 }
 
 # The planned contrast: a t test with the variance pooled over all conditions, and Welch's beside it.
@@ -516,23 +518,25 @@ if (file.exists(file.path(folder, "data/equivalence.csv"))) {
 }
 
 users <- read("data/run-users.csv")
+tested <- sub("^cases[.]", "", grep("^cases[.]", names(users), value = TRUE))
 objective <- list()
 for (profile.length in sort(unique(users[["profile_length"]]))) {
   own <- users[users[["profile_length"]] == profile.length, ]
-  for (kind in c("recall", "fallout")) {
+  for (kind in tested) {
     key <- if (profile.length > 0) paste0(kind, "@profile", profile.length) else kind
     cases <- own[[paste0("cases.", kind)]]
     values <- lapply(conditions, function(name) as.numeric(own[[paste0(kind, ".", name)]]))
     names(values) <- conditions
     objective[[key]] <- numeric(0)
     if (sum(cases) > 0) {
-      objective[[key]] <- sapply(values, function(column) sum(column * cases, na.rm = TRUE) / sum(cases))
-      for (name in conditions) {
+      measured <- conditions[sapply(values, function(column) any(!is.na(column)))]
+      objective[[key]] <- sapply(values[measured], function(column) sum(column * cases, na.rm = TRUE) / sum(cases))
+      for (name in measured) {
         given <- list(of = key, test = "value", a = name, b = "")
         given[[kind]] <- objective[[key]][[name]]
         do.call(keep, given)
       }
-      if (length(conditions) > 1) sign.tests(key, values)
+      if (length(measured) > 1) sign.tests(key, values[measured])
     }
   }
 }
@@ -541,7 +545,7 @@ family <- data.frame()
 primary <- plan[plan[["role"]] == "primary", ]
 for (variable in variables) for (key in names(objective)) {
   if (length(perceived[[variable]]) && length(objective[[key]])) {
-    sign <- if (startsWith(key, "fallout")) -1 else 1
+    sign <- if (sub("@.*", "", key) %in% c("fallout", "rmse", "mae")) -1 else 1
     p <- tau.b(variable, key, perceived[[variable]], sign * objective[[key]])
     is.primary <- any(primary[["variable"]] == variable & primary[["metric"]] == key)
     if (!is.na(p) && !is.primary) family <- rbind(family, data.frame(variable = variable, key = key, p = p))

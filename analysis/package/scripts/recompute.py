@@ -450,7 +450,8 @@ def nested(items):
 
 
 def score(columns, scales):
-    """The mean of the answered members of a scale, reverse-scored; empty where too few are answered."""
+    """The mean of the answered members of a scale, reverse-scored, on the range of the score; empty where too few are
+    answered."""
     scored = pd.DataFrame(
         {
             column: low + high - columns[column] if is_reversed else columns[column]
@@ -461,7 +462,12 @@ def score(columns, scales):
     )
     least = scales["least_answered"].iloc[0] * len(scales) - 1e-9
     answered = scored.notna().sum(axis=1)
-    return scored.mean(axis=1).where((answered > 0) & (answered >= least))
+    means = scored.mean(axis=1).where((answered > 0) & (answered >= least))
+    first = scales.iloc[0]
+    if first["low"] == first["score_low"] and first["high"] == first["score_high"]:
+        return means
+    share = (means - first["low"]) / (first["high"] - first["low"])
+    return first["score_low"] + share * (first["score_high"] - first["score_low"])
 
 
 conditions = list(pd.read_csv(FOLDER / "data/conditions.csv", dtype=str, keep_default_na=False)["label"])
@@ -541,14 +547,15 @@ if (FOLDER / "data/equivalence.csv").exists():
 
 users = pd.read_csv(FOLDER / "data/run-users.csv")
 objective = {}
+tested = [column.removeprefix("cases.") for column in users if column.startswith("cases.")]
 for length, own in users.groupby("profile_length"):
-    for kind in ("recall", "fallout"):
+    for kind in tested:
         key = f"{kind}@profile{length}" if length else kind
         cases = own[f"cases.{kind}"]
         values = {name: own[f"{kind}.{name}"] for name in conditions}
         objective[key] = {}
         for name, column in values.items():
-            if cases.sum():
+            if cases.sum() and column.notna().any():
                 objective[key][name] = (column * cases).sum() / cases.sum()
                 keep(key, "value", name, "", **{kind: objective[key][name]})
         sign_tests(key, values)
@@ -556,7 +563,7 @@ for length, own in users.groupby("profile_length"):
 family = {}
 for variable, means in perceived.items():
     for key, values in objective.items():
-        sign = -1 if key.startswith("fallout") else 1
+        sign = -1 if key.partition("@")[0] in ("fallout", "rmse", "mae") else 1
         p = tau_b(variable, key, means, {name: sign * value for name, value in values.items()})
         family[variable, key] = p
 if (FOLDER / "data/run-metrics.csv").exists():

@@ -21,8 +21,8 @@ EXAMPLES_SHOWN = 3
 
 class Command(BaseCommand):
     help = (
-        "Add item metadata (plot, people, genres, images, trailers) to the newest version of a dataset. Versions "
-        "never change: the result is a new version with the same ratings."
+        "Add item metadata (plot, people, genres, images, trailers, excerpts) to the newest version of a dataset. "
+        "Versions never change: the result is a new version with the same ratings."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -47,12 +47,16 @@ class Command(BaseCommand):
         parser.add_argument("--delimiter", metavar="CHARACTER", help="default: detected")
         parser.add_argument("--encoding", metavar="NAME", help="default: utf-8")
         parser.add_argument(
-            "--images", type=Path, metavar="FOLDER", help="a folder or .zip with the pictures that the file names"
+            "--media",
+            "--images",
+            type=Path,
+            metavar="FOLDER",
+            help="a folder or .zip with the pictures and the clips of video or audio that the file names",
         )
         parser.add_argument(
             "--item-language", metavar="CODE", help="language of the items' own titles and plots, such as en"
         )
-        parser.add_argument("--drop-bad-rows", action="store_true", help="leave bad rows out instead of refusing")
+        parser.add_argument("--drop-bad-rows", action="store_true", help="exclude and count invalid rows")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the report")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -65,7 +69,7 @@ class Command(BaseCommand):
             version = add_metadata(
                 version=base,
                 path=options["path"],
-                images=options["images"],
+                media=options["media"],
                 on_bad_row="drop" if options["drop_bad_rows"] else "refuse",
                 options={
                     "columns": _pairs("--column", options["column"]),

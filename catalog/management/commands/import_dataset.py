@@ -31,6 +31,7 @@ COLUMN_OPTIONS = {
     "delimiter": "delimiter",
     "decimal": "decimal",
     "encoding": "encoding",
+    "items_encoding": "items_encoding",
     "items_file": "items_file",
     "items_id_column": "items_id",
     "title_column": "title",
@@ -69,9 +70,15 @@ class Command(BaseCommand):
             choices=["auto", *FORMATS],
             help="default: detected from the file names; see below",
         )
-        parser.add_argument("--drop-bad-rows", action="store_true", help="leave bad rows out instead of refusing")
-        parser.add_argument(
+        parser.add_argument("--drop-bad-rows", action="store_true", help="exclude and count invalid rows")
+        repeats = parser.add_mutually_exclusive_group()
+        repeats.add_argument(
             "--keep-last", action="store_true", help="if a user rated an item twice, keep the last rating"
+        )
+        repeats.add_argument(
+            "--count-repeats",
+            action="store_true",
+            help="usage data: store how often a user took an item, for the aspect model (aspect:counts=use)",
         )
         parser.add_argument(
             "--zeros",
@@ -97,6 +104,12 @@ class Command(BaseCommand):
             help="before the decimals of a number in delimited files: . (default) or ,",
         )
         columns.add_argument("--encoding", metavar="NAME", help="default: utf-8")
+        columns.add_argument("--items-encoding", metavar="NAME", help="of the file of items (default: the same)")
+        columns.add_argument(
+            "--no-header",
+            action="store_true",
+            help="delimited files whose first line is data; the columns are then called Column 1, Column 2, …",
+        )
         columns.add_argument("--items-file", type=Path, metavar="FILE", help="a file of items, in any of these formats")
         for name in ("items-id", "title", "year", "plot", "image", "trailer", "item-utility"):
             columns.add_argument(f"--{name}-column", metavar="COLUMN", help="in the file of items")
@@ -166,12 +179,16 @@ def _service_options(options: dict[str, Any]) -> dict[str, Any]:
         chosen["scale"] = _scale(options["scale"])
     if options["feature"]:
         chosen["features"] = _features(options["feature"])
+    if options["no_header"]:
+        chosen["has_header"] = False
     if options["usage"]:
         chosen["usage"] = True
     if options["drop_bad_rows"]:
         chosen["on_bad_row"] = "drop"
     if options["keep_last"]:
         chosen["duplicates"] = "last"
+    if options["count_repeats"]:
+        chosen["duplicates"] = "count"
     return chosen
 
 

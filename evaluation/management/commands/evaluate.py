@@ -60,8 +60,12 @@ class Command(BaseCommand):
         parser.add_argument("--mode", help="sampled (default) or exact, of one-plus-random")
         parser.add_argument("--negatives", type=int, help="candidates per test item (default: 1000)")
         parser.add_argument("--n", type=int, default=5, help="length of the list (default: %(default)s)")
-        parser.add_argument("--relevant", type=float, help="lowest relevant rating (default: 5)")
-        parser.add_argument("--irrelevant", type=float, help="highest irrelevant rating (default: 1)")
+        parser.add_argument(
+            "--relevant",
+            type=float,
+            help="lowest relevant rating (default: 5, or the highest rating of a scale that does not end at 5)",
+        )
+        parser.add_argument("--irrelevant", type=float, help="highest irrelevant rating (default: 1, or the lowest)")
         parser.add_argument("--g", type=float, help="generality for precision (default: share of relevant cases)")
         parser.add_argument("--ties", help="expected (default), worst or best")
         parser.add_argument("--cases", type=Path, metavar="FILE", help="use the cases of this .npz file")

@@ -14,6 +14,7 @@ from evaluation import exports
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import run_numbered
+from evaluation.selectors.user_groups import grouped_metrics
 
 
 class Command(BaseCommand):
@@ -43,7 +44,10 @@ class Command(BaseCommand):
         document = json.dumps(exports.run_document(run), indent=2, ensure_ascii=False, allow_nan=False)
         (folder / "run.json").write_text(f"{document}\n")
         written = ["run.json"]
-        for name, rows in (("metrics.csv", exports.metric_rows(run)), ("users.csv", exports.user_rows(run))):
+        tables = {"metrics.csv": exports.metric_rows(run), "users.csv": exports.user_rows(run)}
+        if grouped_metrics(run):
+            tables["groups.csv"] = exports.group_rows(run)
+        for name, rows in tables.items():
             with (folder / name).open("w", newline="") as file:
                 file.writelines(exports.csv_lines(rows))
             written.append(name)

@@ -52,13 +52,14 @@ class Command(BaseCommand):
             version = newest_version(options["name"])
             items, ratings = _profile(version, options["profile"])
             key, params = registry.named_values(options["algorithm"])
-            model = train_on_everything(
+            trained = train_on_everything(
                 version=version,
                 algorithm=key,
                 params=params,
                 seed=options["seed"],
                 threads=options["threads"] or settings.NUMERIC_THREADS,
-            ).model
+            )
+            model = trained.model
             served = recommend(
                 model=model,
                 items=items,
@@ -70,6 +71,8 @@ class Command(BaseCommand):
             raise CommandError(str(problem)) from problem
         lines = _lines(version, served, options["n"], is_unrated_only=options["unrated_only"])
         self.stdout.write(f"{model.label} on {version}, for a profile of {len(items)}")
+        for comment in trained.comments:
+            self.stdout.write(f"  {comment}")
         if not lines:
             self.stdout.write("  All items outside the profile have ratings.")
         for line in lines:

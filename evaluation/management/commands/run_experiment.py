@@ -11,18 +11,22 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.enums import RunStatus
-from evaluation.experiments.outcome import SYNTHETIC
+from evaluation.experiments.outcome import SYNTHETIC, size_sentence
+from evaluation.experiments.schema import Experiment
 from evaluation.experiments.yaml_loader import load, shipped
 from evaluation.management.arguments import at_least_one
+from evaluation.management.progress_line import ProgressLine
 from evaluation.management.run_monitor import announce_workers, cancel, interrupt, watch
 from evaluation.models import EvaluationRun
 from evaluation.selectors.candidates import candidate_warning
 from evaluation.selectors.runs import failed_algorithms
 from evaluation.services.experiment_files import WrittenOutcome, write_experiment
-from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
+from evaluation.services.experiment_sizes import with_chosen_sizes
+from evaluation.services.experiments import CheckedPlan, plan_experiment, read_experiment, run_of_plan
 from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
 
 
@@ -45,6 +49,12 @@ class Command(BaseCommand):
             "--workers",
             type=at_least_one,
             help="start this many workers, and stop them afterwards (default: running workers, or 2)",
+        )
+
+        parser.add_argument(
+            "--default-sizes",
+            action="store_true",
+            help="use default sizes (dimensions, classes) where the experiment chooses them; faster",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -81,6 +91,9 @@ class Command(BaseCommand):
         version = newest_version(options["dataset"])
         threads = options["threads"] or settings.NUMERIC_THREADS
         plans = plan_experiment(experiment=experiment, version=version, seed=options["seed"], threads=threads)
+        if experiment.searched and not options["default_sizes"]:
+            experiment = self._with_sizes(experiment, version, plans, options["seed"], threads)
+            plans = plan_experiment(experiment=experiment, version=version, seed=options["seed"], threads=threads)
         runs_of = "one run" if len(plans) == 1 else f"{len(plans)} runs"
         self.stdout.write(f"{experiment.title}, on {version}: {runs_of}.")
         runs = {}
@@ -110,6 +123,26 @@ class Command(BaseCommand):
                     self._finish(run, run_workers)
                 runs[key] = run
         return write_experiment(experiment=experiment, runs=runs, folder=options["out"])
+
+    def _with_sizes(
+        self,
+        experiment: Experiment,
+        version: DatasetVersion,
+        plans: dict[str, CheckedPlan],
+        seed: int | None,
+        threads: int,
+    ) -> Experiment:
+        self.stdout.write(f"Choosing the sizes of {'; '.join(experiment.searched)}.")
+        line = ProgressLine(self.stderr)
+        try:
+            chosen = with_chosen_sizes(
+                experiment=experiment, version=version, planned=plans, seed=seed, threads=threads, progress=line.update
+            )
+        finally:
+            line.clear()
+        for name, runs, choice in chosen.choices:
+            self.stdout.write(size_sentence(name, runs, choice))
+        return chosen
 
     def _finish(self, run: EvaluationRun, run_workers: RunWorkers | None) -> None:
         try:

@@ -51,3 +51,5 @@ class Command(BaseCommand):
         model = trained.model
         result = "was reused" if trained.was_reused else f"was fitted in {model.fit_seconds:.2f} s"
         self.stdout.write(f"{model.label} on {model.version} {result}: model {model.digest}, recipe {model.recipe}.")
+        for comment in trained.comments:
+            self.stdout.write(comment)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
@@ -27,7 +28,6 @@ from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 
 SEED = 1
-PER_CONDITION = 30
 NEGATIVES = 1000  # where fewer items are unrated, all of them serve
 DEMO_EMAIL = "demo@parallax.example"
 HYPOTHESIS = """\
@@ -53,11 +53,17 @@ class Demo:
     # Limits of relevant and irrelevant test ratings; usage data have no irrelevant ones.
     relevant: float
     irrelevant: float
+    per_condition: int = 30
 
     @property
     def n(self) -> int:
         """Conditions."""
         return len(self.algorithms.split(","))
+
+    @property
+    def factors(self) -> str:
+        """Numbers of factors of its PureSVD models."""
+        return " and ".join(re.findall(r"puresvd:factors=(\d+)", self.algorithms))
 
     @property
     def hypothesis(self) -> str:
@@ -75,6 +81,10 @@ DEMOS = {
         DEMO_BOOKS_NAME, "demo-books", "books", "usage data", load_demo_books,
         "toppop,nncosngr,puresvd:factors=10,puresvd:factors=50,lsa", 1.0, 0.5,
     ),
+    "quick": Demo(
+        DEMO_NAME, "demo-quick", "films", "ratings", load_demo_dataset,
+        "toppop,puresvd:factors=10,lsa", 5.0, 1.0, per_condition=10,
+    ),
 }  # fmt: skip
 
 
@@ -85,15 +95,20 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument(
-            "--catalogue", choices=list(DEMOS), default="films",
+            "--catalogue", choices=["films", "books"], default="films",
             help="films with ratings, or books with usage data (default: films)",
         )  # fmt: skip
+        parser.add_argument(
+            "--quick", action="store_true", help="three algorithms and thirty participants on the films"
+        )
         parser.add_argument("--exit", action="store_true", help="stop when everything is ready")
 
     def handle(self, *args: Any, **options: Any) -> None:
         stop_on_signals()
         self.started = time.monotonic()
-        self.demo = DEMOS[options["catalogue"]]
+        if options["quick"] and options["catalogue"] != "films":
+            raise CommandError("The quick demo is on the films. Leave out --catalogue.")
+        self.demo = DEMOS["quick" if options["quick"] else options["catalogue"]]
         try:
             owner = self.first_account()
             with Children(host=options["host"], port=options["port"]) as children:
@@ -124,7 +139,7 @@ class Command(BaseCommand):
             file.write(password)
         return user
 
-    def main_job(self, url: str, owner: User) -> Path:
+    def main_job(self, url: str, owner: User) -> Report:
         """Run the stages that are not done yet; each is recognised by its results."""
         version = self.catalogue(owner)
         run_id = self.offline(version)
@@ -140,11 +155,11 @@ class Command(BaseCommand):
         return version
 
     def offline(self, version: DatasetVersion) -> int:
-        run = newest_succeeded_run(version)
+        run = newest_succeeded_run(version, n_algorithms=self.demo.n)
         if run is None:
             self.stdout.write(
-                f"  The demo has {version.n_items} {self.demo.items}: PureSVD runs with 10 and 50 factors instead of "
-                "50 and 300, and every other one serves as a negative where fewer than 1,000 are unrated."
+                f"  The demo has {version.n_items} {self.demo.items}: PureSVD runs with {self.demo.factors} factors "
+                "instead of 50 and 300, and every other one serves as a negative where fewer than 1,000 are unrated."
             )
             with self.step(
                 f"{number_word(self.demo.n).capitalize()} algorithms trained and measured offline on two workers"
@@ -154,7 +169,7 @@ class Command(BaseCommand):
                     reserve=0.15, protocol="one-plus-random", negatives=NEGATIVES, n=5, relevant=self.demo.relevant,
                     irrelevant=self.demo.irrelevant, seed=SEED, workers=2, stdout=self.stdout,
                 )  # fmt: skip
-            run = newest_succeeded_run(version)
+            run = newest_succeeded_run(version, n_algorithms=self.demo.n)
             if run is None:
                 raise CommandError("The offline evaluation ended without a result; its reason stands above.")
         return run.pk
@@ -165,7 +180,7 @@ class Command(BaseCommand):
             with self.step("Study from the template cremonesi-2011"):
                 call_command(
                     "create_study", self.demo.study, template="cremonesi-2011", dataset=self.demo.dataset, run=run_id,
-                    per_condition=PER_CONDITION, seed=SEED, owner=owner.email, stdout=self.stdout,
+                    per_condition=self.demo.per_condition, seed=SEED, owner=owner.email, stdout=self.stdout,
                 )  # fmt: skip
             study = Study.objects.get(slug=self.demo.study)
             change_design(study=study, actor=owner, settings={"hypothesis": self.demo.hypothesis})
@@ -178,30 +193,40 @@ class Command(BaseCommand):
         walked = Participant.objects.filter(
             study__slug=self.demo.study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED
         ).count()
-        if walked < PER_CONDITION * self.demo.n:
+        if walked < self.demo.per_condition * self.demo.n:
             with self.step("Simulated participants walk the study over HTTP"):
                 call_command(
-                    "simulate_participants", self.demo.study, per_condition=PER_CONDITION, seed=SEED, base_url=url,
-                    stdout=self.stdout,
+                    "simulate_participants", self.demo.study, per_condition=self.demo.per_condition, seed=SEED,
+                    base_url=url, stdout=self.stdout,
                 )  # fmt: skip
 
-    def report(self) -> Path:
-        folder = Path(settings.VAR_DIR) / f"{self.demo.study}-report"
-        if not (Report.objects.filter(study__slug=self.demo.study).exists() and (folder / "report.html").exists()):
+    def report(self) -> Report:
+        """The demo's report, which anyone may read on this site."""
+        folder = self.report_folder()
+        reports = Report.objects.filter(study__slug=self.demo.study, mode=Mode.SIMULATED)
+        if not (reports.exists() and (folder / "report.html").exists()):
             with self.step("Report: perceived against objective"):
-                call_command("report", self.demo.study, out=folder, stdout=self.stdout)
-        return folder / "report.html"
+                call_command("report", self.demo.study, out=folder, mode=Mode.SIMULATED.value, stdout=self.stdout)
+        report = reports.filter(is_sample=True).first()
+        if report is None:
+            with self.step("Sample report: its pages are drawn, and open to visitors"):
+                call_command("sample_report", self.demo.study, stdout=self.stdout)
+            report = reports.get(is_sample=True)
+        return report
 
-    def say_ready(self, url: str, owner: User, report: Path) -> None:
+    def report_folder(self) -> Path:
+        return Path(settings.VAR_DIR) / f"{self.demo.study}-report"
+
+    def say_ready(self, url: str, owner: User, report: Report) -> None:
         lines = [
             "",
             f"Parallax is ready at {url}  ({time.monotonic() - self.started:.0f} s)",
             "",
-            f"  reports         {url}reports/",
-            f"  report file     {report}",
-            f"  study           {url}studies/{self.demo.study}/",
-            f"  take part       {url}s/{self.demo.study}/",
+            f"  1. sample report   {url.rstrip('/')}{report.get_absolute_url()}",
+            f"  2. take part       {url}s/{self.demo.study}/",
+            f"  3. console         {url}studies/{self.demo.study}/",
             "",
+            f"The report is also in {self.report_folder() / 'report.html'}",
             f"The {self.demo.data} are synthetic and the participants simulated: the demo is no evidence about people.",
             "",
             f"Sign in at {url}account/sign-in/ as {owner.email}, {password_words(owner)}",

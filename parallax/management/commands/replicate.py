@@ -10,12 +10,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.package import write_report
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.management.arguments import at_least_one
 from evaluation.management.run_monitor import interrupt
-from parallax.replication import pages, site_server, stages
+from parallax.replication import assembly, pages, site_server, stages
 from parallax.replication.published import papers, published
 from studies.team.owners import owner_line, study_owner
 
@@ -101,18 +100,7 @@ class Command(BaseCommand):
             )
         with self.step("Build the report"):
             report = stages.report_of(study=study, owner=owner, tell=self.tell)
-        replication = pages.Replication(
-            paper=paper,
-            report=report,
-            names=stages.names_of(report, paper.algorithms),
-            novelty_r=stages.novelty_correlation(study),
-            facts={
-                **pages.dataset_facts(version),
-                "hidden": run.split.get("share", 0.0),
-                "factors": list(chosen.factors),
-                "walked": self.how(options),
-            },
-        )
+        replication = assembly.simulated(paper=paper, report=report, run=run, chosen=chosen, walked=self.how(options))
         self.write(replication, options["out"])
         self.stdout.write(
             "These participants are simulated: this shows how the study behaves and is no evidence about people.\n"
@@ -122,29 +110,16 @@ class Command(BaseCommand):
     def compare(self, options: dict[str, Any]) -> None:
         """Compare the answers of a finished study with the published ones."""
         paper, study = published(options["paper"]), stages.finished_study(options["study"])
-        names, split = stages.names_by_algorithm(study, paper), study.run.split
+        stages.names_by_algorithm(study, paper)  # refuses other studies before anything is computed
         with self.step("Build the report"):
             report = stages.report_of_study(study=study, tell=self.tell)
-        results = report.read_results()
-        replication = pages.Replication(
-            paper=paper,
-            report=report,
-            names=names,
-            novelty_r=stages.novelty_of_report(results),
-            facts={
-                **pages.dataset_facts(study.dataset_version),
-                "hidden": split["share"] if split["name"] == "probe" else None,
-                "factors": sorted(row.params["factors"] for row in results.conditions if row.algorithm == "puresvd"),
-            },
-        )
-        self.write(replication, options["out"])
+        self.write(assembly.answered(paper=paper, report=report, study=study), options["out"])
         self.stdout.write(f"Open {options['out'] / 'replication.html'}")
 
     def write(self, replication: pages.Replication, folder: Path) -> None:
         """Write the files and print the tables."""
         with self.step("Write files"):
-            write_report(report=replication.report, folder=folder / "report", progress=lambda words: None)
-            pages.write(replication, folder)
+            assembly.write_folder(replication, folder)
         self.stdout.write(f"\n{pages.printed(replication)}\n")
 
     def settings(self, options: dict[str, Any]) -> stages.Settings:

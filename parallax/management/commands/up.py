@@ -16,7 +16,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--workers", type=at_least_one, default=1, help="Celery workers to start")
+        parser.add_argument(
+            "--workers", type=at_least_one, default=1, help="Celery workers to start, besides the one for short jobs"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         stop_on_signals()

@@ -16,7 +16,8 @@ _TARGET = re.compile(r"^(.+?)\s*:\s*(\d{1,7})$")
 YES_NO = {"yes": True, "no": False}
 
 
-def _number(value: float) -> str:
+def percentage(value: float) -> str:
+    """Write a percentage with at most four decimals."""
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
@@ -47,7 +48,7 @@ def strata_as_text(rules: Sequence[Mapping[str, Any]], shares: Mapping[str, Mapp
             parts.append((rule.get("rest", "all others"), rule.get("rest", "all others")))
         else:
             parts = [(f"{low}-{high}", f"{low}-{high}") for low, high in rule["bands"]]
-        levels = [text + (f" {_number(own[name])}%" if name in own else "") for name, text in parts]
+        levels = [text + (f" {percentage(own[name])}%" if name in own else "") for name, text in parts]
         lines.append(f"{rule['question']}: {'; '.join(levels)}")
     return "\n".join(lines)
 
@@ -119,12 +120,13 @@ def quotas_as_text(quotas: Sequence[Mapping[str, Any]]) -> str:
     '105 women: gender = woman'
     """
     return "\n".join(
-        f"{quota['most']}{'' if quota['name'] == _tests(quota) else ' ' + quota['name']}: {_tests(quota)}"
+        f"{quota['most']}{'' if quota['name'] == tests_as_text(quota) else ' ' + quota['name']}: {tests_as_text(quota)}"
         for quota in quotas
     )
 
 
-def _tests(quota: Mapping[str, Any]) -> str:
+def tests_as_text(quota: Mapping[str, Any]) -> str:
+    """Write the tests of a quota, which are also its name if it has no other."""
     tests = []
     for test in quota["where"]:
         if "band" in test:
@@ -166,7 +168,7 @@ def quotas_from_text(text: str, yes_no: Collection[str] = ()) -> list[dict[str, 
                 f"it is {line!r}."
             )
         quota = {"most": int(match[1]), "where": where}
-        quotas.append({"name": match[2] or _tests(quota), **quota})
+        quotas.append({"name": match[2] or tests_as_text(quota), **quota})
     return quotas
 
 

@@ -7,8 +7,11 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 
 from core.errors import ParameterError
+from evaluation.forms.parameter_fields import entered
+from evaluation.forms.settings_text import COPY, is_changed
 from studies.allocation.assignment.methods import METHODS, method_from
 from studies.allocation.assignment.wording import (
     quotas_as_text,
@@ -17,6 +20,7 @@ from studies.allocation.assignment.wording import (
     strata_from_text,
     targets_from_text,
 )
+from studies.console.forms.group_tables import GroupRow, GroupTable, QuotaTable, StrataTable
 from studies.instrument.questionnaires.schema import YES_NO
 from studies.models import Study
 
@@ -26,6 +30,9 @@ METHOD_LABELS = {
     "least_filled": "Least filled condition",
     "simple": "Simple randomisation",
 }
+
+
+TABLES: dict[str, type[StrataTable | QuotaTable]] = {"strata": StrataTable, "quotas": QuotaTable}
 
 
 def _read(reader: Callable[..., Any], *arguments: Any) -> Any:
@@ -59,6 +66,7 @@ class AssignmentForm(forms.Form):
         help_text="For minimisation, from 0 to 1. At 1, only ties are random.",
     )
     strata = forms.CharField(
+        label="Strata as text",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=(
@@ -76,6 +84,7 @@ class AssignmentForm(forms.Form):
         ),
     )
     quotas = forms.CharField(
+        label="Quotas as text",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=(
@@ -84,6 +93,8 @@ class AssignmentForm(forms.Form):
         ),
     )
 
+    strata_shown = forms.CharField(required=False, widget=forms.HiddenInput)
+    quotas_shown = forms.CharField(required=False, widget=forms.HiddenInput)
     interviewers = forms.ChoiceField(
         choices=[
             ("crossed", "Crossed with conditions: every interviewer runs every condition"),
@@ -95,6 +106,7 @@ class AssignmentForm(forms.Form):
 
     def __init__(self, study: Study, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
         self.study = study
+        self.step = str(data.get("step") or "") if data else ""
         self.conditions = list(study.conditions.order_by("position"))
         self.yes_no = {q["key"] for q in study.questionnaire.get("about", ()) if q["kind"] == YES_NO}
         first = self.conditions[0].target if self.conditions else 30
@@ -110,7 +122,45 @@ class AssignmentForm(forms.Form):
             "quotas": quotas_as_text(study.settings.get("quotas") or ()),
         }
         own["interviewers"] = study.settings.get("interviewers", "crossed")
-        super().__init__(data, initial={**own, **(initial or {})})
+        texts = {name: own[name] for name in TABLES}
+        super().__init__(None if self.step else data, initial={**own, **(initial or {})})
+        about = [str(question["key"]) for question in study.questionnaire.get("about", ())]
+        self.tables = {name: self._table(name, about, data, str(texts[name])) for name in TABLES}
+
+    def _table(self, name: str, questions: list[str], data: Any, saved: str) -> GroupTable:
+        """Return a table from its posted rows, or from the text if that was changed by hand, and show both alike."""
+        kind = TABLES[name]
+        table = kind.posted(name, questions, data, step=self.step) if isinstance(data, QueryDict) else None
+        if data and (table is None or is_changed(data, name)):
+            saved, table = str(data.get(name) or ""), None
+        if table is None:
+            try:
+                return self._shown(name, kind.of(name, questions, kind.rows_of(saved, self.yes_no)), saved)
+            except ParameterError:  # the text field reports it
+                return self._shown(name, kind.of(name, questions, []), saved)
+        return self._shown(name, table, table.text())
+
+    def _shown(self, name: str, table: GroupTable, text: str) -> GroupTable:
+        shown: Any = self.initial
+        if self.is_bound:
+            self.data = shown = self.data.copy()  # type: ignore[attr-defined]
+        shown[name], shown[f"{name}{COPY}"] = text, table.text()
+        return table
+
+    def keep_entered(self, data: Any) -> None:
+        """After a step, show everything else as it was entered, unchecked."""
+        if self.step:
+            initial = {name: self.initial[name] for table in TABLES for name in (table, f"{table}{COPY}")}
+            self.initial = {**self.initial, **entered(self, data), **initial}
+
+    @property
+    def nested_forms(self) -> list[GroupRow]:
+        """The rows of the tables."""
+        return [row for table in self.tables.values() for row in table.forms]
+
+    def is_valid(self) -> bool:
+        """Return whether the fields and the rows of the tables are valid."""
+        return super().is_valid() and all(row.is_valid() for row in self.nested_forms if row.is_bound)
 
     def clean_targets(self) -> dict[int, int]:
         """Read the targets, by the condition's position."""
@@ -126,11 +176,19 @@ class AssignmentForm(forms.Form):
 
     def clean_strata(self) -> tuple[list[dict[str, Any]], dict[str, dict[str, float]]]:
         """Read the rules and the expected shares."""
+        if self._has_bad_rows("strata"):
+            return [], {}
         return _read(strata_from_text, self.cleaned_data["strata"], self.yes_no)  # type: ignore[no-any-return]
 
     def clean_quotas(self) -> list[dict[str, Any]]:
         """Read the quotas."""
+        if self._has_bad_rows("quotas"):
+            return []
         return _read(quotas_from_text, self.cleaned_data["quotas"], self.yes_no)  # type: ignore[no-any-return]
+
+    def _has_bad_rows(self, name: str) -> bool:
+        """Whether rows of a table are invalid; they report it themselves, so their text is not read."""
+        return any(row.is_bound and not row.is_valid() for row in self.tables[name].forms)
 
     def assignment_settings(self) -> dict[str, Any]:
         """The cleaned values as settings of a study."""

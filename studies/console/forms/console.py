@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 
 from evaluation.models import EvaluationRun
+from evaluation.reported_kinds import tested_kinds
 from evaluation.selectors.results import is_pooled
 from studies.console.forms.assignment import AssignmentForm
 from studies.console.forms.contrast import PrimaryTestFields
@@ -23,7 +23,7 @@ from studies.console.forms.texts import (
     written_texts,
 )
 from studies.design.narrative.plan import metric_label, perceived_labels
-from studies.design.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, METRICS, load_preset, preset_keys
+from studies.design.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, load_preset, preset_keys
 from studies.design.selectors.planning import MEDIUM
 from studies.design.selectors.texts import (
     interface_languages,
@@ -36,8 +36,20 @@ from studies.design.services.design import age_limits
 from studies.design.services.texts import CHANGEABLE_TEXTS
 from studies.enums import Role
 from studies.instrument.flags import FEWEST_IN_ONE_DIRECTION, thresholds_from
-from studies.instrument.measures import RATING_HIGH, RATING_LOW
 from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.known_items import (
+    FIVE_STARS,
+    HALF_STARS,
+    LIKES,
+    MOST,
+    MOST_ASKED,
+    SCALE,
+    SCALES,
+    SEVEN_POINTS,
+    TEN_POINTS,
+    elicitation_scale,
+    items_asked,
+)
 from studies.models import Condition, Study
 from studies.recruitment.selectors.recruitment import is_nested
 from studies.team.selectors.studies import runs_to_study
@@ -48,10 +60,19 @@ ORDER_LABELS = {
     "popularity": "Most rated first",
     "title": "By title",
     "strata": "Mixed evenly from well known to little known, at random for each participant",
+    "entropy0": "Most informative first: entropy of ratings with missing ones (entropy0), the same for everyone",
+    "pop-entropy": "Most informative first: log popularity × entropy of ratings, the same for everyone",
 }
 ELICITATION_LABELS = {
-    STARS: "Rate them with stars",
+    STARS: "Rate them",
     CHOICE: "Choose them",
+}
+SCALE_LABELS = {
+    FIVE_STARS.key: "1 to 5, stars",
+    HALF_STARS.key: "0.5 to 5, stars in half steps",
+    SEVEN_POINTS.key: "1 to 7, numbers",
+    TEN_POINTS.key: "1 to 10, numbers",
+    LIKES.key: "Dislike or like",
 }
 PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
 ASSIGNMENT = "Assignment to conditions"
@@ -59,9 +80,10 @@ PLAN = "Plan of the analysis"
 TEXTS = "Texts"
 
 
-def metric_keys(profile_lengths: Sequence[int]) -> list[str]:
+def metric_keys(run: EvaluationRun) -> list[str]:
     """The offline metrics that a plan can name: on whole profiles, and on each short one that the run measured."""
-    return [f"{kind}@profile{length}" if length else kind for length in (0, *profile_lengths) for kind in METRICS]
+    kinds = tested_kinds(run.protocol)
+    return [f"{kind}@profile{length}" if length else kind for length in (0, *run.profile_lengths) for kind in kinds]
 
 
 class _RunChoice(forms.ModelChoiceField[EvaluationRun]):
@@ -91,20 +113,31 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     """What can be set of a draft."""
 
     title = forms.CharField(max_length=200)
-    ratings_asked = forms.IntegerField(label="Known items to rate or choose", min_value=1, max_value=50)
+    ratings_asked = forms.IntegerField(label="Known items to rate or choose", min_value=1, max_value=MOST_ASKED)
+    ratings_most = forms.IntegerField(
+        label="Known items at most",
+        min_value=1,
+        max_value=MOST_ASKED,
+        help_text="With the same number participants give exactly so many. With a higher one they can continue after "
+        "the number above and go on up to this one.",
+    )
+    elicitation_scale = forms.ChoiceField(
+        label="Scale of their ratings",
+        choices=list(SCALE_LABELS.items()),
+        help_text="Of items that participants know. Each rating is mapped linearly to the scale of the dataset, end "
+        "point to end point. Recommendations are always rated from 1 to 5.",
+    )
     list_length = forms.IntegerField(label="Recommendations", min_value=1, max_value=20)
     elicitation = forms.ChoiceField(
         label="What participants do with items they know",
         choices=list(ELICITATION_LABELS.items()),
         help_text="Choosing is for usage data: a chosen item enters the profile as used, and has no rating.",
     )
-    taken_from = forms.IntegerField(
-        label="Taken from, stars",
-        min_value=RATING_LOW,
-        max_value=RATING_HIGH,
-        help_text="The dataset holds usage data. Items rated this high or higher enter the profile as taken; items "
-        "rated lower stay out of it, and are not recommended either. Without a taken item the list is filled by "
-        "popularity.",
+    taken_from = forms.FloatField(
+        label="Taken from",
+        help_text="A rating on the scale above. The dataset holds usage data. Items rated this high or higher enter "
+        "the profile as taken; items rated lower stay out of it, and are not recommended either. Without a taken item "
+        "the list is filled by popularity.",
     )
     item_order = forms.ChoiceField(
         label="Order in which items are first shown", choices=[(key, ORDER_LABELS[key]) for key in ITEM_ORDERS]
@@ -179,8 +212,8 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         (
             "The study",
             (
-                *("title", ELICITATION, SETTING, "ratings_asked", "list_length", "item_order", "idle_minutes"),
-                *("youngest", "oldest"),
+                *("title", ELICITATION, SCALE, SETTING, "ratings_asked", MOST, "list_length", "item_order"),
+                *("idle_minutes", "youngest", "oldest"),
             ),
         ),
         (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
@@ -206,6 +239,8 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
             "effect": study.settings.get("effect", MEDIUM),
             "hypothesis": study.settings.get("hypothesis", ""),
             ELICITATION: elicitation_of(study.settings),
+            SCALE: elicitation_scale(study.settings).key,
+            MOST: items_asked(study.settings).most,
             SETTING: taken_from({**study.settings, ELICITATION: STARS}),
         }
         self.thresholds = thresholds_from(study.settings)
@@ -237,13 +272,17 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         labels = perceived_labels(questionnaire_from(study.questionnaire))
         self.fields["perceived"].choices = list(labels.items())  # type: ignore[attr-defined]
         objective = study.settings["primary"]["objective"]
-        keys = [*metric_keys(study.run.profile_lengths), objective]
+        keys = [*metric_keys(study.run), objective]
         self.fields["objective"].choices = [(key, metric_label(key, study.run.n)) for key in dict.fromkeys(keys)]  # type: ignore[attr-defined]
+        self.keep_entered(data)
 
     @property
     def sections(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields in groups, as the page shows them; the texts of each language follow the last."""
-        return [(title, [self[name] for name in names if name in self.fields]) for title, names in self.SECTIONS]
+        return [
+            (title, [self[name] for name in names if name in self.fields and not self[name].is_hidden])
+            for title, names in self.SECTIONS
+        ]
 
     @property
     def text_groups(self) -> list[tuple[str, list[forms.BoundField]]]:
@@ -262,9 +301,16 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     def clean(self) -> dict[str, Any] | None:
         """Require the texts of each offered language that was complete before; the launch requires the others."""
         cleaned = super().clean()
-        if self._chooses:  # the threshold of stars is not shown
-            self.errors.pop(SETTING, None)
-            self.cleaned_data.pop(SETTING, None)
+        if self._chooses:  # nothing is rated
+            for name in (SETTING, SCALE):
+                self.errors.pop(name, None)
+                self.cleaned_data.pop(name, None)
+        fewest, most = self.cleaned_data.get("ratings_asked"), self.cleaned_data.get(MOST)
+        if fewest and most and most < fewest:
+            self.add_error(MOST, f"At least {fewest}, the number above. Equal numbers ask for exactly so many.")
+        scale = SCALES.get(self.cleaned_data.get(SCALE, ""), FIVE_STARS).scale
+        if SETTING in self.cleaned_data and not scale.holds(self.cleaned_data[SETTING]):
+            self.add_error(SETTING, f"A rating {scale.words()}.")
         complete = [code for code in self.cleaned_data.get("languages", ()) if code not in self.translating]
         for key in missing_texts(self.cleaned_data, complete, CHANGEABLE_TEXTS):
             self.add_error(key, "Required in every language the study is offered in.")
@@ -275,10 +321,17 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         return bool(self.cleaned_data.get(ELICITATION) == CHOICE)
 
     def _elicitation(self) -> dict[str, Any]:
-        """The elicitation where it is another than the study's, and the threshold of stars."""
-        changed = self.cleaned_data[ELICITATION]
-        threshold = {SETTING: self.cleaned_data[SETTING]} if SETTING in self.cleaned_data else {}
-        return threshold if changed == elicitation_of(self.study.settings) else {**threshold, ELICITATION: changed}
+        """The elicitation where it is another than the study's, with the scale and the threshold of ratings."""
+        cleaned = self.cleaned_data
+        changed: dict[str, Any] = {MOST: cleaned[MOST]}
+        if cleaned[ELICITATION] != elicitation_of(self.study.settings):
+            changed[ELICITATION] = cleaned[ELICITATION]
+        if SCALE in cleaned:
+            changed[SCALE] = cleaned[SCALE]
+        if SETTING in cleaned:
+            whole = cleaned[SETTING].is_integer()
+            changed[SETTING] = int(cleaned[SETTING]) if whole else cleaned[SETTING]
+        return changed
 
     def _quality(self) -> dict[str, float]:
         cleaned = self.cleaned_data

@@ -8,15 +8,15 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.simulation.services.condition_lists import ANY, RESERVED
 from studies.usage_data import USED
 
-POINTS = ("1", "2", "3", "4", "5")
 MOST_RATED = 50
 
 
 class ProfileForm(forms.Form):
-    """Ratings as parameters of their own: ``r12=4`` is 4 stars for the item of index 12.
+    """Ratings as parameters of their own: ``r12=4`` is the fourth point of the scale for the item of index 12.
 
     With `chooses` items are chosen and not rated, by ``r12=1``.
     `rated` has the valid ratings, even if another parameter is invalid.
@@ -28,16 +28,24 @@ class ProfileForm(forms.Form):
     draw = forms.ChoiceField(choices=[(RESERVED, "A reserved user"), (ANY, "Any user")], required=False)
     number = forms.IntegerField(required=False, min_value=0, max_value=1_000_000)
 
-    def __init__(self, data: QueryDict, *, n_items: int, chooses: bool = False) -> None:
+    def __init__(
+        self, data: QueryDict, *, n_items: int, chooses: bool = False, elicitation: ElicitationScale = FIVE_STARS
+    ) -> None:
         super().__init__(data)
         self.is_usage = chooses
-        self.points = (str(USED),) if chooses else POINTS
+        self.elicitation = elicitation
+        self.points = (str(USED),) if chooses else tuple(map(str, elicitation.points))
         if chooses:
             self.fields["q"].label = "Find something to choose"
         self.asked = data
         self.n_items = n_items
         self.rated: dict[int, int] = {}
         self.fields["q"].widget.attrs |= {"type": "search", "autocomplete": "off", "aria-controls": "found"}
+
+    @property
+    def marks(self) -> list[tuple[str, float]]:
+        """The points with their values, where a list shows them instead of stars."""
+        return [] if self.elicitation == FIVE_STARS else [(p, self.elicitation.value(int(p))) for p in self.points]
 
     def clean(self) -> dict[str, Any]:
         """Read the ratings out of the address."""

@@ -16,7 +16,6 @@ RELATION_LABELS = {
     "below": "is below", "at_most": "is at most", "above": "is above", "at_least": "is at least",
     "answered": "is answered (yes or no)",
 }  # fmt: skip
-SPARE_LINES = 3
 LONGEST_WORDING = 2000
 
 
@@ -28,16 +27,17 @@ def words_field(label: str, *, required: bool = False, **facts: Any) -> forms.Ch
 class LineForm(forms.Form):
     """One line of a list: a choice, or a row of a matrix; empty lines are ignored."""
 
-    key = forms.CharField(required=False, max_length=60)
+    key = forms.CharField(required=False, max_length=60, label="Key")
     mark = forms.BooleanField(required=False)
 
     def __init__(self, languages: Sequence[str], mark: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.languages = languages
         self.fields["mark"].label = mark
+        if not mark:
+            self.fields["mark"].widget = forms.HiddenInput()
         for language in languages:
-            name = language_name(language)
-            self.fields[f"text_{language}"] = words_field(f"Wording in {name}")
+            self.fields[f"text_{language}"] = words_field(language_name(language))
         self.order_fields(["key", *(f"text_{language}" for language in languages), "mark"])
 
     def parsed(self) -> tuple[str, dict[str, str], bool] | None:

@@ -7,8 +7,9 @@ from typing import Any
 
 from django import forms
 
-from studies.design.presets.blocks import block_keys, load_block
+from studies.design.presets.blocks import block_keys
 from studies.design.selectors.texts import language_name
+from studies.instrument.questionnaires.document import LONGEST_DOCUMENT
 from studies.instrument.questionnaires.questions import (
     ATTENTION,
     CHOICE,
@@ -48,6 +49,11 @@ class ScaleForm(forms.Form):
     least_answered = forms.IntegerField(
         label="Minimum share answered (percent)", min_value=1, max_value=100, initial=50
     )
+    lowest = forms.FloatField(required=False, label="Lowest score")
+    highest = forms.FloatField(
+        required=False, label="Highest score",
+        help_text="Such as 0 and 100. If both are empty, the score has the range of the answers.",
+    )  # fmt: skip
 
     def __init__(self, languages: Sequence[str], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -60,7 +66,9 @@ class ScaleForm(forms.Form):
         """The scale as a document."""
         cleaned = self.cleaned_data
         names = {language: cleaned[f"name_{language}"] for language in self.languages}
-        return {"key": cleaned["key"], "name": names, "least_answered": cleaned["least_answered"] / 100}
+        scale = {"key": cleaned["key"], "name": names, "least_answered": cleaned["least_answered"] / 100}
+        ends = [cleaned["lowest"], cleaned["highest"]]
+        return scale if ends == [None, None] else {**scale, "score_range": ends}
 
 
 class AttentionForm(forms.Form):
@@ -75,15 +83,39 @@ class AttentionForm(forms.Form):
 class BlockForm(forms.Form):
     """A predefined block to add."""
 
-    name = forms.ChoiceField(label="Block of questions")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        choices = [(key, f"{load_block(key).title}: {load_block(key).description}") for key in block_keys()]
-        self.fields["name"].choices = choices  # type: ignore[attr-defined]
+    name = forms.ChoiceField(choices=lambda: [(key, key) for key in block_keys()])
 
 
 class ImportForm(forms.Form):
-    """A YAML document to read."""
+    """A YAML document: a file, or its text as it was checked. `base` is the digest of the questionnaire then."""
 
-    file = forms.FileField(label="YAML document")
+    file = forms.FileField(required=False, label="YAML file")
+    document = forms.CharField(
+        required=False, strip=False, label="Document",
+        widget=forms.Textarea(attrs={"class": "document", "spellcheck": "false"}),
+    )  # fmt: skip
+    base = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def clean(self) -> dict[str, Any]:
+        """Put the text of the file, if there is one, in the place of the document."""
+        cleaned = super().clean() or self.cleaned_data
+        file = cleaned.get("file")
+        if file is not None:
+            cleaned["document"] = self._text_of(file)
+        text = str(cleaned.get("document") or "").replace("\r\n", "\n")
+        if len(text) > LONGEST_DOCUMENT:
+            self.add_error("document", f"The document has more than {LONGEST_DOCUMENT:,} characters.")
+        if not text.strip() and not self.errors:
+            self.add_error("file", "Choose a YAML file, or paste a document.")
+        cleaned["document"] = text
+        return cleaned
+
+    def _text_of(self, file: Any) -> str:
+        if file.size > 4 * LONGEST_DOCUMENT:
+            self.add_error("file", f"A questionnaire has at most {LONGEST_DOCUMENT:,} characters. Choose another file.")
+            return ""
+        try:
+            return str(file.read().decode("utf-8"))
+        except UnicodeDecodeError:
+            self.add_error("file", "The file is not in UTF-8. Save it as UTF-8 and choose it again.")
+            return ""

@@ -6,14 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
-from studies.console.forms.question_lines import (
-    SPARE_LINES,
-    ConditionForm,
-    LineForm,
-    initial_line,
-    words_field,
-)
+from studies.console.forms.question_lines import ConditionForm, LineForm, initial_line, words_field
+from studies.console.forms.row_lists import EMPTY, RowList, fill, row_numbers
 from studies.design.selectors.texts import language_name
 from studies.instrument.flow import WATCHED
 from studies.instrument.questionnaires.conditions import as_alternatives, from_alternatives
@@ -65,22 +61,39 @@ class QuestionForm(forms.Form):
         *,
         consumed: str,
         stored: Mapping[str, Any] | None = None,
+        drafted: QueryDict | None = None,
     ) -> None:
-        """`consumed` is the study's past participle: the wording of a question may depend on it."""
+        """`consumed` is the study's past participle: the wording of a question may depend on it.
+
+        `drafted` is posted data that is shown and neither validated nor saved.
+        """
+        self.drafted = drafted
         self.consumed = consumed
         self.kind, self.languages, self.block = kind, list(languages), block
         self.stored = dict(stored or {})
-        fields = OF_KIND[kind]
-        own = self.stored
-        initial: dict[str, Any] = {name: own[name] for name in self.base_fields if name in own}
+        initial: dict[str, Any] = {name: self.stored[name] for name in self.base_fields if name in self.stored}
         super().__init__(data, initial=initial)
+        self._keep_fields(questionnaire)
+        for language in self.languages:
+            self._add_words(language, OF_KIND[kind])
+        self._add_rows()
+        self.earlier = earlier_questions(questionnaire, block, str(self.stored.get("key", "")))
+        question = self._stored_question(questionnaire, block)
+        self.condition = question.shown_if if question else None
+        self.conditions = self._conditions()
+        if drafted is not None:
+            for part in self.parts:
+                fill(part, drafted)
+
+    def _keep_fields(self, questionnaire: Questionnaire) -> None:
+        """Remove the fields that a question of this kind does not have, and label the others."""
         for name in ("minimum", "maximum", "step", "decimals", "max_length", "random_order", "scale", "reversed",
                      "expects"):  # fmt: skip
-            if name not in fields:
+            if name not in OF_KIND[self.kind]:
                 del self.fields[name]
-        if kind == ATTENTION or is_measured(block, str(own.get("key", ""))):
+        if self.kind == ATTENTION or is_measured(self.block, str(self.stored.get("key", ""))):
             del self.fields["identifies"]
-        low, high = self.LIMITS.get(kind, ("Lowest point", "Highest point"))
+        low, high = self.LIMITS.get(self.kind, ("Lowest point", "Highest point"))
         if "minimum" in self.fields:
             self.fields["minimum"].label, self.fields["maximum"].label = low, high
             for name in ("minimum", "maximum", "step"):
@@ -89,24 +102,17 @@ class QuestionForm(forms.Form):
         if "scale" in self.fields:
             scales = [(scale.key, f"{next(iter(scale.name.values()))} ({scale.key})") for scale in questionnaire.scales]
             self.fields["scale"].choices = [("", "none"), *scales]  # type: ignore[attr-defined]
-        for language in self.languages:
-            self._add_words(language, fields)
-        mark = "Reversed" if kind == MATRIX else "Goes with no other"
-        lines = own.get("rows" if kind == MATRIX else "choices") or []
+
+    def _add_rows(self) -> None:
+        """Add the choices, or the rows and the choices of a matrix."""
+        kind, own, fields = self.kind, self.stored, OF_KIND[self.kind]
+        self.mark = "Reversed" if kind == MATRIX else "Goes with no other" if kind == MULTIPLE else ""
         self.has_lines = "rows" in fields or "choices" in fields
         self.has_rows_and_choices = kind == MATRIX
-        self.lines = self._lines("line", lines, mark, data)
-        self.choices_of_matrix = self._lines("cell", own.get("choices") or [], "", data) if kind == MATRIX else []
-        earlier = earlier_questions(questionnaire, block, str(own.get("key", "")))
-        question = self._stored_question(questionnaire, block)
-        self.condition = question.shown_if if question else None
-        alternatives = as_alternatives(self.condition) if self.condition is not None else ()
-        self.is_too_deep = alternatives is None
-        self.conditions = [
-            ConditionForm(earlier, data, prefix=f"if{number}", initial=line)
-            for number, line in enumerate([*map(initial_line, alternatives or ()), *([None] * SPARE_LINES)])
-            if earlier
-        ]
+        fewest = 2 if self.has_lines and kind != ATTENTION else 0
+        entries = own.get("rows" if kind == MATRIX else "choices") or []
+        self.lines = self._lines("line", entries, self.mark, fewest) if self.has_lines else []
+        self.choices_of_matrix = self._lines("cell", own.get("choices") or [], "", 0) if kind == MATRIX else []
 
     def _stored_question(self, questionnaire: Questionnaire, block: str) -> Question | None:
         key = self.stored.get("key")
@@ -152,11 +158,37 @@ class QuestionForm(forms.Form):
                 is_required=True,
             )  # fmt: skip
 
-    def _lines(self, prefix: str, entries: Sequence[Mapping[str, Any]], mark: str, data: Any) -> list[LineForm]:
-        if not self.has_lines:
-            return []
+    def _numbers(self, prefix: str, n_stored: int) -> Sequence[int]:
+        posted = self.drafted if self.drafted is not None else self.data if self.is_bound else None
+        return range(n_stored) if posted is None else row_numbers(posted, prefix)
+
+    def _conditions(self) -> list[ConditionForm]:
+        alternatives = as_alternatives(self.condition) if self.condition is not None else ()
+        self.is_too_deep = alternatives is None
+        stored = [initial_line(line) for line in alternatives or ()]
+        return [
+            ConditionForm(
+                self.earlier,
+                self.data if self.is_bound else None,
+                prefix=f"if{number}",
+                initial=stored[number] if number < len(stored) else None,
+            )
+            for number in self._numbers("if", len(stored))
+            if self.earlier
+        ]
+
+    @property
+    def empty_condition(self) -> ConditionForm:
+        """The comparison that the page's script copies."""
+        return ConditionForm(self.earlier, prefix=f"if{EMPTY}")
+
+    def empty_line(self, prefix: str, mark: str) -> LineForm:
+        """The row of a list that the page's script copies."""
+        return LineForm(self.languages, mark, prefix=f"{prefix}{EMPTY}")
+
+    def _lines(self, prefix: str, entries: Sequence[Mapping[str, Any]], mark: str, fewest: int) -> list[LineForm]:
         forms_ = []
-        for number in range(len(entries) + SPARE_LINES):
+        for number in self._numbers(prefix, max(fewest, len(entries))):
             initial: dict[str, Any] = {}
             if number < len(entries):
                 entry = entries[number]
@@ -166,13 +198,35 @@ class QuestionForm(forms.Form):
                     "mark": entry.get("reversed", entry.get("exclusive", False)),
                     **{f"text_{language}": text for language, text in words.items()},
                 }
+            data = self.data if self.is_bound else None
             forms_.append(LineForm(self.languages, mark, data, prefix=f"{prefix}{number}", initial=initial))
         return forms_
 
+    @property
+    def row_lists(self) -> list[RowList]:
+        """The lists of the form: choices or rows, and comparisons."""
+        noun = "row" if self.has_rows_and_choices else "choice"
+        lists = [RowList("line", f"{noun.title()}s", noun, self.lines, self.empty_line("line", self.mark))]
+        if self.has_rows_and_choices:
+            title = "Choices, instead of scale points"
+            lists.append(RowList("cell", title, "choice", self.choices_of_matrix, self.empty_line("cell", "")))
+        return lists if self.has_lines else []
+
+    @property
+    def condition_list(self) -> RowList | None:
+        """The comparisons of the condition; None if there is no earlier question."""
+        if not self.earlier:
+            return None
+        return RowList("if", "Shown if", "comparison", self.conditions, self.empty_condition)
+
     def is_valid(self) -> bool:
         """Whether every field of the form and its lines is valid."""
-        parts = [*self.lines, *self.choices_of_matrix, *self.conditions]
-        return all([super().is_valid(), *(part.is_valid() for part in parts)])
+        return all([super().is_valid(), *(part.is_valid() for part in self.parts[1:])])
+
+    @property
+    def parts(self) -> list[forms.Form]:
+        """The form itself, then its rows."""
+        return [self, *self.lines, *self.choices_of_matrix, *self.conditions]
 
     @property
     def languages_side_by_side(self) -> list[tuple[str, list[forms.BoundField]]]:

@@ -9,10 +9,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from studies.design.selectors.texts import languages_of
-from studies.enums import Entrance, StudyStatus
+from studies.enums import Entrance, ProofOfWork, StudyStatus, WithoutScript
 from studies.models import Study
 from studies.participation.services.entry_limits import MOST_PER_NETWORK
-from studies.participation.services.interviews import LONGEST_NOTE
 from studies.recruitment.panels import exits
 from studies.recruitment.panels.lists import MOST_ENTRIES
 from studies.recruitment.panels.registry import KEYS, NAMES
@@ -30,6 +29,7 @@ ENTRANCE_LABELS = {
     Entrance.OPEN: "Anyone with the study's link",
     Entrance.PERSONAL: "Only by personal links",
     Entrance.GUEST: "Only ids on the guest list",
+    Entrance.PANEL_ID: "Only with a panel id, once each",
 }
 
 
@@ -145,8 +145,24 @@ class LimitsForm(forms.Form):
         label="Pause the study at this number in ten minutes", required=False, min_value=1, max_value=MOST_ENTERING
     )
 
+    proof_of_work = forms.ChoiceField(
+        label="Proof of work before entry",
+        choices=ProofOfWork.choices,
+        help_text="Browsers solve it in a second while the consent text is read. Unsolved entries take no slot.",
+    )
+    without_script = forms.ChoiceField(
+        label="In browsers without JavaScript",
+        choices=WithoutScript.choices,
+        help_text="Open to at most one in six of the participants per network above.",
+    )
+
     def __init__(self, recruiting: HowRecruited, pause_default: int, data: Any = None) -> None:
-        initial = {"most_per_network": recruiting.most_per_network, "pause_at": recruiting.pause_at}
+        initial = {
+            "most_per_network": recruiting.most_per_network,
+            "pause_at": recruiting.pause_at,
+            "proof_of_work": recruiting.proof_of_work,
+            "without_script": recruiting.without_script,
+        }
         super().__init__(data, initial=initial)
         self.fields["most_per_network"].help_text = (
             f"A university or company often has one network address for everyone. Raise it before a whole lecture "
@@ -239,15 +255,3 @@ class SubmissionsForm(forms.Form):
     def column_names(self) -> Mapping[str, str]:
         """The column names entered."""
         return {name: self.cleaned_data[name] for name in self.COLUMNS}
-
-
-class InterviewForm(forms.Form):
-    """An interviewer's notes before a session."""
-
-    place = forms.CharField(required=False, max_length=LONGEST_NOTE, help_text="For example: university, room 12.")
-    label = forms.CharField(
-        label="Label of the interviewee",
-        required=False,
-        max_length=LONGEST_NOTE,
-        help_text="Your own label for this session. No name is needed.",
-    )

@@ -11,27 +11,33 @@ from django.core.files.storage import default_storage
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from charting.theme import both_modes
 from core.errors import ParallaxError
+from studies.allocation.selectors import allocations
 from studies.console.forms.data import ExportForm, ReasonForm, RetentionForm, WithdrawalForm
 from studies.console.views.outcomes import perform
+from studies.console.views.workspace import DATA, study_page
 from studies.data.exports import FORMATS, Options
 from studies.data.selectors.personal_data import personal_data_of
 from studies.data.services import exports
 from studies.data.services.retention import set_retention
-from studies.enums import ExportStatus, Mode
+from studies.enums import ExportStatus, Mode, StudyStatus
 from studies.instrument.flags import thresholds_from
-from studies.models import ExportJob, Participant
+from studies.models import ExportJob, Participant, Study
 from studies.monitoring.charts import consort_diagram
-from studies.monitoring.selectors import monitor, participants, quality
+from studies.monitoring.selectors import live, monitor, participants, quality
 from studies.monitoring.selectors.consort import consort_of
+from studies.monitoring.selectors.estimate import NAMES as STEP_TITLES
 from studies.monitoring.selectors.outcomes import are_outcomes_open, are_outcomes_shut, outcomes_of
+from studies.monitoring.selectors.page_times import are_peoples, step_times_lately
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
 from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
+from studies.plans import REFILL
 from studies.team.permissions import OWNERS, READERS, Seat, StudyView, seated
 
 PARTICIPANTS_PER_PAGE = 100
@@ -67,7 +73,7 @@ def study_export(request: HttpRequest, seat: Seat, kind: str = "") -> HttpRespon
         return _sent(exports.archive_of(**facts), exports.archive_name(seat.study, kind, options))  # type: ignore[arg-type]
     except ParallaxError as refusal:
         messages.error(request, str(refusal))
-        return redirect("studies:detail", slug=seat.study.slug)
+        return redirect("studies:quality", slug=seat.study.slug)
 
 
 @require_safe
@@ -84,10 +90,48 @@ def export_file(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
     return _sent(default_storage.open(job.file), exports.archive_name(seat.study, job.kind, options))
 
 
+def _monitored(study: Study) -> list[dict[str, Any]]:
+    """The incoming data by mode, without those nobody has entered: newest answers, strata, quotas, times by step."""
+    shown = []
+    conditions = list(study.conditions.order_by("position"))
+    for mode in monitor.modes_of(study):
+        times = step_times_lately(study, mode)
+        shown.append(
+            {
+                "mode": mode,
+                "has_entered": study.participants.filter(mode=mode).exists(),
+                "refills": mode == Mode.LIVE and bool(study.settings.get(REFILL)),
+                "counts": monitor.counts_by_condition(study, mode),
+                "quotas": allocations.quota_counts(study) if mode == Mode.LIVE else (),
+                "strata": live.stratum_lines(study, mode, conditions),
+                "answers": live.newest_answers(study, mode),
+                "is_blinded": live.is_blinded(study, mode),
+                "times": [(STEP_TITLES[step_time.step], step_time) for step_time in times],
+                "has_times": any(step_time.n for step_time in times),
+                "are_times_of_people": are_peoples(mode),
+            }
+        )
+    return shown
+
+
+@require_safe
+@seated(READERS)
+def study_data_live(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The incoming data alone, for the page to refresh itself; opened directly, it redirects to the whole page."""
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(f"{reverse('studies:quality', args=[seat.study.slug])}#incoming")
+    context = {
+        "study": seat.study,
+        "monitored": _monitored(seat.study),
+        "is_recruiting": seat.study.status == StudyStatus.LIVE,
+    }
+    return render(request, "console/studies/_data_live.html", context)
+
+
 @require_safe
 @seated(READERS)
 def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Flags, exclusions, the flow, and the outcomes where they are open."""
+    """Incoming data, flags, exclusions, the flow, exports, and the outcomes where they are open."""
     study = seat.study
     modes = [mode for mode in monitor.modes_of(study) if mode != Mode.PREVIEW]
     flows = []
@@ -96,8 +140,8 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
         flows.append((mode, flow, both_modes(consort_diagram(flow, badge=BADGES[Mode(mode)])), f"consort-{mode}"))
     is_open = are_outcomes_open(study)
     context = {
-        "study": study,
-        "seat": seat,
+        "monitored": _monitored(study),
+        "is_recruiting": study.status == StudyStatus.LIVE,
         "reviewed": quality.reviewed(study, modes),
         "counts": [(mode, quality.flag_counts(study, [mode])) for mode in modes],
         "thresholds": (thresholds := thresholds_from(study.settings)),
@@ -110,9 +154,8 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
         "outcomes": outcomes_of(study) if is_open else (),
         "jobs": study.export_jobs.select_related("requested_by")[:10],
         "export_form": ExportForm(is_owner=seat.is_owner),
-        "retention_form": RetentionForm(study),
     }
-    return render(request, "console/studies/quality.html", context)
+    return study_page(request, seat, "console/studies/quality.html", context, tab=DATA)
 
 
 def _back(request: HttpRequest, seat: Seat, success: str, act: Any, **facts: Any) -> HttpResponse:
@@ -150,8 +193,8 @@ def participant_list(request: HttpRequest, seat: Seat) -> HttpResponse:
         request.GET.get("page")
     )
     lines = participants.participant_lines(seat.study, list(page.object_list))
-    context = {"study": seat.study, "page": page, "lines": lines, "sought": sought}
-    return render(request, "console/studies/participants.html", context)
+    context = {"page": page, "lines": lines, "sought": sought}
+    return study_page(request, seat, "console/studies/participants.html", context, tab=DATA)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -159,7 +202,7 @@ def participant_list(request: HttpRequest, seat: Seat) -> HttpResponse:
 def participant_withdraw(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Find a participant who asked to be erased, show what would go, and withdraw them once that is confirmed."""
     form = WithdrawalForm(request.POST or None)
-    context: dict[str, Any] = {"study": seat.study, "form": form}
+    context: dict[str, Any] = {"form": form}
     if request.method == "POST" and form.is_valid():
         try:
             participant = participant_known_as(study=seat.study, known_as=form.cleaned_data["known_as"])
@@ -171,7 +214,7 @@ def participant_withdraw(request: HttpRequest, seat: Seat) -> HttpResponse:
             form.add_error(None, str(refusal))
         else:
             context |= {"participant": participant, "data": personal_data_of(participant)}
-    return render(request, "console/studies/withdraw.html", context)
+    return study_page(request, seat, "console/studies/withdraw.html", context, tab=DATA)
 
 
 @require_POST
@@ -189,6 +232,7 @@ def study_retention(request: HttpRequest, seat: Seat) -> HttpResponse:
     form = RetentionForm(seat.study, request.POST)
     if not form.is_valid():
         messages.error(request, "Days are whole numbers from 0, or nothing.")
-        return redirect("studies:quality", slug=seat.study.slug)
-    return _back(request, seat, "The retention limits are saved.", set_retention, study=seat.study,
-                 **form.cleaned_data)  # fmt: skip
+    else:
+        saved = "The retention limits are saved."
+        perform(request, set_retention, saved, study=seat.study, **form.cleaned_data)
+    return redirect("studies:settings", slug=seat.study.slug)

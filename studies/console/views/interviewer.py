@@ -1,47 +1,168 @@
-"""The interviewer's page: start a session, without access to the rest of the study."""
+"""Interview sessions: what a study prepares for them, and the interviewer's pages before and after each."""
 
 from __future__ import annotations
 
-from django.contrib.auth import logout
+from typing import Any
+
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from studies.console.forms.recruiting import InterviewForm
-from studies.console.views.outcomes import refusals_in
+from accounts.services.device_lock import has_pin, lock_device, set_pin
+from core.errors import ParameterError
+from studies.console.forms.interviews import (
+    EvaluationForm,
+    EvaluatorQuestionForm,
+    InterviewForm,
+    NotesForm,
+    PlacesForm,
+)
+from studies.console.views.outcomes import perform, refusals_in
+from studies.console.views.workspace import RECRUIT, SESSIONS, study_page
+from studies.design.selectors.placeholders import asked_questions
+from studies.design.services.questionnaires import add_evaluator_question, delete_evaluator_question
 from studies.enums import StudyStatus
-from studies.participation.services.interviews import start_interview
-from studies.recruitment.selectors.recruitment import sessions_of
-from studies.team.permissions import STARTERS, Seat, seated
+from studies.models import Interview
+from studies.participation.services.interviews import save_evaluation, save_notes, start_interview
+from studies.recruitment.selectors.recruitment import interviewers_of, places_of, sessions_of
+from studies.recruitment.services.recruitment import set_places
+from studies.team.permissions import OWNERS, STARTERS, Seat, seated
+
+EVALUATION = "evaluation"
+
+
+def _tab(seat: Seat) -> str:
+    return RECRUIT if seat.is_owner else SESSIONS
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @seated(STARTERS)
 def interview(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Note location and label, and start a session on this device or on another.
+    """Note place and label, and start a session on this device or on another.
 
-    On this device the interviewer is signed out first, so the participant cannot reach the console.
+    This device is locked first: no user is signed in while the participant holds it.
     """
     study = seat.study
-    form = InterviewForm(request.POST or None)
+    form = InterviewForm(study, request.POST or None, has_pin=has_pin(request))
     link = ""
     if request.method == "POST" and form.is_valid():
-        with refusals_in(form):
-            started = start_interview(study=study, interviewer=request.user, **form.cleaned_data)
-            if request.POST.get("where") != "elsewhere":
-                logout(request)
+        is_here = request.POST.get("where") != "elsewhere"
+        with refusals_in(form, "pin", of="device."):
+            if is_here and form.cleaned_data["pin"]:
+                set_pin(request=request, pin=form.cleaned_data["pin"])
+            started = start_interview(study=study, interviewer=request.user, **form.session())
+            if is_here:
+                page = reverse("studies:session", args=[study.slug, started.interview.pk])
+                lock_device(request=request, return_to=page)
                 return redirect("participant:hand-over", slug=study.slug, key=started.key)
             link = request.build_absolute_uri(reverse("participant:personal", args=[study.slug, started.key]))
-            form = InterviewForm(initial={"place": started.interview.place})
+            form = InterviewForm(study, has_pin=has_pin(request), initial={"place": started.interview.place})
+    labels = {place.code: place.label for place in places_of(study)}
     context = {
-        "study": study,
-        "seat": seat,
         "form": form,
         "link": link,
         "is_open": study.status == StudyStatus.LIVE,
-        "sessions": sessions_of(study, request.user),
+        "has_questions": bool(asked_questions(study).evaluator),
+        "sessions": [(row, labels.get(row.place, row.place)) for row in sessions_of(study, request.user)],
     }
-    return render(request, "console/studies/interview.html", context)
+    return study_page(request, seat, "console/studies/interview.html", context, tab=_tab(seat))
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@seated(STARTERS)
+def session(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+    """The page of a finished session: its notes, and the evaluator's questions. Interviewers see their own sessions."""
+    own = {} if seat.is_owner else {"interviewer": request.user}
+    row = get_object_or_404(Interview.objects.select_related("participant"), study=seat.study, pk=pk, **own)
+    questions = asked_questions(seat.study).evaluator
+    is_evaluating = request.POST.get("part") == EVALUATION
+    notes = NotesForm(
+        request.POST if request.method == "POST" and not is_evaluating else None,
+        initial={"before": row.note_before, "after": row.note_after},
+    )
+    evaluation = EvaluationForm(questions, row, request.POST if is_evaluating else None)
+    if request.method == "POST" and (evaluation if is_evaluating else notes).is_valid():
+        with refusals_in(evaluation if is_evaluating else notes):
+            if is_evaluating:
+                _evaluate(row, evaluation)
+            else:
+                save_notes(interview=row, **notes.cleaned_data)
+        if not evaluation.errors and not notes.errors:
+            messages.success(request, "Your answers are saved." if is_evaluating else "The notes are saved.")
+            return redirect("studies:session", slug=seat.study.slug, pk=row.pk)
+    labels = {place.code: place.label for place in places_of(seat.study)}
+    context = {
+        "session": row,
+        "place": labels.get(row.place, row.place),
+        "notes": notes,
+        "evaluation": evaluation if questions else None,
+        "is_erased": row.participant is not None and row.participant.erased_at is not None,
+    }
+    return study_page(request, seat, "console/studies/session.html", context, tab=_tab(seat))
+
+
+def _evaluate(row: Interview, form: EvaluationForm) -> None:
+    try:
+        save_evaluation(interview=row, answers=form.cleaned_data)
+    except ParameterError as problem:
+        form.add_error(None, str(problem))
+
+
+def _prepared(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
+    study = seat.study
+    context = {
+        "places_form": PlacesForm(study),
+        "question_form": EvaluatorQuestionForm(),
+        "questions": asked_questions(study).evaluator,
+        "is_draft": study.status == StudyStatus.DRAFT,
+        "interviewers": interviewers_of(study),
+        **forms,
+    }
+    return study_page(request, seat, "console/studies/interviewers.html", context, tab=RECRUIT)
+
+
+@require_safe
+@seated(OWNERS)
+def interviewers(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The places of interviews and the questions for the evaluator."""
+    return _prepared(request, seat)
+
+
+@require_POST
+@seated(OWNERS)
+def places_set(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Set the places of interviews."""
+    form = PlacesForm(seat.study, request.POST)
+    if form.is_valid():
+        with refusals_in(form, "lines"):
+            set_places(study=seat.study, places=form.places(), actor=request.user)
+            messages.success(request, "The places are saved.")
+            return redirect("studies:interviewers", slug=seat.study.slug)
+    return _prepared(request, seat, places_form=form)
+
+
+@require_POST
+@seated(OWNERS)
+def evaluator_question_add(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Add a question for the evaluator."""
+    form = EvaluatorQuestionForm(request.POST)
+    if form.is_valid():
+        question = form.question(seat.study.settings["languages"][0])
+        with refusals_in(form):
+            add_evaluator_question(study=seat.study, question=question, actor=request.user)
+            messages.success(request, "The question is added.")
+            return redirect("studies:interviewers", slug=seat.study.slug)
+    return _prepared(request, seat, question_form=form)
+
+
+@require_POST
+@seated(OWNERS)
+def evaluator_question_delete(request: HttpRequest, seat: Seat, key: str) -> HttpResponse:
+    """Delete a question for the evaluator."""
+    perform(request, delete_evaluator_question, "The question is deleted.", study=seat.study, key=key)
+    return redirect("studies:interviewers", slug=seat.study.slug)

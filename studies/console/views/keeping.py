@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from core.errors import ParallaxError
@@ -14,6 +14,7 @@ from studies.console.forms.data import ExportForm, ReasonForm
 from studies.console.forms.keeping import DeleteForm, DuplicateForm, RewordForm, TargetsForm
 from studies.console.forms.texts import ConsentForm, NotesForm
 from studies.console.views.outcomes import button, problems_of, refusals_in, warn_of_numbers
+from studies.console.views.workspace import DESIGN, QUESTIONNAIRE, SETTINGS, study_page
 from studies.design.selectors.consent import consent_lines
 from studies.design.selectors.markdown import rendered
 from studies.design.selectors.placeholders import filled
@@ -44,7 +45,7 @@ def study_duplicate(request: HttpRequest, seat: Seat) -> HttpResponse:
             copy = duplicate_study(study=study, actor=request.user, **form.cleaned_data)
             messages.success(request, "The copy is created. It is your own draft, without participants or answers.")
             return redirect("studies:detail", slug=copy.slug)
-    return render(request, "console/studies/duplicate.html", {"study": study, "form": form})
+    return study_page(request, seat, "console/studies/duplicate.html", {"form": form}, tab=SETTINGS)
 
 
 study_archive = button(
@@ -80,13 +81,12 @@ def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
             messages.success(request, f"The study {study.title} is deleted.")
             return redirect("studies:list")
     context: dict[str, Any] = {
-        "study": study,
         "form": form,
         "usage": usage_of(study),
         "is_live": study.status == StudyStatus.LIVE,
         "export_form": ExportForm(is_owner=seat.is_owner),
     }
-    return render(request, "console/studies/delete.html", context)
+    return study_page(request, seat, "console/studies/delete.html", context, tab=SETTINGS)
 
 
 @require_http_methods(METHODS)
@@ -110,8 +110,8 @@ def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
         texts = [(name, rendered(own["consent"]), own["consent_boxes"]) for name, own in read.items()]
         lines.append((line, texts))
     is_running = study.status in RUNNING
-    context = {"study": study, "form": form, "lines": lines, "may_change": seat.may_change and is_running}
-    return render(request, "console/studies/consent.html", context)
+    context = {"form": form, "lines": lines, "may_change": seat.may_change and is_running}
+    return study_page(request, seat, "console/studies/consent.html", context, tab=QUESTIONNAIRE)
 
 
 @require_http_methods(METHODS)
@@ -145,11 +145,10 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
             warn_of_numbers(request, study)
             return redirect("studies:versions", slug=study.slug)
     context = {
-        "study": study,
         "lines": design_lines(study),
         "targets": targets,
         "words": words,
         "notes": notes,
         "may_change": seat.may_change and study.status in RUNNING,
     }
-    return render(request, "console/studies/versions.html", context)
+    return study_page(request, seat, "console/studies/versions.html", context, tab=DESIGN)

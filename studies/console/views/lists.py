@@ -13,7 +13,9 @@ from catalog.models import Item
 from catalog.selectors.search import search_items
 from core.errors import ParallaxError
 from studies.console.forms.lists import ProfileForm
+from studies.console.views.workspace import DESIGN, study_page
 from studies.enums import StudyStatus
+from studies.known_items import elicitation_scale
 from studies.models import Study
 from studies.participation.services.previewing import preview_link
 from studies.simulation.services.condition_lists import are_named, sample_profile, side_by_side
@@ -42,7 +44,8 @@ def study_lists(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Rate a few items, or choose a user of the dataset, and see every condition's recommendations."""
     study = seat.study
     chooses = is_choice(study.settings)
-    form = ProfileForm(request.GET, n_items=study.dataset_version.n_items, chooses=chooses)
+    scale = elicitation_scale(study.settings)
+    form = ProfileForm(request.GET, n_items=study.dataset_version.n_items, chooses=chooses, elicitation=scale)
     is_valid = form.is_valid()
     sample, problem = None, ""
     if is_valid and form.cleaned_data["draw"]:
@@ -71,7 +74,7 @@ def study_lists(request: HttpRequest, seat: Seat) -> HttpResponse:
         "may_preview": study.status != StudyStatus.CLOSED and study.archived_at is None,
         "compared": side_by_side(study=study, ratings=form.rated) if is_valid and form.rated else None,
     }
-    return render(request, "console/studies/lists.html", context)
+    return study_page(request, seat, "console/studies/lists.html", context, tab=DESIGN)
 
 
 def _matching_items(study: Study, form: ProfileForm) -> list[Item]:

@@ -16,6 +16,7 @@ from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.assignment.strata import strata_from
 from studies.console.forms.assignment import METHOD_LABELS, AssignmentForm
 from studies.console.forms.planning import CostForm, PowerForm
+from studies.console.views.workspace import DESIGN, study_page
 from studies.design.narrative.plan import (
     needed_sentence,
     planned_sentence,
@@ -86,7 +87,6 @@ def study_power(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Participants for an effect, the smallest effect for the participants, and power by simulation."""
     form = PowerForm(seat.study, request.GET)
     context: dict[str, Any] = {
-        "study": seat.study,
         "form": form,
         "problem": "",
         "primary_test": primary_test_sentence(
@@ -100,7 +100,7 @@ def study_power(request: HttpRequest, seat: Seat) -> HttpResponse:
             context |= _power_context(form, seat)
         except ParameterError as problem:
             context["problem"] = str(problem)
-    return render(request, "console/studies/power.html", context)
+    return study_page(request, seat, "console/studies/power.html", context, tab=DESIGN)
 
 
 @require_safe
@@ -109,7 +109,7 @@ def study_imbalance(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The expected imbalance of the saved design, or of the unsaved values in its form."""
     study = seat.study
     form = AssignmentForm(study, request.GET) if "method" in request.GET else None
-    context: dict[str, Any] = {"study": study, "form": form, "labels": METHOD_LABELS, "problem": ""}
+    context: dict[str, Any] = {"form": form, "labels": METHOD_LABELS, "problem": ""}
     if form is None or form.is_valid():
         settings = {**study.settings, **(form.assignment_settings() if form else {})}
         saved = list(study.conditions.order_by("position").values_list("target", flat=True))
@@ -124,8 +124,9 @@ def study_imbalance(request: HttpRequest, seat: Seat) -> HttpResponse:
             context["lines"] = [
                 (METHOD_LABELS[name], is_chosen, imbalance) for name, is_chosen, imbalance in expected.methods
             ]
-    part = "_imbalance" if request.headers.get("HX-Request") else "imbalance"
-    return render(request, f"console/studies/{part}.html", context)
+    if request.headers.get("HX-Request"):
+        return render(request, "console/studies/_imbalance.html", {"study": study, **context})
+    return study_page(request, seat, "console/studies/imbalance.html", context, tab=DESIGN)
 
 
 @require_safe
@@ -143,14 +144,13 @@ def study_estimate(request: HttpRequest, seat: Seat) -> HttpResponse:
         for step in estimate.steps
     ]
     context = {
-        "study": seat.study,
         "form": form,
         "estimate": estimate,
         "lines": lines,
         "has_quartiles": any(low is not None for _step, low, _high in lines),
         "cost": cost,
     }
-    return render(request, "console/studies/estimate.html", context)
+    return study_page(request, seat, "console/studies/estimate.html", context, tab=DESIGN)
 
 
 @require_safe

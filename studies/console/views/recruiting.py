@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import csv
+import secrets
 from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
+from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from charting.qr_code import qr_svg
 from core.errors import ParallaxError
 from studies.console.forms.recruiting import (
     CODE_LABELS,
@@ -26,19 +29,23 @@ from studies.console.forms.recruiting import (
     SubmissionsForm,
 )
 from studies.console.views.outcomes import refusals_in
+from studies.console.views.workspace import RECRUIT, participant_url, study_page
 from studies.data.codebook.cells import cell
-from studies.enums import Entrance, Mode
+from studies.enums import Entrance, Mode, ProofOfWork, StudyStatus
+from studies.models import Study
 from studies.monitoring.selectors import approvals
 from studies.participation.services.entry_limits import MOST_PER_NETWORK, default_pause_threshold, pause_threshold
 from studies.recruitment.interviewer_text import nested_sentence
+from studies.recruitment.panels import mturk, prolific, sona
 from studies.recruitment.panels.exits import OUTCOMES, code_problems
-from studies.recruitment.panels.registry import NONE
+from studies.recruitment.panels.registry import NONE, panel_of
 from studies.recruitment.selectors import recruitment
 from studies.recruitment.services import recruitment as changing
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.submissions import columns_of, load_submissions
 from studies.team.permissions import OWNERS, Seat, seated
 
+SITES = (prolific.PANEL.key, mturk.PANEL.key, sona.PANEL.key)
 LINK_HEADS = ("number", "label", "link")
 APPROVAL_HEADS = (
     "person", "submission", "panel_state", "participant", "status", "is_complete", "code_given", "code_expected",
@@ -57,25 +64,41 @@ def _table(name: str, heads: tuple[str, ...], rows: list[list[Any]]) -> HttpResp
     return response
 
 
+def _panel_cards(request: HttpRequest, study: Study, link: str) -> list[dict[str, Any]]:
+    """For each known panel the address to paste, and one that opens a preview as its participants would enter."""
+    may_preview = study.status != StudyStatus.CLOSED and study.archived_at is None
+    preview = request.build_absolute_uri(entry_link(study=study, mode=Mode.PREVIEW)) if may_preview else ""
+    return [
+        {
+            "panel": panel,
+            "paste": link + panel.query,
+            "test_link": f"{preview}&{panel.person[0]}=test-{secrets.token_hex(4)}" if preview else "",
+        }
+        for panel in map(panel_of, SITES)
+    ]
+
+
 def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
     study = seat.study
     how = recruitment.recruiting_of(study)
     is_nested = recruitment.is_nested(study)
-    link = request.build_absolute_uri(entry_link(study=study, mode=Mode.LIVE))
+    link = participant_url(request, seat)
     exit_forms = [forms.get(outcome) or ExitForm(study, outcome, how.exits[outcome]) for outcome in OUTCOMES]
     context = {
-        "study": study,
-        "seat": seat,
         "how": how,
         "has_panel": how.panel.key != NONE,
         "code_problems": code_problems(how.exits, how.panel),
         "entrance_label": ENTRANCE_LABELS[Entrance(how.entrance)],
         "link": link,
+        "qr_code": mark_safe(qr_svg(link)),  # noqa: S308 - drawn here from our own address
+        "is_draft": study.status == StudyStatus.DRAFT,
+        "panel_cards": _panel_cards(request, study, link),
         "paste": link + how.panel.query,
         "panel_form": PanelForm(how),
         "limits_form": LimitsForm(how, default_pause_threshold(study)),
         "pause_threshold": pause_threshold(study, how),
         "most_per_network": how.most_per_network or MOST_PER_NETWORK,
+        "proof_of_work": ProofOfWork(how.proof_of_work).label,
         "exits": [
             (form, how.exits[form.outcome], CODE_LABELS[how.exits[form.outcome].code],
              how.exits[form.outcome].template(how.panel), bool(form.errors))
@@ -94,7 +117,7 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "n_submissions": study.submissions.count(),
         **forms,
     }  # fmt: skip
-    return render(request, "console/studies/recruiting.html", context)
+    return study_page(request, seat, "console/studies/recruiting.html", context, tab=RECRUIT)
 
 
 @require_safe
@@ -235,7 +258,6 @@ def study_submissions(request: HttpRequest, seat: Seat) -> HttpResponse:
     lines = approvals.approvals_of(seat.study)
     verdicts = (approvals.APPROVE, approvals.LOOK, approvals.NOTHING)
     context = {
-        "study": seat.study,
         "how": how,
         "has_panel": how.panel.key != NONE,
         "form": form,
@@ -243,7 +265,7 @@ def study_submissions(request: HttpRequest, seat: Seat) -> HttpResponse:
         "lines": lines,
         "counts": [(verdict, sum(line.verdict == verdict for line in lines)) for verdict in verdicts],
     }
-    return render(request, "console/studies/submissions.html", context)
+    return study_page(request, seat, "console/studies/submissions.html", context, tab=RECRUIT)
 
 
 @require_safe

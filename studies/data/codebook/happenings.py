@@ -12,6 +12,7 @@ from studies.data.codebook.participants import Person, known_values, page_of_kno
 from studies.data.codebook.variable import INDIRECTLY, YES_NO, Variable
 from studies.enums import AllocationKind, Mode, Provenance
 from studies.instrument.flow import STEPS
+from studies.known_items import elicitation_scale
 from studies.models import Allocation, Event, ProfileRating, Study
 from studies.monitoring.selectors.page_times import PageSummary, Spent
 from studies.usage_data import is_choice
@@ -64,7 +65,7 @@ class Allotted:
 def rating_variables(study: Study) -> tuple[Variable[Rated], ...]:
     """Variables of each rating, or choice, of a known item."""
     noun, verb = ("choice", "chosen") if is_choice(study.settings) else ("rating", "rated")
-    source = page_of_known_items(study)
+    source, scale = page_of_known_items(study), elicitation_scale(study.settings)
     return (
         Variable("participant.id", "Id of the participant for publication", "text",
                  lambda r: r.person.record.public_id),
@@ -75,7 +76,7 @@ def rating_variables(study: Study) -> tuple[Variable[Rated], ...]:
         Variable("rating.item", f"Item {verb}", "text", lambda r: r.rating.item.external_id,
                  allowed="the dataset's own id", source=source),
         Variable("rating.title", "Its title and year", "text", lambda r: str(r.rating.item)),
-        Variable("rating.value", noun.capitalize(), "integer", lambda r: r.rating.rating, source=source,
+        Variable("rating.value", noun.capitalize(), read=lambda r: scale.value(r.rating.rating), source=source,
                  **known_values(study)),
         Variable("rating.n_changes", "How often it was changed", "integer", lambda r: r.rating.n_changes, minimum=0),
         Variable("rating.provenance", "Where it comes from", "category", lambda r: r.rating.provenance,

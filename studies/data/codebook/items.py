@@ -6,15 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from catalog.item_types import FALLBACK_LANGUAGE
+from catalog.item_types import EXCERPT, FALLBACK_LANGUAGE
 from studies.data.codebook.participants import Person, participant_variables, rated_variables, same_as
 from studies.data.codebook.questions import Reader, order_variables, question_variables, scale_variable
 from studies.data.codebook.variable import YES_NO, Variable, lifted, shown
-from studies.design.selectors.placeholders import asked_questions, item_words
+from studies.design.selectors.placeholders import asked_questions, item_type_of, item_words
 from studies.enums import Provenance
 from studies.instrument.flow import BRANCHES, WATCHED
 from studies.instrument.questionnaires import schema
 from studies.instrument.scales import ScaleOfStudy, scales_of
+from studies.known_items import items_asked
 from studies.models import Study
 from studies.participation.selectors.responses import Recommended
 
@@ -59,6 +60,8 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     questions += order_variables(schema.ITEMS, "item", item_questions, READER)
     scales = [_scored(scale) for scale in scales_of(questionnaire) if scale.is_about_items]
     consumed = item_words(study.settings, FALLBACK_LANGUAGE).consumed
+    sample = item_type_of(study.settings).sample
+    a_sample = f"{'an' if sample == EXCERPT else 'a'} {sample}"
     return (
         Variable("item.rank", "Rank of the recommended item", "integer", lambda i: i.slot.rank, minimum=1),
         Variable("item.id", "Recommended item", "text", lambda i: i.slot.item.external_id,
@@ -81,10 +84,10 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
                  derivation="1 where item.watched and item.heard are both 0", direction="high is newer"),
         Variable("item.details_opened", "Whether its details were opened", "boolean",
                  lambda i: "details_opened" in i.looked_at, values=YES_NO, derivation=FROM_EVENTS),
-        Variable("item.has_trailer", "Whether there was a trailer of it when the list was made", "boolean",
+        Variable("item.has_trailer", f"Whether there was {a_sample} of it when the list was made", "boolean",
                  lambda i: i.slot.has_trailer, values=YES_NO,
                  allowed="for an item without one, questions refer to its details; empty if unknown"),
-        Variable("item.trailer_opened", "Whether its trailer was opened", "boolean",
+        Variable("item.trailer_opened", f"Whether its {sample} was opened", "boolean",
                  lambda i: "trailer_opened" in i.looked_at, values=YES_NO, derivation=FROM_EVENTS),
         Variable("item.rating_provenance", "Where the rating comes from", "category",
                  lambda i: i.provenance.get("rating"), values=same_as(Provenance.values)),
@@ -101,7 +104,7 @@ def long_variables(study: Study, *, with_identifying: bool = False) -> tuple[Var
 def wide_variables(study: Study, *, with_identifying: bool = False) -> tuple[Variable[Person], ...]:
     """Columns of the file with one row per participant; names contain the numbers of items and ratings."""
     variables = [*participant_variables(study)]
-    for position in range(1, int(study.settings["ratings_asked"]) + 1):
+    for position in range(1, items_asked(study.settings).most + 1):
         variables += rated_variables(study, position)
     for rank in range(1, int(study.settings["list_length"]) + 1):
         for variable in item_variables(study):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,12 @@ from studies.instrument import flags
 from studies.instrument.flow import AFTER, STEPS
 from studies.instrument.questionnaires import schema
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
+from studies.known_items import elicitation_scale, scale_rule
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import planned_rule
 from studies.participation.selectors.responses import Record
-from studies.usage_data import USED, is_choice, is_usage, taken_from, taken_rule
+from studies.recruitment.selectors.recruitment import places_of
+from studies.usage_data import USED, is_choice, is_taken, is_usage, taken_rule
 
 SPAN_1_5 = {"minimum": 1, "maximum": 5, "allowed": "1 to 5"}
 SPAN_0_1 = {"minimum": 0, "maximum": 1, "allowed": "0 to 1"}
@@ -73,16 +75,44 @@ def _external(person: Person) -> Any:
     return "; ".join(f"{name}={value}" for name, value in person.external_ids) or None
 
 
-def _entrance_variables() -> Iterator[Of]:
+def _entrance_variables(study: Study) -> Iterator[Of]:
     """The participant's entrance and the interviewer's notes."""
+    places = tuple((place.code, place.label) for place in places_of(study))
     yield _field("participant.entrance", "Entrance used by the participant", "category", "entrance",
                  values=tuple((value, str(label).lower()) for value, label in Entrance.choices))  # fmt: skip
     yield Variable("interview.interviewer", "Number of the interviewer who started the session", "integer",
                    _linked("interview", "number"), minimum=1, derivation="in order of first sessions")  # fmt: skip
-    yield Variable("interview.place", "Where the session took place, as the interviewer noted", "text",
-                   _linked("interview", "place"), allowed="free text", identifies=INDIRECTLY)  # fmt: skip
+    yield Variable("interview.place", "Where the session took place", "category" if places else "text",
+                   _linked("interview", "place"), values=places, identifies=INDIRECTLY,
+                   allowed="" if places else "free text")  # fmt: skip
     yield Variable("interview.label", "Label of the interviewee, as the interviewer noted", "text",
                    _linked("interview", "label"), allowed="free text", identifies=YES)  # fmt: skip
+    for moment in ("before", "after"):
+        yield Variable(f"interview.note_{moment}", f"The interviewer’s note {moment} the session", "text",
+                       _linked("interview", f"note_{moment}"), allowed="free text", identifies=YES)  # fmt: skip
+        yield Variable(f"interview.time_noted_{moment}_utc", f"When the note {moment} the session was last saved",
+                       "datetime", _linked("interview", f"noted_{moment}_at"), allowed="ISO 8601, UTC")  # fmt: skip
+
+
+def _evaluator_variables(questions: tuple[schema.Question, ...]) -> Iterator[Of]:
+    """What the interviewer answered about the session."""
+
+    def answers(person: Person) -> Mapping[str, Any]:
+        interview = getattr(person.record.participant, "interview", None)
+        return interview.evaluation if interview else {}
+
+    keys = frozenset(question.key for question in questions)
+    reader: Reader[Person] = Reader(
+        answers=answers,
+        not_asked=lambda person: frozenset() if answers(person) else keys,
+        orders=lambda person: {},
+        is_erased=lambda person: person.record.participant.erased_at is not None,
+    )
+    for question in questions:
+        yield from question_variables(schema.EVALUATOR, f"{schema.EVALUATOR}.{question.key}", question, reader)
+    if questions:
+        yield Variable("evaluator.time_answered_utc", "When the evaluator’s answers were last saved", "datetime",
+                       _linked("interview", "evaluated_at"), allowed="ISO 8601, UTC")  # fmt: skip
 
 
 def identity_variables(study: Study) -> Iterator[Of]:
@@ -147,7 +177,7 @@ def identity_variables(study: Study) -> Iterator[Of]:
         ("completed", "When the study was completed", "completed_at"),
     ):
         yield _field(f"participant.time_{name}_utc", meaning, "datetime", field, allowed="ISO 8601, UTC")
-    yield from _entrance_variables()
+    yield from _entrance_variables(study)
     yield Variable("participant.share_modelled", "Share of answers and ratings made by the model of answers",
                    "number", lambda p: p.record.n_modelled / p.record.n_answers if p.record.n_answers else None,
                    **SPAN_0_1)  # type: ignore[arg-type]  # fmt: skip
@@ -174,12 +204,11 @@ def _measures(consumed: str) -> Iterator[Of]:
 
 def _lists(study: Study) -> Iterator[Of]:
     if is_usage(study.dataset_version):
-        lowest = taken_from(study.settings)
         chosen = is_choice(study.settings)
         entered = f"{'Chosen' if chosen else 'Rated'} items that entered the profile as taken"
         derivation = taken_rule(study.settings)
         yield Variable("list.n_taken", entered, "integer",
-                       lambda p: sum(rating.rating >= lowest for rating in p.record.profile)
+                       lambda p: sum(is_taken(study.settings, rating.rating) for rating in p.record.profile)
                        if p.record.recommendations else None,
                        minimum=0, source=page_of_known_items(study),
                        derivation=derivation if chosen else f"{derivation} With 0 the list was made without a profile",
@@ -222,6 +251,7 @@ def participant_variables(study: Study) -> tuple[Of, ...]:
     return (
         *identity_variables(study),
         *questions,
+        *_evaluator_variables(questionnaire.evaluator),
         *(_scored(scale) for scale in scales_of(questionnaire)),
         *_measures(item_words(study.settings, FALLBACK_LANGUAGE).consumed),
         *_lists(study),
@@ -234,10 +264,20 @@ def page_of_known_items(study: Study) -> str:
 
 
 def known_values(study: Study) -> dict[str, Any]:
-    """The values of known items: stars, or the one of a chosen item."""
+    """Type and values of known items: those of the elicitation scale, or the one of a chosen item."""
     if is_choice(study.settings):
-        return {"values": ((str(USED), "chosen"),), "minimum": USED, "maximum": USED}
-    return {**SPAN_1_5, "direction": "high is better"}
+        return {"type": "integer", "values": ((str(USED), "chosen"),), "minimum": USED, "maximum": USED}
+    elicitation = elicitation_scale(study.settings)
+    low, high = elicitation.value(1), elicitation.value(elicitation.n_points)
+    return {
+        "type": "integer" if elicitation.is_whole else "number",
+        "minimum": low,
+        "maximum": high,
+        "allowed": f"{low:g} to {high:g}"
+        + ("" if elicitation.is_whole else f" in steps of {elicitation.scale.step:g}"),
+        "derivation": "" if is_usage(study.dataset_version) else scale_rule(study.settings),
+        "direction": "high is better",
+    }
 
 
 def rated_variables(study: Study, position: int) -> Iterator[Of]:
@@ -252,5 +292,7 @@ def rated_variables(study: Study, position: int) -> Iterator[Of]:
                    lambda p: rating(p).item.external_id if rating(p) else None, allowed="the dataset's own id",
                    source=source)  # fmt: skip
     meaning = f"Choice number {position}" if chosen else f"Rating given as number {position}"
-    yield Variable(f"profile.{position}.rating", meaning, "integer",
-                   lambda p: rating(p).rating if rating(p) else None, source=source, **known_values(study))  # fmt: skip
+    scale = elicitation_scale(study.settings)
+    yield Variable(f"profile.{position}.rating", meaning,
+                   read=lambda p: scale.value(rating(p).rating) if rating(p) else None, source=source,
+                   **known_values(study))  # fmt: skip

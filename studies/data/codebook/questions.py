@@ -20,11 +20,11 @@ INDIRECT = frozenset({"age", "gender", "gender_text", "education", "nationality"
 FREE = ("text", "long_text")
 SCREENS = {
     schema.ABOUT: "About you", schema.ITEMS: "Each recommended item", schema.OVERALL: "Overall",
-    schema.AFTER: "Some more questions",
+    schema.AFTER: "Some more questions", schema.EVALUATOR: "The interviewer’s page after a session",
 }  # fmt: skip
 NOT_ASKED, NOT_ANSWERED, WAS_DECLINED, ERASED = "not_asked", "not_answered", "declined", "erased"
 WHY_MISSING = (
-    (NOT_ASKED, "earlier answers hid the question, or its page was not reached"),
+    (NOT_ASKED, "earlier answers or the item (without a trailer) hid the question, or its page was not reached"),
     (NOT_ANSWERED, "asked and not answered"),
     (WAS_DECLINED, "asked, and the participant preferred not to say"),
     (ERASED, "erased with the participant's answers, or alone since it named a person"),
@@ -117,14 +117,16 @@ def order_variables(
 def scale_variable(name: str, scale: ScaleOfStudy, score: Callable[[Row], Any], suffix: str = "") -> Variable[Row]:
     """The score of a scale."""
     members = ", ".join(f"{member.name}{' (reversed)' if member.is_reversed else ''}" for member in scale.members)
+    low, high = scale.members[0].minimum, scale.members[0].maximum
+    mapped = "" if scale.score_range is None else f"; mapped from {low}–{high} to {scale.minimum}–{scale.maximum}"
     return Variable(
         name=name,
         meaning=f"{next(iter(scale.name.values()))}{suffix}",
         type="number",
         read=score,
         allowed=f"{scale.minimum} to {scale.maximum}; empty where too few were answered",
-        derivation=f"mean of {members}; a reversed answer x counts as {scale.minimum} + {scale.maximum} - x; at least "
-        f"{scale.least_answered:.0%} of them answered",
+        derivation=f"mean of {members}; a reversed answer x counts as {low} + {high} - x; at least "
+        f"{scale.least_answered:.0%} of them answered{mapped}",
         direction="high means more of it",
         minimum=scale.minimum,
         maximum=scale.maximum,

@@ -79,7 +79,9 @@ def _erase_ids(study: Study) -> tuple[int, int]:
     counts = [
         Submission.objects.filter(study=study).delete()[0],
         Guest.objects.filter(study=study).delete()[0],
-        Interview.objects.filter(study=study).exclude(label="").update(label=""),
+        Interview.objects.filter(study=study)
+        .exclude(label="", note_before="", note_after="")
+        .update(label="", note_before="", note_after=""),
         PersonalLink.objects.filter(study=study).exclude(label="").update(label=""),
         # Unknown parameters may identify people as well.
         Participant.objects.filter(study=study).exclude(parameters={}).update(parameters={}),

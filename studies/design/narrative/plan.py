@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
+from evaluation.reported_kinds import kind_at
 from inference.agreement import smallest_exact_p
 from inference.equivalence_power import TARGET, needed_bound
 from inference.groups import in_words
@@ -46,7 +47,7 @@ def metric_label(key: str, n: int) -> str:
     'Recall at 10, with profiles of 5 ratings'
     """
     kind, _at, profile = key.partition("@profile")
-    return f"{kind.capitalize()} at {n}" + (f", with profiles of {profile} ratings" if profile else "")
+    return kind_at(kind, n) + (f", with profiles of {profile} ratings" if profile else "")
 
 
 def level(alpha: float) -> str:

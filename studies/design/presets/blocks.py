@@ -1,4 +1,4 @@
-"""Shipped blocks of questions that can be added to a study."""
+"""Shipped blocks of questions that can be added to a study: the library of scales."""
 
 from __future__ import annotations
 
@@ -10,23 +10,39 @@ import yaml
 
 from core.errors import ParameterError
 from studies.instrument.questionnaires.document import read_document
+from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.scales import scales_of
 
 FOLDER = Path(__file__).parent / "question_blocks"
 
 
 @dataclass(frozen=True)
 class Block:
-    """Questions with their scales as a YAML document, and what they are for."""
+    """Questions with their scales as a YAML document, what they are for, and where they come from."""
 
     key: str
     title: str
     description: str
+    citation: str  # in APA style
+    licence: str  # a note, in sentences
+    scoring: str  # how the scores are computed, in sentences
+    wording: str  # who worded the questions in each language, in sentences
     document: str
 
     @property
     def questionnaire(self) -> dict[str, Any]:
         """The questions as plain data, read from the document each time."""
         return read_document(self.document)
+
+    @property
+    def n_items(self) -> int:
+        """The number of answers that its scales are scored from."""
+        return sum(len(scale.members) for scale in scales_of(questionnaire_from(self.questionnaire)))
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Codes of the languages that it is worded in."""
+        return tuple(questionnaire_from(self.questionnaire).questions[0].text)
 
 
 def block_keys() -> tuple[str, ...]:
@@ -41,4 +57,4 @@ def load_block(key: str) -> Block:
     text = (FOLDER / f"{key}.yaml").read_text(encoding="utf-8")
     head, _rule, document = text.partition("\n---\n")
     header = yaml.safe_load(head)
-    return Block(key, header["title"], header["description"], document)
+    return Block(key=key, document=document, **header)

@@ -15,12 +15,12 @@ import yaml
 from catalog.item_types import DEFAULT, item_type
 from catalog.item_words import FORMS, GENDERS
 from core.errors import ParameterError
+from evaluation.reported_kinds import ERRORS, HITS
 from studies.allocation.assignment.methods import method_from
 from studies.allocation.assignment.quotas import quotas_from
 from studies.allocation.assignment.strata import strata_from
 from studies.allocation.assignment.traits import with_interviewer
 from studies.instrument.flags import thresholds_from
-from studies.instrument.measures import RATING_HIGH, RATING_LOW
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.schema import (
     CHOICE,
@@ -38,16 +38,17 @@ from studies.instrument.questionnaires.schema import (
     questionnaire_from,
 )
 from studies.instrument.scales import scales_of
+from studies.known_items import FEWEST, FIVE_STARS, MOST, MOST_ASKED, SCALE, SCALES, elicitation_scale
 from studies.plans import PERCEIVED, REFILL, SCALE_PREFIX, contrast_from, plan_from, smallest_effect_from
 from studies.usage_data import ELICITATIONS, SETTING, elicitation_of, is_choice
 
 FOLDER = Path(__file__).parent
 COVARIATE_KINDS = (NUMBER, CHOICE, YES_NO, LIKERT, SLIDER)
 INTERVIEWERS = ("crossed", "nested")  # with conditions; a design that says nothing has them crossed
-ITEM_ORDERS = ("random", "popularity", "title", "strata")
+ITEM_ORDERS = ("random", "popularity", "title", "strata", "entropy0", "pop-entropy")
 MEASURES = PERCEIVED
-METRICS = ("recall", "fallout")  # on whole profiles, or on so many ratings: recall@profile5
-_METRIC = re.compile(r"(?:recall|fallout)(?:@profile([1-9]\d{0,3}))?")
+METRICS = (*HITS, *ERRORS)  # on whole profiles, or on so many ratings: recall@profile5
+_METRIC = re.compile(rf"(?:{'|'.join(METRICS)})(?:@profile([1-9]\d{{0,3}}))?")
 LONGEST_HYPOTHESIS = 4000
 LONGEST_NOUN = 40
 LONGEST_STRATUM = 120
@@ -130,7 +131,9 @@ def check_design(
     missing = [name for name in REQUIRED if name not in settings]
     if missing:
         raise ParameterError(f"The design lacks the settings {', '.join(missing)}.")
-    _whole(settings, "ratings_asked", 1, 50)
+    _whole(settings, FEWEST, 1, MOST_ASKED)
+    if MOST in settings:
+        _whole(settings, MOST, settings[FEWEST], MOST_ASKED)
     _whole(settings, "list_length", 1, 20)
     _whole(settings, "idle_minutes", 1, 60 * 24 * 30)
     _check_elicitation(settings)
@@ -160,8 +163,17 @@ def _check_elicitation(settings: Mapping[str, Any]) -> None:
         raise ParameterError(
             f"The elicitation of known items is one of {', '.join(ELICITATIONS)}; got {elicitation_of(settings)!r}."
         )
+    if settings.get(SCALE, FIVE_STARS.key) not in SCALES:
+        raise ParameterError(f"The setting {SCALE} is one of {', '.join(SCALES)}; got {settings[SCALE]!r}.")
+    if SCALE in settings and is_choice(settings):
+        raise ParameterError(
+            f"The setting {SCALE} is about ratings, and participants of this study choose items without rating them. "
+            f"Leave {SCALE} out, or set the elicitation to stars."
+        )
     if SETTING in settings:
-        _whole(settings, SETTING, RATING_LOW, RATING_HIGH)
+        scale, value = elicitation_scale(settings).scale, settings[SETTING]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not scale.holds(value):
+            raise ParameterError(f"The setting {SETTING} is a rating {scale.words()}; got {value!r}.")
         if is_choice(settings):
             raise ParameterError(
                 f"The setting {SETTING} is a number of stars, and participants of this study choose items without "

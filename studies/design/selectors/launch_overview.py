@@ -27,14 +27,21 @@ from studies.design.selectors.planning import (
     objective_name,
     planned_number,
 )
+from studies.design.selectors.rating_words import rating_word_warnings
 from studies.design.selectors.texts import language_name, languages_in_translation, texts_of
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import BLOCKS
+from studies.known_items import items_asked, scale_rule
 from studies.models import Study
 from studies.plans import contrast_from, plan_from, smallest_effect_from
 from studies.usage_data import is_choice, is_usage, taken_rule
 
+# Keys of the checks that gaps and problems belong to; `launch_checklist` has their titles.
+MODELS, PREVIEW, PILOT, POWER, PLAN = "models", "preview", "pilot", "power", "plan"
+CONSENT, LANGUAGES, ASSIGNMENT, PATH = "consent", "languages", "assignment", "path"
+CHECKED_TEXTS = ("consent", "consent_boxes")
 OPTIONAL_TEXTS = ("declined", "contact")
+UNFINISHED = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.ABANDONED)
 ITEM_TEXTS = {"title": "title", "plot": "description"}  # what pages call the texts of an item
 
 
@@ -50,8 +57,9 @@ class FrozenCondition:
 
 @dataclass(frozen=True)
 class Gap:
-    """What is missing, and what adds it: a page, by a key of the view's, or a command."""
+    """What is missing by a check, and what adds it: a page, by a key of the view's, and a command if there is one."""
 
+    check: str
     text: str
     page: str = ""
     command: str = ""
@@ -94,7 +102,7 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
         ("Dataset", f"{study.dataset_version}, {study.dataset_version.content_hash[:12]}"),
         ("Run", f"{study.run_id}, inputs {study.run.inputs_hash[:12]}"),
         ("Participants", f"{sum(condition.target for condition in conditions):,} in {len(conditions)} conditions"),
-        ("Items chosen" if is_choice(settings) else "Items rated", str(settings["ratings_asked"])),
+        ("Items chosen" if is_choice(settings) else "Items rated", str(items_asked(settings))),
         ("Items recommended", str(settings["list_length"])),
         ("Questionnaire", f"{sum(n_questions.values())} questions ({counts}), {digest_of(study.questionnaire)[:12]}"),
         ("Languages", ", ".join(offered)),
@@ -109,45 +117,67 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
         ("Hypothesis", settings.get("hypothesis") or "none"),
         ("Assignment", f"{method_sentence(study)} {seed_sentence(study)}"),
     ]
-    if is_usage(study.dataset_version):
-        facts.insert(5, ("Profile", taken_rule(settings)))
+    profile = taken_rule(settings) if is_usage(study.dataset_version) else scale_rule(settings)
+    facts.insert(5, ("Profile", profile))
     return facts
 
 
 def _gaps(study: Study) -> list[Gap]:
-    completed = study.participants.filter(status=ParticipantStatus.COMPLETED)
     gaps = []
-    if not completed.filter(mode=Mode.PREVIEW).exists():
-        gaps.append(Gap("No preview has been completed.", "preview"))
-    if not completed.filter(mode=Mode.SIMULATED).exists():
-        gaps.append(
-            Gap(
-                "No pilot: no simulated participant has completed this design.",
-                command=f".venv/bin/python manage.py simulate_participants {study.slug} --per-condition 2",
-            )
-        )
+    if not study.participants.filter(mode=Mode.PREVIEW, status=ParticipantStatus.COMPLETED).exists():
+        gaps.append(Gap(PREVIEW, "No preview has been completed.", "preview"))
+    gaps += _pilot_gaps(study)
     if is_seed_known(study):
         gaps.append(
-            Gap("No secret seed: the seed of the assignment was given, so that every assignment can be predicted.")
+            Gap(
+                ASSIGNMENT,
+                "No secret seed: the seed of the assignment was given, so that every assignment can be predicted.",
+            )
         )
     gaps += _power_gaps(study)
     k, alpha = study.conditions.count(), plan_from(study.settings).alpha
     is_ranked = k > 1 and contrast_from(study.settings["primary"]) is None
     if is_ranked and not can_be_significant(k, alpha):
-        gaps.append(Gap(smallest_p_sentence(k, alpha), "design"))
+        gaps.append(Gap(PLAN, smallest_p_sentence(k, alpha), "design"))
     if not study.settings.get("hypothesis"):
-        gaps.append(Gap("No hypothesis: the preregistration text leaves its place open.", "design"))
-    gaps += [Gap(text, "design") for text in literal_number_warnings(study)]
+        gaps.append(Gap(PLAN, "No hypothesis: the preregistration text leaves its place open.", "design"))
+    plan = plan_from(study.settings)
+    if not (plan.exclude or plan.exclude_words):
+        gaps.append(Gap(PLAN, "No exclusion rules: everybody who completes the study is analysed.", "design"))
+    gaps += [Gap(LANGUAGES, text, "design") for text in (*literal_number_warnings(study), *rating_word_warnings(study))]
     gaps += _item_text_gaps(study)
     lacking = languages_in_translation(study)
     for language in study.settings["languages"]:
-        gaps += [Gap(text, "design" if "texts" in text else "questionnaire") for text in lacking.get(language, ())]
-        own = study.texts.get(language, {})
         gaps += [
-            Gap(f"The text {name!r} is written in another language, and not in {language!r}.", "design")
+            Gap(LANGUAGES, text, "design" if "texts" in text else "questionnaire") for text in lacking.get(language, ())
+        ]
+        own = study.texts.get(language, {})
+        if not all(own.get(name) for name in CHECKED_TEXTS):
+            name = language_name(language)
+            gaps.append(Gap(CONSENT, f"The consent text or its boxes to tick are not written in {name}.", "design"))
+        gaps += [
+            Gap(LANGUAGES, f"The text {name!r} is written in another language, and not in {language!r}.", "design")
             for name in OPTIONAL_TEXTS
             if not own.get(name) and any(texts.get(name) for texts in study.texts.values())
         ]
+    return gaps
+
+
+def _pilot_gaps(study: Study) -> list[Gap]:
+    """A pilot passes once simulated participants have completed every condition, and none is left on the way."""
+    simulated = study.participants.filter(mode=Mode.SIMULATED).order_by()
+    walked = set(simulated.filter(status=ParticipantStatus.COMPLETED).values_list("condition__label", flat=True))
+    command = f".venv/bin/python manage.py simulate_participants {study.slug} --per-condition 2"
+    if not walked:
+        return [Gap(PILOT, "No pilot: no simulated participant has completed this design.", "simulate", command)]
+    gaps = []
+    labels = study.conditions.order_by("position").values_list("label", flat=True)
+    if unwalked := [label for label in labels if label not in walked]:
+        text = f"The pilot is incomplete: no simulated participant has completed {', '.join(unwalked)}."
+        gaps.append(Gap(PILOT, text, "simulate", command))
+    if n_stuck := simulated.filter(status__in=UNFINISHED).count():
+        text = f"{n_stuck:,} simulated participant{'s' if n_stuck > 1 else ''} started and did not finish."
+        gaps.append(Gap(PATH, text, "pilot"))
     return gaps
 
 
@@ -155,8 +185,9 @@ def _item_text_gaps(study: Study) -> list[Gap]:
     version = study.dataset_version
     return [
         Gap(
+            LANGUAGES,
             f"{n_lacking:,} of {version.n_items:,} items {'has' if n_lacking == 1 else 'have'} no {ITEM_TEXTS[field]} "
-            f"in {language_name(code)}; participants see the default {ITEM_TEXTS[field]}."
+            f"in {language_name(code)}; participants see the default {ITEM_TEXTS[field]}.",
         )
         for code in study.settings["languages"]
         for field, n_lacking in untranslated(version, code).items()
@@ -168,15 +199,15 @@ def _power_gaps(study: Study) -> list[Gap]:
     k, planned = planned_number(study)
     f: Any = study.settings.get("effect")
     if f is None:
-        return [Gap("No power: the plan names no effect to find.", "design")]
+        return [Gap(POWER, "No power: the plan names no effect to find.", "design")]
     if k < 2 or planned < 2:
-        return [Gap("No power: it takes two conditions of at least two participants.", "power")]
+        return [Gap(POWER, "No power: it takes two conditions of at least two participants.", "power")]
     power = anova_power(k, planned, float(f), plan_from(study.settings).alpha).power
     stated = (
         f"{planned:,} participants per condition find an effect of f = {float(f):.2f} with a power of {share(power)}"
     )
     if power < WISHED_POWER:
-        return [Gap(f"Low power: {stated}, below {share(WISHED_POWER)}.", "power")]
+        return [Gap(POWER, f"Low power: {stated}, below {share(WISHED_POWER)}.", "power")]
     if float(f) == MEDIUM:
-        return [Gap(f"The effect to find is the template's: {stated}. Confirm it, or state your own.", "power")]
+        return [Gap(POWER, f"The effect to find is the template's: {stated}. Confirm it, or state your own.", "power")]
     return []

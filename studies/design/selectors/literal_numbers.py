@@ -12,6 +12,7 @@ from django.utils import translation
 from studies.design.selectors.placeholders import NUMBER_WORDS, item_noun
 from studies.design.selectors.texts import languages_of
 from studies.instrument.questionnaires.schema import BLOCKS
+from studies.known_items import items_asked
 from studies.models import Study
 from studies.usage_data import is_choice
 
@@ -31,7 +32,8 @@ def _numbers(language: str) -> dict[str, int]:
 
 
 def _wrong(text: str, language: str, settings: Mapping[str, Any]) -> list[str]:
-    rated, listed = int(settings["ratings_asked"]), int(settings["list_length"])
+    asked, listed = items_asked(settings), int(settings["list_length"])
+    rated = {asked.fewest, asked.most}
     nouns = tuple(word.lower() for word in item_noun(settings, language))
     numbers = _numbers(language)
     words = [word.lower() for word in _WORD.findall(_PLACEHOLDER.sub(" ", text))]
@@ -43,9 +45,9 @@ def _wrong(text: str, language: str, settings: Mapping[str, Any]) -> list[str]:
         if any(near.startswith(LISTED) for near in after):
             expected = {listed}
         elif any(near.startswith(RATED) for near in before):
-            expected = {rated}
+            expected = rated
         elif any(near.startswith(COUNTED) or near in nouns for near in after):
-            expected = {rated, listed}
+            expected = {*rated, listed}
         else:
             continue
         if numbers[word] not in expected:
@@ -80,7 +82,7 @@ def literal_number_warnings(study: Study) -> list[str]:
             located += [(f"{where} in {code!r}", code, text) for code, text in _texts(question) if code in offered]
     told = "choices" if is_choice(settings) else "ratings"
     return [
-        f"{where} says “{number}”, and the study asks for {settings['ratings_asked']} {told} and shows "
+        f"{where} says “{number}”, and the study asks for {items_asked(settings)} {told} and shows "
         f"{settings['list_length']} recommendations. Write {{ratings_asked}} or {{list_length}} instead."
         for where, language, text in located
         for number in dict.fromkeys(_wrong(text, language, settings))

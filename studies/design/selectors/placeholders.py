@@ -14,16 +14,28 @@ from django.conf import settings as installation
 from django.utils import translation
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from catalog.item_types import DEFAULT, FALLBACK_LANGUAGE, ITEM_TYPES, ItemType, words_with_noun
+from catalog.item_types import (
+    CLIP,
+    DEFAULT,
+    EXCERPT,
+    FALLBACK_LANGUAGE,
+    ITEM_TYPES,
+    SAMPLE,
+    TRAILER,
+    ItemType,
+    words_with_noun,
+)
 from catalog.item_words import ENDINGS, Words, agreed, agreeing, forms_of
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
+from studies.instrument.samples import SETTING as SAMPLES
+from studies.known_items import ItemsAsked, items_asked
 from studies.models import Study
 from studies.usage_data import is_choice
 
 ITEM_NOUN = "item_noun"  # the nouns and the verb, by language and form
 ITEM_TYPE = "item_type"
 NAMES = {
-    "ratings_asked": "how many items are rated, in words (five)",
+    "ratings_asked": "how many items are rated, in words (five, or 5 to 15)",
     "list_length": "how many items are recommended, in words",
     "item": "what an item is called (film)",
     "items": "the same in the plural (films)",
@@ -35,13 +47,19 @@ NAMES = {
     "consume": "the same as an infinitive (watch)",
     "consume_it": "the same with a pronoun (watch it)",
     "you_consume": "the same said to the participant (watch)",
-    "look_at_details": "a request to look at the details, and at the trailer where items have some",
+    "look_at_details": "a request to look at the details, and at the trailer, clip or excerpt where items have some",
     "rated_items": "number and noun of the items rated (five films)",
     "recommended_items": "number and noun of the items recommended",
     "you_rate": "what participants do with items they know, said to them (rate, or choose)",
     "known_items": "number and noun of these items (five films that you know, or five films you have watched)",
     "your_ratings": "what participants tell of them (your ratings, or your choices)",
     "recommendations": "number of recommendations with the word (five recommendations)",
+}
+LOOK_AT = {  # by what a sample is called
+    TRAILER: gettext_lazy("Look at its details, and watch the trailer if there is one."),
+    CLIP: gettext_lazy("Look at its details, and listen to the clip if there is one."),
+    EXCERPT: gettext_lazy("Look at its details, and read the excerpt if there is one."),
+    SAMPLE: gettext_lazy("Look at its details, and at the sample if there is one."),
 }
 NUMBER_WORDS = {
     1: gettext_lazy("one"),
@@ -64,9 +82,21 @@ def number_word(n: int) -> str:
     return str(NUMBER_WORDS.get(n, n))
 
 
+def range_words(asked: ItemsAsked) -> str:
+    """How many items are asked for in the active language: "five", or "5 to 15"."""
+    if not asked.is_range:
+        return number_word(asked.fewest)
+    return gettext("%(fewest)s to %(most)s") % {"fewest": asked.fewest, "most": asked.most}
+
+
 def item_type_of(settings: Mapping[str, Any]) -> ItemType:
     """The item type that a study was created with; of studies from before there were item types, films."""
     return ITEM_TYPES[settings.get(ITEM_TYPE, DEFAULT)]
+
+
+def offers_samples(settings: Mapping[str, Any]) -> bool:
+    """Whether pages offer samples of items; those of studies from before there were other samples offer trailers."""
+    return bool(settings.get(SAMPLES, item_type_of(settings).has_trailers))
 
 
 def item_words(settings: Mapping[str, Any], language: str) -> Words:
@@ -113,16 +143,17 @@ def words_at_creation(kind: ItemType, own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _values(settings: Mapping[str, Any], language: str) -> dict[str, str]:
-    rated, listed = int(settings["ratings_asked"]), int(settings["list_length"])
+    asked, listed = items_asked(settings), int(settings["list_length"])
     words = item_words(settings, language)
     singular, plural = words.one, words.many
-    chooses = is_choice(settings)
+    chooses, kind = is_choice(settings), item_type_of(settings)
     with translation.override(language):
         known = gettext("%(items)s you have %(consumed)s") if chooses else gettext("%(items)s that you know")
-        rated_items = f"{number_word(rated)} {singular if rated == 1 else plural}"
+        number = range_words(asked)
+        rated_items = f"{number} {singular if asked.most == 1 else plural}"
         recommendation = ngettext("recommendation", "recommendations", listed)
         return {
-            "ratings_asked": number_word(rated),
+            "ratings_asked": number,
             "list_length": number_word(listed),
             "item": singular,
             "items": plural,
@@ -132,9 +163,7 @@ def _values(settings: Mapping[str, Any], language: str) -> dict[str, str]:
             "consume_it": words.consume_it,
             "you_consume": words.you_consume,
             "look_at_details": (
-                gettext("Look at its details, and watch the trailer if there is one.")
-                if item_type_of(settings).has_trailers
-                else gettext("Look at its details.")
+                str(LOOK_AT[kind.sample]) if offers_samples(settings) else gettext("Look at its details.")
             ),
             "rated_items": rated_items,
             "you_rate": gettext("choose") if chooses else gettext("rate"),
@@ -197,12 +226,12 @@ def choice_label(study: Study) -> str:
 
 def known_items_phrase(settings: Mapping[str, Any]) -> str:
     """What a participant does with known items, in English: "rates 5 known items", "chooses five books they have …"."""
-    n = int(settings["ratings_asked"])
+    asked = items_asked(settings)
     if not is_choice(settings):
-        return f"rates {n} known items"
+        return f"rates {asked} known items"
     words = item_words(settings, "en")
     with translation.override("en"):
-        return f"chooses {number_word(n)} {words.one if n == 1 else words.many} they have {words.consumed}"
+        return f"chooses {range_words(asked)} {words.one if asked.most == 1 else words.many} they have {words.consumed}"
 
 
 def as_read(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:

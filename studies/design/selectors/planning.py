@@ -46,6 +46,7 @@ from studies.design.selectors.reportability import positions_in, report_problems
 from studies.enums import Mode
 from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import ScaleOfStudy, scales_of
+from studies.known_items import scale_rule
 from studies.models import Study
 from studies.plans import REFILL, SCALE_PREFIX, Contrast, contrast_from, plan_from, smallest_effect_from
 from studies.recruitment.interviewer_text import nested_sentence
@@ -313,7 +314,7 @@ def preregistration_plan(study: Study) -> Plan:
         conditions=conditions,
         dataset=f"{version} (`{version.content_hash[:12]}`)",
         known_items=known_items_phrase(settings),
-        profile=taken_rule(settings) if is_usage(version) else "",
+        profile=taken_rule(settings) if is_usage(version) else scale_rule(settings),
         list_length=settings["list_length"],
         assignment=f"{_method_sentence(method)} {nested_sentence()}" if is_nested(study) else _method_sentence(method),
         strata=_strata_in_words(method, strata),

@@ -7,11 +7,14 @@ from typing import Any
 from core.errors import ParallaxError
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
+from evaluation.reported_kinds import ERRORS, kind_word, tested_kinds
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import reported_metrics
+from evaluation.selectors.results import model_rows, reported_metrics
 from evaluation.selectors.runs import measured_algorithms
 from evaluation.splitting.kinds import STRANGERS
 from studies.models import Study
+
+FEWEST_COMPARED = 2
 
 
 def check_run(run: EvaluationRun) -> None:
@@ -72,11 +75,13 @@ def report_problems(study: Study, objective: Any) -> list[str]:
             f"The primary metric is on profiles of {profile} ratings, which run {run.pk} left out. Choose another "
             "primary metric."
         )
+    if kind in ERRORS and kind in reported_metrics(run):
+        return problems + _unpredicted(study, kind, int(profile or 0))
     sides = {"recall": ("relevant", run.n_relevant, "fallout"), "fallout": ("irrelevant", run.n_irrelevant, "recall")}
     if kind not in reported_metrics(run):
         problems.append(
-            f"The primary metric is {kind}, which {run.protocol['name']} does not measure. Choose recall as the "
-            "primary metric, or a run with one-plus-random."
+            f"The primary metric is {kind_word(kind)}, which {run.protocol['name']} does not measure. Choose "
+            f"{kind_word(tested_kinds(run.protocol)[0])} as the primary metric, or another run."
         )
     elif kind in sides and not sides[kind][1]:
         name, _n, instead = sides[kind]
@@ -85,3 +90,19 @@ def report_problems(study: Study, objective: Any) -> list[str]:
             "the primary metric, or evaluate with other thresholds."
         )
     return problems
+
+
+def _unpredicted(study: Study, kind: str, profile_length: int) -> list[str]:
+    """That too few conditions predict ratings for a comparison by an error of predicted ratings."""
+    run = study.run
+    if profile_length not in (0, *run.profile_lengths):
+        return []
+    rows, name = model_rows(run, profile_length), reported_metrics(run)[kind]
+    positions = [position for position in positions_in(study, run) if position is not None]
+    n = sum(rows[position].cells[name].value is not None for position in positions)
+    if n >= FEWEST_COMPARED:
+        return []
+    return [
+        f"The primary metric is {kind_word(kind)}, and {n or 'none'} of the conditions predict{'s' if n == 1 else ''} "
+        f"ratings in run {run.pk}. Choose {FEWEST_COMPARED} conditions that do or more, or a run with one-plus-random."
+    ]

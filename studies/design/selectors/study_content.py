@@ -11,6 +11,7 @@ from typing import Any
 
 from studies.design.selectors.placeholders import filled
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
+from studies.instrument.samples import for_items_without
 from studies.models import Study
 
 VERSIONS_CACHED = 64
@@ -18,9 +19,10 @@ VERSIONS_CACHED = 64
 
 @dataclass(frozen=True)
 class StudyContent:
-    """The questions, and the texts by language, with their placeholders filled; both are shared and never changed."""
+    """The questions, and the texts by language, with their placeholders filled; all are shared and never changed."""
 
     questionnaire: Questionnaire
+    for_items_without_sample: Questionnaire
     texts: Mapping[str, Mapping[str, Any]]
 
     @property
@@ -40,4 +42,4 @@ def _content(study_id: int, _updated_at: datetime) -> StudyContent:
     study = Study.objects.only("questionnaire", "texts", "settings").get(pk=study_id)
     texts = {language: filled(own, study.settings, language) for language, own in study.texts.items()}
     questionnaire = questionnaire_from(filled(study.questionnaire, study.settings))
-    return StudyContent(questionnaire, MappingProxyType(texts))
+    return StudyContent(questionnaire, for_items_without(questionnaire, study.settings), MappingProxyType(texts))

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.files.storage import default_storage
 from django.db import transaction
 
+from accounts.models import Invitation
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from studies.design.selectors.usage import has_people
@@ -46,6 +47,7 @@ def delete_study(*, study: Study, typed: str = "", actor: Any = None) -> None:
     # What others may not lose by accident is protected, so it goes first, in this order.
     for kind in (Allocation, Participant, ConsentVersion, StudyVersion, Condition):
         kind._default_manager.filter(study=current).delete()
+    Invitation.objects.filter(study_invitation__study=current).delete()
     LogEntry.objects.create(
         actor=actor, kind="studies.study", object_id=study.pk, from_status=current.status, to_status="deleted",
         reason="Deleted.", facts=facts,

@@ -10,11 +10,13 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from catalog.models import DatasetVersion
+from catalog.selectors.items import has_samples
 from core.errors import NotAllowedInState, ParallaxError, ParameterError
 from core.models import LogEntry
 from core.transitions import record
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm
+from evaluation.reported_kinds import tested_kinds
 from evaluation.selectors import newest_succeeded_run
 from evaluation.selectors.results import reported_metrics
 from evaluation.selectors.runs import failed_algorithms, measured_algorithms
@@ -28,11 +30,12 @@ from studies.design.services.launch import design_snapshot
 from studies.design.services.texts import CHANGEABLE_TEXTS, with_texts
 from studies.design.services.trials import drop_trial
 from studies.enums import Role, StudyStatus
-from studies.instrument.trailers import without_trailers
+from studies.instrument import samples
+from studies.known_items import SCALE, without_defaults
 from studies.models import Condition, Study, StudyMembership
 from studies.models.study import new_assignment_seed
 from studies.plans import contrast_from
-from studies.usage_data import CHOICE, ELICITATION, SETTING, choice_problem, is_choice, is_usage
+from studies.usage_data import CHOICE, ELICITATION, SETTING, choice_problem, is_choice, is_usage, order_problem
 
 MOST_PER_CONDITION = 10_000
 PUBLIC_SEED = 1  # of page orders, resampling and simulated participants, where none is given
@@ -108,16 +111,21 @@ def _labelled(run: EvaluationRun, labels: Sequence[str]) -> list[RunAlgorithm]:
     return [algorithm for algorithm in measured if not labels or algorithm.label in labels]
 
 
-def _first_settings(preset: Preset, version: DatasetVersion) -> dict[str, Any]:
+def _first_settings(preset: Preset, version: DatasetVersion, run: EvaluationRun) -> dict[str, Any]:
+    """The template's settings with the dataset's words, and a primary metric that the run measured."""
     settings = copy.deepcopy(preset.settings)
+    tested = tested_kinds(run.protocol)
+    if settings["primary"]["objective"] not in tested:
+        settings["primary"]["objective"] = tested[0]
     settings |= words_at_creation(version.dataset.kind_of_item, settings.get(ITEM_NOUN, {}))
+    settings[samples.SETTING] = has_samples(version)
     return {**settings, ELICITATION: CHOICE} if is_usage(version) else settings
 
 
 def _first_questions(preset: Preset, version: DatasetVersion) -> dict[str, Any]:
-    if version.dataset.kind_of_item.has_trailers:
-        return copy.deepcopy(preset.questionnaire)
-    return without_trailers(preset.questionnaire)
+    if has_samples(version):
+        return samples.in_words_of(version.dataset.kind_of_item.sample, preset.questionnaire)
+    return samples.without_question(preset.questionnaire)
 
 
 @transaction.atomic
@@ -132,19 +140,22 @@ def create_study(
     owner: Any = None,
     title: str = "",
     labels: Sequence[str] = (),
+    settings: Mapping[str, Any] | None = None,
 ) -> Study:
     """Make a draft whose conditions are the very models that `run` measured (by default the newest finished).
 
-    `labels` name the algorithms of the run that become conditions; without any, all do.
+    `labels` name the algorithms of the run that become conditions; without any, all do. `settings` go before those of
+    the template.
 
     Participants are assigned by a secret seed drawn from the operating system. A `seed` that is given decides the
     assignment instead, for simulations and demonstrations: anyone who knows it can predict every assignment.
     Algorithms of the run that failed are left out, each with its reason in the log. The nouns and the verb of the
-    dataset's item type are copied into the settings; questions about trailers are left out where its items have none.
+    dataset's item type are copied into the settings; the question about trailers (or clips, or excerpts) is left out
+    where no item has one, and otherwise asked only of items that have one.
 
     Raises `study.bad_slug`, `study.slug_taken`, `study.unknown_template`, `study.no_run`,
     `study.run_not_finished`, `study.run_not_reportable`, `study.run_of_other_dataset`, `study.run_of_many_models`,
-    `study.bad_target`, `study.bad_conditions`.
+    `study.bad_target`, `study.bad_conditions`, `study.bad_settings`.
     """
     check_slug(slug)
     _check_target(per_condition)
@@ -161,7 +172,7 @@ def create_study(
         for position, algorithm in enumerate(_labelled(chosen, labels))
         if algorithm.model is not None
     ]
-    return new_draft(
+    study = new_draft(
         conditions,
         owner=owner,
         reason="Made from a template.",
@@ -180,10 +191,11 @@ def create_study(
         run=chosen,
         seed=PUBLIC_SEED if seed is None else seed,
         assignment_seed=new_assignment_seed() if seed is None else "",
-        settings=_first_settings(preset, version),
+        settings=_first_settings(preset, version, chosen),
         questionnaire=_first_questions(preset, version),
         texts=copy.deepcopy(preset.texts),
     )
+    return change_design(study=study, actor=owner, settings=settings) if settings else study
 
 
 def new_draft(
@@ -251,11 +263,12 @@ def _with_ages(questionnaire: Mapping[str, Any], youngest: int, oldest: int) -> 
 
 
 def _changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with the changes; a stored threshold goes with the stars that it is about."""
+    """The settings with the changes; a stored threshold and scale go with the ratings that they are about."""
     changed = {**settings, **changes}
-    if is_choice(changed) and SETTING not in changes:
-        changed.pop(SETTING, None)
-    return changed
+    if is_choice(changed):
+        for name in {SETTING, SCALE} - set(changes):
+            changed.pop(name, None)
+    return without_defaults(changed)
 
 
 @transaction.atomic
@@ -302,7 +315,10 @@ def change_design(
             texts=current.texts,
             translating=translating,
         )
-        if refused := choice_problem(current.settings, current.dataset_version):
+        if refused := (
+            choice_problem(current.settings, current.dataset_version)
+            or order_problem(current.settings, current.dataset_version)
+        ):
             raise ParameterError(refused)
         if contrast := contrast_from(current.settings["primary"]):
             contrast.check(list(current.conditions.order_by("position").values_list("label", flat=True)))

@@ -17,6 +17,7 @@ from core.transitions import move
 from studies.allocation.assignment.quotas import most_let_in, quotas_from
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.design.presets.loader import check_design
+from studies.design.selectors.launch_overview import LANGUAGES, MODELS, PATH, PLAN, Gap
 from studies.design.selectors.reportability import report_problems
 from studies.design.selectors.texts import languages_in_translation
 from studies.design.services.archiving import refuse_archived
@@ -24,13 +25,14 @@ from studies.design.services.condition_serving import recommend_in
 from studies.design.services.consent_versions import keep_consent
 from studies.design.services.trials import take_over_trial
 from studies.enums import STUDY_MOVES, StudyStatus
-from studies.instrument.measures import RATING_HIGH, RATING_LOW
+from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import NUMBER, questionnaire_from
+from studies.known_items import elicitation_scale, items_asked
 from studies.models import Condition, Study, StudyVersion
 from studies.plans import contrast_from, plan_from, tests_of
 from studies.recruitment.panels.exits import code_problems
 from studies.recruitment.selectors.recruitment import recruiting_of
-from studies.usage_data import SETTING, USED, choice_problem, is_choice, is_usage, taken_from
+from studies.usage_data import SETTING, USED, choice_problem, is_choice, is_usage, order_problem, taken_from
 
 logger = logging.getLogger(__name__)
 
@@ -106,10 +108,11 @@ def model_problems(study: Study) -> list[str]:
     """What keeps the conditions' models from being used, in sentences: each makes lists as for a participant."""
     problems = []
     profiles = _trial_profiles(study)
+    scale = elicitation_scale(study.settings).scale
     given = (
         "chosen items"
         if is_choice(study.settings)
-        else f"ratings from {RATING_LOW} to {RATING_HIGH}, as participants give them"
+        else f"ratings from {scale.low:g} to {scale.high:g}, as participants give them"
     )
     for condition in study.conditions.select_related("model").order_by("position"):
         if condition.model.digest != condition.model_digest:
@@ -133,22 +136,24 @@ def model_problems(study: Study) -> list[str]:
 def _trial_profiles(study: Study) -> list[dict[int, int]]:
     """Items that a participant would be shown first, as they choose or rate them.
 
-    Ratings are of all stars, and on usage data in a second profile none is taken.
+    Ratings are of all points, and on usage data in a last profile none is taken. Where participants decide how many
+    items they rate, there is a profile of the fewest and one of the most.
     """
-    n_ratings = int(study.settings["ratings_asked"])
+    asked = items_asked(study.settings)
     shown = search_items(
         study.dataset_version,
         order=str(study.settings["item_order"]),
         seed=derived_seed(study.seed, "launch"),
-        limit=n_ratings,
+        limit=asked.most,
     )
     indexes = [item.index for item in shown.items]
+    lengths = dict.fromkeys((asked.fewest, asked.most))
     if is_choice(study.settings):
-        return [dict.fromkeys(indexes, USED)]
-    stars = range(RATING_HIGH, RATING_LOW - 1, -1)
-    profiles = [dict(zip(indexes, itertools.cycle(stars), strict=False))]
+        return [dict.fromkeys(indexes[:length], USED) for length in lengths]
+    points = elicitation_scale(study.settings).points
+    profiles = [dict(zip(indexes[:length], itertools.cycle(reversed(points)), strict=False)) for length in lengths]
     if is_usage(study.dataset_version):
-        profiles.append(dict.fromkeys(indexes, RATING_LOW))
+        profiles.append(dict.fromkeys(indexes[: asked.fewest], points[0]))
     return profiles
 
 
@@ -184,40 +189,60 @@ def _quota_problems(study: Study, planned: int) -> list[str]:
 
 def launch_problems(study: Study) -> list[str]:
     """What keeps the study from being launched, in sentences; empty when nothing does."""
-    problems = report_problems(study, study.settings.get("primary", {}).get("objective"))
+    return [finding.text for finding in launch_findings(study)]
+
+
+def launch_findings(study: Study) -> list[Gap]:
+    """As `launch_problems`, each with the check it fails and the page where it is solved."""
+    objective = study.settings.get("primary", {}).get("objective")
+    found = [Gap(MODELS, text, "conditions") for text in report_problems(study, objective)]
     conditions = list(study.conditions.select_related("model").order_by("position"))
     if len(conditions) < 2:
-        problems.append("A study compares at least two conditions.")
+        found.append(Gap(MODELS, "A study compares at least two conditions.", "conditions"))
     for condition in conditions:
         if condition.target < 1:
-            problems.append(f"{condition.label} needs a target of at least one participant.")
+            found.append(Gap(MODELS, f"{condition.label} needs a target of at least one participant.", "design"))
     try:
         lacking = languages_in_translation(study)
         for language in study.settings.get("languages", ()):
-            problems += lacking.get(language, ())
+            found += [
+                Gap(LANGUAGES, text, "design" if "texts" in text else "questionnaire")
+                for text in lacking.get(language, ())
+            ]
         check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts, translating=lacking)
+    except QuestionnaireProblems as problem:
+        return [*found, Gap(PATH, str(problem), "questionnaire")]
     except ParameterError as problem:
-        return [*problems, str(problem)]
-    if refused := choice_problem(study.settings, study.dataset_version):
-        return [*problems, refused]
+        return [*found, Gap(LANGUAGES if str(problem).startswith("The texts in") else PATH, str(problem), "design")]
+    version = study.dataset_version
+    if refused := choice_problem(study.settings, version) or order_problem(study.settings, version):
+        return [*found, Gap(PATH, refused, "design")]
     recruiting = recruiting_of(study)
-    problems += code_problems(recruiting.exits, recruiting.panel)
+    found += [Gap(PATH, text, "recruiting") for text in code_problems(recruiting.exits, recruiting.panel)]
     if contrast := contrast_from(study.settings["primary"]):
         try:
             contrast.check([condition.label for condition in conditions])
         except ParameterError as problem:
-            problems.append(str(problem))
-    problems += _quota_problems(study, sum(condition.target for condition in conditions))
-    needed = study.settings["ratings_asked"] + study.settings["list_length"]
+            found.append(Gap(PLAN, str(problem), "design"))
+    planned = sum(condition.target for condition in conditions)
+    found += [Gap(PATH, text, "design") for text in _quota_problems(study, planned)]
+    if too_few := _item_problem(study):
+        return [*found, Gap(PATH, too_few, "design")]
+    return [*found, *(Gap(MODELS, text, "conditions") for text in model_problems(study))]
+
+
+def _item_problem(study: Study) -> str:
+    """Why the dataset has too few items to ask for and to recommend; empty if it has enough."""
+    asked = items_asked(study.settings)
+    needed = asked.most + study.settings["list_length"]
     n_items = study.dataset_version.n_items
-    if n_items < needed:
-        return [
-            *problems,
-            f"The dataset has {n_items} items; {'choosing' if is_choice(study.settings) else 'rating'} "
-            f"{study.settings['ratings_asked']} and recommending {study.settings['list_length']} others needs "
-            f"{needed}. Ask for fewer known items or recommend fewer.",
-        ]
-    return [*problems, *model_problems(study)]
+    if n_items >= needed:
+        return ""
+    return (
+        f"The dataset has {n_items} items; {'choosing' if is_choice(study.settings) else 'rating'} "
+        f"{asked.most} and recommending {study.settings['list_length']} others needs "
+        f"{needed}. Ask for fewer known items or recommend fewer."
+    )
 
 
 def launch_study(*, study: Study, actor: Any = None, why: str = "") -> StudyVersion:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from django.db import transaction
 
 from core.errors import ParallaxError, ParameterError
+from core.provenance import digest_of
 from core.transitions import record
 from studies.design.presets.blocks import load_block
 from studies.design.presets.loader import check_design
 from studies.design.selectors.texts import languages_in_translation
+from studies.design.selectors.undo import undoable
 from studies.design.services.design import require_draft
 from studies.design.services.trials import drop_trial
 from studies.instrument.questionnaires.core import is_measured
 from studies.instrument.questionnaires.document import read_document
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
-from studies.instrument.questionnaires.schema import BLOCKS
-from studies.models import Study
+from studies.instrument.questionnaires.schema import BLOCKS, EVALUATOR
+from studies.instrument.questionnaires.translation import with_translation
+from studies.models import QuestionnaireUndo, Study
 
 UP, DOWN = "up", "down"
 Data = dict[str, Any]
@@ -33,10 +36,11 @@ def _refused(problem: ParameterError) -> ParallaxError:
 
 
 @contextmanager
-def _edited(study: Study, actor: Any, change: str) -> Iterator[Data]:
+def _edited(study: Study, actor: Any, change: str, *, undo: str = "") -> Iterator[Data]:
     """Yield a copy of the questionnaire to edit; then check the whole design, store and log it.
 
-    Who walked the design as it was is removed. Raises `studies.not_draft`, `questionnaire.problems`.
+    Who walked the design as it was is removed. With `undo`, which says what was done, the questionnaire as it was can
+    be restored until the next change. Raises `studies.not_draft`, `questionnaire.problems`.
     """
     with transaction.atomic():
         current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
@@ -48,11 +52,41 @@ def _edited(study: Study, actor: Any, change: str) -> Iterator[Data]:
             check_design(settings=current.settings, questionnaire=edited, texts=current.texts, translating=translating)
         except ParameterError as problem:
             raise _refused(problem) from problem
+        _keep_for_undo(current, undo, edited)
         current.questionnaire = edited
         current.save(update_fields=["questionnaire", "updated_at"])
         record(current, reason=f"Questionnaire changed: {change}", actor=actor)
         drop_trial(study=current, actor=actor)
         study.questionnaire = edited
+
+
+def _keep_for_undo(study: Study, title: str, edited: Data) -> None:
+    """Store the questionnaire before a deletion; without a title, forget what an earlier deletion stored."""
+    QuestionnaireUndo.objects.filter(study=study).delete()
+    if title:
+        before = copy.deepcopy(study.questionnaire)
+        longest = QuestionnaireUndo.LONGEST_TITLE
+        title = title if len(title) <= longest else f"{title[: longest - 1]}…"
+        QuestionnaireUndo.objects.create(study=study, title=title, questionnaire=before, digest_after=digest_of(edited))
+
+
+def undo_deletion(*, study: Study, actor: Any = None) -> str:
+    """Restore the questionnaire as it was before the last deletion or import; return what is undone.
+
+    Raises `studies.not_draft`, and `questionnaire.nothing_to_undo` after another change or after a day.
+    """
+    undo = undoable(study)
+    if undo is None:
+        raise ParallaxError(
+            "questionnaire.nothing_to_undo",
+            "There is nothing to undo: the questionnaire has changed since, or more than a day has passed.",
+        )
+    with _edited(study, actor, f"undone: {undo.title}") as data:
+        if digest_of(data) != undo.digest_after:
+            raise ParallaxError("questionnaire.nothing_to_undo", "The questionnaire has just changed. Reload the page.")
+        data.clear()
+        data.update(undo.questionnaire)
+    return undo.title
 
 
 def _position_of(data: Data, key: str) -> tuple[str, int]:
@@ -115,23 +149,42 @@ def delete_question(*, study: Study, key: str, actor: Any = None) -> None:
 
     Raises as `save_question`; where another question depends on it, `questionnaire.problems` says which.
     """
-    with _edited(study, actor, f"question {key} deleted.") as data:
+    block, number = _position_of(study.questionnaire, key)
+    title = f"Deleted “{next(iter(study.questionnaire[block][number]['text'].values()), key)}”."
+    with _edited(study, actor, f"question {key} deleted.", undo=title) as data:
         block, number = _position_of(data, key)
         if is_measured(block, key):
             raise _measured(key)
         del data[block][number]
 
 
+def order_questions(*, study: Study, block: str, keys: Sequence[str], actor: Any = None) -> None:
+    """Put the questions of a block in the order of `keys`.
+
+    Raises as `save_question`; where a condition would come before what it depends on, `questionnaire.problems`; where
+    the block does not have exactly these questions, `questionnaire.order_outdated`.
+    """
+    with _edited(study, actor, f"questions of the block {block} ordered.") as data:
+        questions = {question["key"]: question for question in data.get(block, ())}
+        if sorted(keys) != sorted(questions):
+            raise ParallaxError(
+                "questionnaire.order_outdated",
+                "The questions have changed since this page was opened. Reload it and move the question again.",
+            )
+        data[block] = [questions[key] for key in keys]
+
+
 def move_question(*, study: Study, key: str, direction: str, actor: Any = None) -> None:
     """Move a question one place up or down within its block; at the end it stays where it is.
 
-    Raises as `save_question`; where a condition would come before what it depends on, `questionnaire.problems`.
+    Raises as `order_questions`, and `questionnaire.unknown`.
     """
-    with _edited(study, actor, f"question {key} moved {direction}.") as data:
-        block, number = _position_of(data, key)
-        target = number + (-1 if direction == UP else 1)
-        if 0 <= target < len(data[block]):
-            data[block][number], data[block][target] = data[block][target], data[block][number]
+    block, number = _position_of(study.questionnaire, key)
+    keys = [question["key"] for question in study.questionnaire[block]]
+    target = number + (-1 if direction == UP else 1)
+    if 0 <= target < len(keys):
+        keys[number], keys[target] = keys[target], keys[number]
+    order_questions(study=study, block=block, keys=keys, actor=actor)
 
 
 def duplicate_question(*, study: Study, key: str, actor: Any = None) -> str:
@@ -156,12 +209,23 @@ def save_scale(*, study: Study, scale: Mapping[str, Any], actor: Any = None) -> 
 
 def delete_scale(*, study: Study, key: str, actor: Any = None) -> None:
     """Take a scale out, and its questions from it. Raises as `save_question`."""
-    with _edited(study, actor, f"scale {key} deleted.") as data:
+    with _edited(study, actor, f"scale {key} deleted.", undo=f"Deleted the scale “{key}”.") as data:
         data["scales"] = [scale for scale in data.get("scales", ()) if scale["key"] != key]
         for block in BLOCKS:
             for question in data.get(block, ()):
                 if question.get("scale") == key:
                     del question["scale"]
+
+
+def save_translation(*, study: Study, language: str, texts: Mapping[str, str], actor: Any = None) -> None:
+    """Save texts of the questionnaire in a language; `texts` maps names of texts to their translations.
+
+    Raises as `save_question`; where a text is emptied in a language that is complete, `questionnaire.problems`.
+    """
+    with _edited(study, actor, f"translated into {language}.") as data:
+        translated = with_translation(data, language, texts)
+        data.clear()
+        data.update(translated)
 
 
 def set_attention(*, study: Study, ends_after: int, actor: Any = None) -> None:
@@ -196,12 +260,38 @@ def parsed_document(text: str) -> Data:
         raise ParallaxError("questionnaire.problems", " ".join(located), {"problems": located}) from problem
 
 
+def checked_document(*, study: Study, text: str) -> Data:
+    """Read a YAML document as the questionnaire of a study, which is not changed. Raises as `import_questionnaire`."""
+    document = parsed_document(text)
+    translating = languages_in_translation(study)
+    try:
+        check_design(settings=study.settings, questionnaire=document, texts=study.texts, translating=translating)
+    except ParameterError as problem:
+        raise _refused(problem) from problem
+    return document
+
+
 def import_questionnaire(*, study: Study, text: str, actor: Any = None) -> None:
     """Put a YAML document's questionnaire in the place of the study's.
 
     Raises `studies.not_draft`, and what `parsed_document` raises.
     """
     document = parsed_document(text)
-    with _edited(study, actor, "imported from a document.") as data:
+    title = "Replaced the questionnaire by a document."
+    with _edited(study, actor, "imported from a document.", undo=title) as data:
         data.clear()
         data.update(document)
+
+
+def add_evaluator_question(*, study: Study, question: Mapping[str, Any], actor: Any = None) -> None:
+    """Add a question that the interviewer answers after each session. Raises as `save_question`."""
+    with _edited(study, actor, f"question {question['key']} for the evaluator added.") as data:
+        data.setdefault(EVALUATOR, []).append(dict(question))
+
+
+def delete_evaluator_question(*, study: Study, key: str, actor: Any = None) -> None:
+    """Delete a question for the evaluator; one that is not there is ignored. Raises as `save_question`."""
+    with _edited(study, actor, f"question {key} for the evaluator deleted.") as data:
+        questions = [question for question in data.pop(EVALUATOR, []) if question["key"] != key]
+        if questions:
+            data[EVALUATOR] = questions

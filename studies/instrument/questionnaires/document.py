@@ -12,7 +12,8 @@ from studies.instrument.questionnaires.problems import Path, Problem, Questionna
 from studies.instrument.questionnaires.schema import PARTS, questionnaire_from
 
 SCHEMA = 1
-LONGEST_DOCUMENT = 1_000_000  # characters
+LONGEST_DOCUMENT = 500_000  # characters
+MOST_PARTS = 20_000  # values, lists and mappings: more take too long to read
 DEEPEST = 40  # lists and mappings inside one another
 
 
@@ -83,11 +84,13 @@ def write_document(questionnaire: Mapping[str, Any]) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads a document without aliases, which let a few lines stand for millions of values, and of bounded depth."""
+    """Reads a document without aliases, which let a few lines stand for millions of values, and of bounded depth
+    and size."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.depth = 0
+        self.n_parts = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         line = _line_of(self.peek_event()) + 1  # type: ignore[no-untyped-call]
@@ -95,6 +98,9 @@ class _Loader(yaml.SafeLoader):
             raise DocumentProblems([_at(line, "Aliases (*name) are not supported. Write the values out.")])
         if self.depth == DEEPEST:
             raise DocumentProblems([_at(line, f"Lists and mappings are nested at most {DEEPEST} levels deep.")])
+        self.n_parts += 1
+        if self.n_parts > MOST_PARTS:
+            raise DocumentProblems([_at(line, f"A questionnaire has at most {MOST_PARTS:,} values.")])
         self.depth += 1
         try:
             return super().compose_node(parent, index)

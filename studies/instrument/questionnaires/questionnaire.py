@@ -18,6 +18,7 @@ AFTER = "after"
 BLOCKS = (ABOUT, ITEMS, OVERALL, AFTER)
 # The blocks whose answers are known when a block is asked; the block itself comes last.
 KNOWN_IN = {ABOUT: (ABOUT,), ITEMS: (ABOUT, ITEMS), OVERALL: (ABOUT, OVERALL), AFTER: (ABOUT, OVERALL, AFTER)}
+EVALUATOR = "evaluator"  # questions that the interviewer answers after a session; no block of the participant's
 LEAST_ANSWERED = 0.5
 
 
@@ -29,6 +30,8 @@ class Scale:
     name: Texts  # name of the construct, by language
     # share of its questions that must be answered for a score, above 0 and at most 1
     least_answered: float = LEAST_ANSWERED
+    # lowest and highest score that the mean of the answers is mapped to; None for the range of the answers
+    score_range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class Questionnaire:
     after: tuple[Question, ...] = ()
     scales: tuple[Scale, ...] = field(default=())  # the scales that questions belong to
     attention_ends_after: int = 0  # number of failed attention checks that ends participation; 0 for never
+    evaluator: tuple[Question, ...] = ()  # asked of the interviewer after each session
 
     def block(self, name: str) -> tuple[Question, ...]:
         """The questions of one block."""

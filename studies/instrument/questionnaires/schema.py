@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from studies.instrument.questionnaires.condition_reading import test_problem
+from studies.instrument.questionnaires.condition_reading import is_number, test_problem
 from studies.instrument.questionnaires.conditions import plain_answer
 from studies.instrument.questionnaires.erased import ERASED, is_erased
 from studies.instrument.questionnaires.problems import Notes, Path, Problem, QuestionnaireProblems
@@ -15,6 +15,7 @@ from studies.instrument.questionnaires.questionnaire import (
     ABOUT,
     AFTER,
     BLOCKS,
+    EVALUATOR,
     ITEMS,
     KNOWN_IN,
     LEAST_ANSWERED,
@@ -48,7 +49,8 @@ from studies.instrument.questionnaires.questions import (
 from studies.instrument.questionnaires.reading import KEY, RESERVED_ITEM_KEYS, QuestionReader
 
 __all__ = [
-    "ABOUT", "AFTER", "ATTENTION", "BLOCKS", "CHOICE", "DECLINED", "ERASED", "ITEMS", "KINDS", "LIKERT",
+    "ABOUT", "AFTER", "ATTENTION", "BLOCKS", "CHOICE", "DECLINED", "ERASED", "EVALUATOR",
+    "EVALUATOR_KINDS", "ITEMS", "KINDS", "LIKERT",
     "LONGEST_OTHER",
     "LONGEST_TEXT", "LONG_TEXT", "MATRIX", "MULTIPLE", "NUMBER", "OTHER", "OVERALL", "SLIDER", "TEXT", "YES_NO",
     "Choice",
@@ -57,7 +59,8 @@ __all__ = [
     "lacking_wordings", "own_words", "plain_answer", "questionnaire_from",
 ]  # fmt: skip
 
-PARTS = (*BLOCKS, "scales", "attention")
+PARTS = (*BLOCKS, "scales", "attention", EVALUATOR)
+EVALUATOR_KINDS = (LIKERT, CHOICE, YES_NO, NUMBER, TEXT, LONG_TEXT)
 
 
 class _Reader:
@@ -75,9 +78,10 @@ class _Reader:
         blocks = {name: self._block(name) for name in BLOCKS}
         scales = self._scales()
         ends_after = self._attention()
+        evaluator = self._evaluator()
         if self.notes.problems:
             raise QuestionnaireProblems(self.notes.problems)
-        questionnaire = Questionnaire(**blocks, scales=scales, attention_ends_after=ends_after)
+        questionnaire = Questionnaire(**blocks, scales=scales, attention_ends_after=ends_after, evaluator=evaluator)
         self._check_together(questionnaire)
         if self.notes.problems:
             raise QuestionnaireProblems(self.notes.problems)
@@ -114,6 +118,30 @@ class _Reader:
             questions.append(question)
         return tuple(questions)
 
+    def _evaluator(self) -> tuple[Question, ...]:
+        questions = self._block(EVALUATOR)
+        for number, question in enumerate(questions):
+            if question.kind not in EVALUATOR_KINDS:
+                kinds = ", ".join(EVALUATOR_KINDS)
+                self.notes.wrong(
+                    (EVALUATOR, number, "kind"),
+                    f"A question for the evaluator is of the kind {kinds}; got {question.kind}.",
+                )
+            special = (
+                question.shown_if,
+                question.scale,
+                question.random_group,
+                question.other,
+                question.is_identifying,
+            )
+            if any(special):
+                self.notes.wrong(
+                    (EVALUATOR, number),
+                    f"The question {question.key!r} is for the evaluator and has no shown_if, scale, random_group, "
+                    "other or identifies.",
+                )
+        return questions
+
     def _scales(self) -> tuple[Scale, ...]:
         data = self.data.get("scales") or ()
         if not isinstance(data, list | tuple):
@@ -126,8 +154,10 @@ class _Reader:
                 self.notes.wrong(path, f"A scale has a key and a name by language; got {entry!r}.")
                 continue
             key, least = str(entry["key"]), entry.get("least_answered", LEAST_ANSWERED)
-            if unknown := sorted(set(map(str, entry)) - {"key", "name", "least_answered"}):
-                self.notes.wrong(path, f"A scale has key, name and least_answered; got {', '.join(unknown)}.")
+            if unknown := sorted(set(map(str, entry)) - {"key", "name", "least_answered", "score_range"}):
+                self.notes.wrong(
+                    path, f"A scale has key, name, least_answered and score_range; got {', '.join(unknown)}."
+                )
             if not KEY.fullmatch(key):
                 self.notes.wrong(
                     (*path, "key"), f"{key!r} is not a valid key. Use lower-case letters, digits and underscores."
@@ -139,8 +169,23 @@ class _Reader:
                     (*path, "least_answered"), f"least_answered must be above 0 and at most 1; got {least!r}."
                 )
                 least = LEAST_ANSWERED
-            scales.append(Scale(key, {str(k): str(v) for k, v in entry["name"].items()}, float(least)))
+            name = {str(k): str(v) for k, v in entry["name"].items()}
+            scales.append(Scale(key, name, float(least), self._score_range(entry, path)))
         return tuple(scales)
+
+    def _score_range(self, entry: Mapping[str, Any], path: Path) -> tuple[float, float] | None:
+        value = entry.get("score_range")
+        if value is None:
+            return None
+        if not (
+            isinstance(value, list | tuple) and len(value) == 2 and all(map(is_number, value)) and value[0] < value[1]
+        ):
+            self.notes.wrong(
+                (*path, "score_range"),
+                f"score_range has the lowest and the highest score, such as [0, 100]; got {value!r}.",
+            )
+            return None
+        return value[0], value[1]
 
     def _attention(self) -> int:
         data = self.data.get("attention") or {}
@@ -220,7 +265,7 @@ def _earlier(questionnaire: Questionnaire, block: str, number: int) -> dict[str,
 def earlier_questions(questionnaire: Questionnaire, block: str, key: str = "") -> dict[str, Question]:
     """Return the questions that a condition of one question may refer to, by key.
 
-    An empty key stands for a new question at the end of the block.
+    An empty key means a new question at the end of the block.
     """
     keys = [question.key for question in questionnaire.block(block)]
     return _earlier(questionnaire, block, keys.index(key) if key in keys else len(keys))

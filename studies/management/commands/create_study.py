@@ -10,9 +10,13 @@ from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import failed_algorithms
 from studies.allocation.selectors.assignment_seed import seed_sentence
+from studies.design.presets.loader import ITEM_ORDERS
 from studies.design.selectors.reportability import known_users_note
 from studies.design.services.design import create_study
+from studies.known_items import FEWEST, MOST, SCALE, SCALES
 from studies.team.owners import owner_line, study_owner
+
+SETTINGS = {FEWEST: "min_items", MOST: "max_items", SCALE: "scale", "item_order": "item_order"}  # with their options
 
 
 class Command(BaseCommand):
@@ -38,6 +42,10 @@ class Command(BaseCommand):
             "--owner", metavar="EMAIL", help="account of the owner (default: the newest administrator's)"
         )
         parser.add_argument("--title", default="")
+        parser.add_argument("--min-items", type=int, help="known items to rate or choose (default: the template's)")
+        parser.add_argument("--max-items", type=int, help="at most so many (default: exactly the minimum)")
+        parser.add_argument("--scale", choices=SCALES, help="scale of the ratings of known items (default: 5-stars)")
+        parser.add_argument("--item-order", choices=ITEM_ORDERS, help="order in which items to rate are first shown")
 
     def handle(self, *args: Any, **options: Any) -> None:
         owner = study_owner(options["owner"])
@@ -57,6 +65,7 @@ class Command(BaseCommand):
                 owner=owner,
                 title=options["title"],
                 labels=options["conditions"],
+                settings={name: options[option] for name, option in SETTINGS.items() if options[option] is not None},
             )
         except ParallaxError as refusal:
             raise CommandError(str(refusal)) from refusal

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from studies.enums import ParticipantStatus
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL, questionnaire_from
+from studies.instrument.samples import for_items_without
+from studies.known_items import items_asked
 from studies.models import Study
 from studies.participation.selectors.responses import Record
 from studies.usage_data import is_choice
@@ -12,19 +14,21 @@ from studies.usage_data import is_choice
 def missing_of(study: Study, record: Record) -> list[str]:
     """What is missing from a finished participant's data, in words; empty if they are complete."""
     questionnaire = questionnaire_from(study.questionnaire)
-    wanted, length = int(study.settings["ratings_asked"]), int(study.settings["list_length"])
+    asked, length = items_asked(study.settings), int(study.settings["list_length"])
     missing = []
-    if len(record.profile) != wanted:
+    if len(record.profile) not in asked:
         told = "choices" if is_choice(study.settings) else "ratings"
-        missing.append(f"{len(record.profile)} of {wanted} {told} of known items")
+        missing.append(f"{len(record.profile)} of {asked} {told} of known items")
     if record.recommendations is None:
         missing.append("the recommendation list")
     elif len(record.items) != length:
         missing.append(f"{len(record.items)} of {length} recommended items")
     for key in questionnaire.missing(ABOUT, record.answers):
         missing.append(f"the answer to {key}")
+    shorter = for_items_without(questionnaire, study.settings)
     for item in record.items:
-        for key in questionnaire.missing(ITEMS, {**record.answers, **item.answers}):
+        of_item = shorter if item.slot.has_trailer is False else questionnaire
+        for key in of_item.missing(ITEMS, {**record.answers, **item.answers}):
             missing.append(f"the answer to {key} of item {item.slot.rank}")
     for key in (*questionnaire.missing(OVERALL, record.answers), *questionnaire.missing(AFTER, record.answers)):
         missing.append(f"the answer to {key}")

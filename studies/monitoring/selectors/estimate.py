@@ -15,6 +15,7 @@ from studies.instrument import flow
 from studies.instrument.questionnaires import schema
 from studies.instrument.questionnaires.durations import expected_seconds
 from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.known_items import items_asked
 from studies.models import Participant, Study
 from studies.monitoring.selectors.page_times import BROWSER, step_times
 
@@ -156,16 +157,16 @@ def cost_of(estimate: Estimate, *, reward: Decimal, fee_percent: Decimal = Decim
 
 
 def _stated(study: Study) -> dict[str, float]:
-    """Seconds of each step by the assumptions above."""
+    """Seconds of each step by the assumptions above; of a range of known items, its middle."""
     questionnaire = questionnaire_from(study.questionnaire)
     languages = study.settings.get("languages") or [""]
     texts = texts_of(study, languages[0])
     words = len(str(texts.get("consent", "")).split())
-    rated, listed = int(study.settings["ratings_asked"]), int(study.settings["list_length"])
+    asked, listed = items_asked(study.settings), int(study.settings["list_length"])
     return {
         flow.CONSENT: 60 * words / WORDS_A_MINUTE + SECONDS_A_BOX * len(texts.get("consent_boxes", ())),
         flow.ABOUT: expected_seconds(questionnaire, schema.ABOUT),
-        flow.RATE: SECONDS_A_FILM_RATED * rated,
+        flow.RATE: SECONDS_A_FILM_RATED * (asked.fewest + asked.most) / 2,
         flow.RECOMMENDATIONS: SECONDS_A_FILM_SEEN * listed,
         flow.ITEMS: listed * (SECONDS_OF_DETAILS + expected_seconds(questionnaire, schema.ITEMS)),
         flow.OVERALL: expected_seconds(questionnaire, schema.OVERALL),

@@ -19,6 +19,7 @@ from studies.instrument.flow import HEARD, WATCHED
 from studies.instrument.questionnaires.conditions import Test
 from studies.instrument.questionnaires.questions import IN_WORDS, OTHER
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Question, Questionnaire, questionnaire_from
+from studies.known_items import FIVE_STARS, ElicitationScale, elicitation_scale
 from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
 from studies.participation.selectors.responses import MEASURED, RATING, Record, public_ids, records_of
 from studies.usage_data import is_choice
@@ -51,13 +52,20 @@ class FlagSources:
     compared: tuple[str, ...]
     batteries: tuple[Battery, ...]
     chooses: bool = False
+    elicitation: ElicitationScale = FIVE_STARS
 
-    def ratings_of(self, record: Record) -> list[int]:
-        """Return the ratings of known items; chosen items have none."""
-        return [] if self.chooses else [rating.rating for rating in record.profile]
+    def ratings_of(self, record: Record) -> list[float]:
+        """Return the ratings of known items, mapped to 1..5 as recommended items are rated; chosen items have none."""
+        if self.chooses:
+            return []
+        values = [self.elicitation.value(rating.rating) for rating in record.profile]
+        mapped = self.elicitation.scale.convert(values, FIVE_STARS.scale).round(9).tolist()
+        return [int(value) if value.is_integer() else value for value in mapped]
 
 
-def flag_sources(questionnaire: Questionnaire, *, chooses: bool = False) -> FlagSources:
+def flag_sources(
+    questionnaire: Questionnaire, *, chooses: bool = False, elicitation: ElicitationScale = FIVE_STARS
+) -> FlagSources:
     """Return the parts of that questionnaire that flags are computed from; `chooses`: known items are not rated."""
     of_items = (question.key for question in questionnaire.items if question.kind not in IN_WORDS)
     return FlagSources(
@@ -65,6 +73,7 @@ def flag_sources(questionnaire: Questionnaire, *, chooses: bool = False) -> Flag
         compared=tuple(dict.fromkeys((*MEASURED, *of_items))),
         batteries=batteries_of(questionnaire),
         chooses=chooses,
+        elicitation=elicitation,
     )
 
 
@@ -263,7 +272,8 @@ def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[
     """
     thresholds = flags.thresholds_from(study.settings)
     questionnaire = questionnaire_from(study.questionnaire)
-    sources, shared = flag_sources(questionnaire, chooses=is_choice(study.settings)), _shared_ids(study)
+    chooses, elicitation = is_choice(study.settings), elicitation_scale(study.settings)
+    sources, shared = flag_sources(questionnaire, chooses=chooses, elicitation=elicitation), _shared_ids(study)
     shortest, fast = _shortest(study, modes, thresholds)
     candidates = {*fast, *shared, *_maybe_alike(study, modes, thresholds, questionnaire)}
     candidates |= _maybe_straight_lined(study, modes, thresholds, sources.batteries)

@@ -46,8 +46,8 @@ def outcomes_shut() -> ParallaxError:
     """The refusal of what would show outcomes while they are blinded."""
     return ParallaxError(
         "blinding.outcomes_shut",
-        "Outcomes by condition stay shut until the study is closed, or its owner opens them under Data quality and "
-        "says why.",
+        "Outcomes by condition stay shut until the study is closed, or its owner opens them on the Data tab and says "
+        "why.",
     )
 
 

@@ -1,10 +1,12 @@
-"""Rules for notices: first participant, targets reached, flags, failed exports, data about to be erased."""
+"""Rules for notices: first participant, targets reached, flags, failed exports, a nearly full disk, retention."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Count, Q
 from django.utils import timezone
 
@@ -17,6 +19,7 @@ from studies.team.services.notices import notify_owners
 
 RUNNING = (StudyStatus.LIVE, StudyStatus.PAUSED)
 FLAGS_EVERY = timedelta(minutes=5)  # flags read every answer of a study
+NEARLY_FULL = 500 * 2**20  # bytes left: enough for days of answers, and for this notice
 RETENTION_AHEAD = timedelta(days=14)
 DueNotices = Iterator[tuple[Study, str, str, str]]  # study, kind, key, text
 
@@ -34,6 +37,7 @@ def notify_due(*, now: datetime | None = None) -> int:
         *_counted(running),
         *_flagged(running, moment),
         *_failed_exports(),
+        *_short_of_disk(running, moment),
         *_retained(moment),
     ):
         if (study.pk, key) not in known and notify_owners(study=study, kind=kind, key=key, text=text) is not None:
@@ -100,6 +104,19 @@ def _failed_exports() -> DueNotices:
         if f"export:{job.pk}" not in known:
             text = f"The export {job.kind} could not be made: {job.error} Ask for it again."
             yield job.study, NoticeKind.FAULT, f"export:{job.pk}", text
+
+
+def _short_of_disk(studies: Collection[Study], moment: datetime) -> DueNotices:
+    """Notices, once a day, that answers can soon not be stored any more."""
+    free = shutil.disk_usage(settings.VAR_DIR).free
+    if free >= NEARLY_FULL:
+        return
+    text = (
+        f"The server's disk has {free // 2**20} MB left. When it is full, no answer can be stored. Ask the "
+        "administrator to free some space, and pause the study if that takes long."
+    )
+    for study in studies:
+        yield study, NoticeKind.FAULT, f"disk:{moment:%Y-%m-%d}", text
 
 
 def _retained(moment: datetime) -> DueNotices:

@@ -15,7 +15,8 @@ from catalog.models import Item
 from studies.enums import Provenance
 from studies.instrument.flow import RECOMMENDATIONS, STEPS
 from studies.instrument.questionnaires import schema
-from studies.instrument.questionnaires.schema import Questionnaire
+from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
+from studies.instrument.samples import for_items_without
 from studies.models import Condition, Event, Participant, ProfileRating, RecommendedItem, Response, Study
 
 WHOLE = (schema.ABOUT, schema.OVERALL, schema.AFTER)  # the blocks that are not about items
@@ -169,15 +170,30 @@ def _counted(ratings: Sequence[ProfileRating]) -> tuple[int, int]:
 
 
 class QuestionFilter:
-    """Determines which questions of a block are asked; cached by the answers that conditions depend on."""
+    """Determines which questions of a block are asked; cached by the answers that conditions depend on.
 
-    def __init__(self, questionnaire: Questionnaire) -> None:
+    `without_sample` is the filter for items without a sample, if they are asked other questions.
+    """
+
+    def __init__(self, questionnaire: Questionnaire, without_sample: QuestionFilter | None = None) -> None:
         self.questionnaire = questionnaire
+        self.without_sample = without_sample
         self.about = frozenset(question.key for block in WHOLE for question in questionnaire.block(block))
         self.of_items = frozenset(question.key for question in questionnaire.items)
         conditions = [question.shown_if for question in questionnaire.questions if question.shown_if is not None]
         self.mentioned = sorted({test.question for condition in conditions for test in condition.tests()})
         self._by_case: dict[tuple[str, ...], frozenset[str]] = {}
+
+    @classmethod
+    def of(cls, study: Study) -> QuestionFilter:
+        """The filter of a study's questionnaire."""
+        questionnaire = questionnaire_from(study.questionnaire)
+        shorter = for_items_without(questionnaire, study.settings)
+        return cls(questionnaire, None if shorter is questionnaire else cls(shorter))
+
+    def of_slot(self, slot: Slot) -> QuestionFilter:
+        """The filter of the questions about one recommended item."""
+        return self.without_sample if self.without_sample is not None and slot.has_trailer is False else self
 
     def keys(self, block: str, answers: dict[str, Any]) -> frozenset[str]:
         """Keys of the block's questions that are asked given these answers."""

@@ -19,9 +19,10 @@ from catalog.selectors.items import headlines_at, items_at
 from core.errors import ParallaxError
 from studies.design.selectors.placeholders import choice_label, item_type_of
 from studies.instrument import flow
+from studies.known_items import FIVE_STARS, ElicitationScale, elicitation_scale
 from studies.models import Participant, ProfileRating, RecommendedItem, Study
+from studies.participation.selectors.samples import ShownSample, sample_of
 
-STARS = (1, 2, 3, 4, 5)
 NAMES: dict[str, Promise] = {
     "consent": _("Consent"),
     flow.ABOUT: _("About you"),
@@ -82,17 +83,27 @@ class Card:
     poster_url: str
     details_url: str
     rate_url: str = ""
-    rating: int | None = None
+    rating: int | None = None  # the number of a point of `elicitation`
     suffix: str = ""  # distinguishes ids where an item appears twice on a page
     error: str = ""
     is_echo: bool = False  # the same item's stars elsewhere on the page, updated with these
-    scale: tuple[int, ...] = STARS
+    elicitation: ElicitationScale = FIVE_STARS
     choice: str = ""  # the words of the button that chooses the item; empty where it is rated
 
     @property
     def control(self) -> str:
         """The template of what rates or chooses the item."""
-        return f"participant/parts/{'choice' if self.choice else 'stars'}.html"
+        return f"participant/parts/{'choice' if self.choice else self.elicitation.unit}.html"
+
+    @property
+    def value(self) -> float | None:
+        """The rating on its scale; None where there is none."""
+        return None if self.rating is None else self.elicitation.value(self.rating)
+
+    @property
+    def marks(self) -> list[tuple[int, float]]:
+        """The points of the scale, each with its value."""
+        return [(point, self.elicitation.value(point)) for point in self.elicitation.points]
 
 
 @dataclass(frozen=True)
@@ -105,7 +116,7 @@ class Slot:
     facts: str
     poster_url: str
     details_url: str
-    trailer_url: str  # empty without a trailer
+    sample: ShownSample
 
 
 @dataclass(frozen=True)
@@ -147,7 +158,7 @@ class Links:
         return self._of("details", item_id)
 
     def trailer(self, item_id: int) -> str:
-        """Return the address that records the click and leads to the trailer."""
+        """Return the address that records that the trailer or clip was opened, and leads to it."""
         return self._of("trailer", item_id)
 
     def rating(self, item_id: int) -> str:
@@ -221,13 +232,15 @@ def cards_of(
             profile.get(item.index),
             suffix,
             choice=choice,
+            elicitation=elicitation_scale(study.settings),
         )
         for item in items
     ]
 
 
-def rated_cards(version: DatasetVersion, profile: Mapping[int, int], *, links: Links) -> list[Card]:
+def rated_cards(study: Study, profile: Mapping[int, int], *, links: Links) -> list[Card]:
     """Return the rated items for the tray; `profile` is as returned by `profile_of`."""
+    version = study.dataset_version
     items = items_at(version, list(profile))
     return [
         Card(
@@ -237,6 +250,7 @@ def rated_cards(version: DatasetVersion, profile: Mapping[int, int], *, links: L
             poster_of(item),
             links.details(item.pk),
             rating=profile[item.index],
+            elicitation=elicitation_scale(study.settings),
         )
         for item in items
     ]
@@ -252,8 +266,7 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
             "study.no_list", str(_("There are no recommendations yet. Please finish the previous step first."))
         )
     items = items_at(version, [index for _rank, index in ranked])
-    kind = item_type_of(participant.study.settings)
-    facts = facts_of(version, items, kind)
+    facts = facts_of(version, items, item_type_of(participant.study.settings))
     return [
         Slot(
             rank,
@@ -262,7 +275,7 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
             facts[item.pk],
             poster_of(item),
             links.details(item.pk),
-            links.trailer(item.pk) if item.trailer_url and kind.has_trailers else "",
+            sample_of(participant.study, item, links.trailer(item.pk)),
         )
         for (rank, _index), item in zip(ranked, items, strict=True)
     ]

@@ -19,7 +19,8 @@ DECLINE_RAW = "--declined"  # no choice's value begins with a hyphen
 WAS = "was."  # and a question's key: the field that says what its page was drawn with
 SHORT_TEXT = 200  # a longer one gets a field that grows
 MOST_ROWS = 7  # more choices are folded into a list
-AUTOCOMPLETE = {"age": "off", "nationality": "country-name", "gender": "sex"}
+AGE = "age"
+AUTOCOMPLETE = {AGE: "off", "nationality": "country-name", "gender": "sex"}
 
 
 @dataclass(frozen=True)
@@ -351,6 +352,8 @@ def wanting_text(question: schema.Question, value: Any) -> str:
 
 def problem_text(question: schema.Question, value: Any) -> str:
     """Return the message beside an answer that cannot be stored, with what to do."""
+    if question.key == AGE and question.kind == schema.NUMBER and isinstance(value, str):
+        return gettext("Enter your age in whole years, for example 34.")
     if question.kind in (schema.NUMBER, schema.SLIDER):
         if question.minimum is not None and question.maximum is not None:
             limits = {"low": question.minimum, "high": question.maximum}

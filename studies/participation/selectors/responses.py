@@ -15,7 +15,6 @@ from studies.instrument import flow
 from studies.instrument.flow import missing_of_item
 from studies.instrument.measures import ItemMeasures, ParticipantMeasures, item_measures, participant_measures
 from studies.instrument.questionnaires import schema
-from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Participant, ProfileRating, RecommendationList, Study
 from studies.participation.selectors.bulk_reader import WHOLE, Bundle, BundleReader, QuestionFilter, Slot
 
@@ -125,12 +124,13 @@ def _record(bundle: Bundle, public_id: str, question_filter: QuestionFilter, *, 
         rows = bundle.answers.get(slot.rank, {})
         of_item = {key: row.value for key, row in rows.items()}
         is_ahead = participant.step == flow.ITEMS and slot.rank > participant.item_rank
-        shown = frozenset() if is_ahead else _asked_keys(question_filter, schema.ITEMS, {**own, **of_item}, participant)
+        of_slot = question_filter.of_slot(slot)
+        shown = frozenset() if is_ahead else _asked_keys(of_slot, schema.ITEMS, {**own, **of_item}, participant)
         answers = {key: value for key, value in of_item.items() if key in shown or key not in of_items}
         provenance = {key: row.provenance for key, row in rows.items()}
         opened = frozenset(bundle.looked_at.get(slot.item.external_id, ()))
         orders = participant.shown_orders.get(schema.ITEMS, {})
-        trailer_seen = answers.get(flow.TRAILER_SEEN) if flow.TRAILER_SEEN in of_items else False  # never asked
+        trailer_seen = answers.get(flow.TRAILER_SEEN) if flow.TRAILER_SEEN in of_slot.of_items else False  # never asked
         measured = _measured(answers.get("watched"), answers.get("heard"), trailer_seen, answers.get(RATING))
         items.append(Recommended(slot, answers, provenance, measured, opened, of_items - shown, orders))
     satisfaction = own.get("satisfaction")
@@ -175,7 +175,7 @@ def records(
     )
     if completed_only:
         rows = rows.filter(status=ParticipantStatus.COMPLETED)
-    ids, question_filter = public_ids(study), QuestionFilter(questionnaire_from(study.questionnaire))
+    ids, question_filter = public_ids(study), QuestionFilter.of(study)
     for bundle in BundleReader(study, LOOKED_AT, with_times=with_times).bundles(rows, ROWS_AT_ONCE):
         if bundle.participant.pk in ids:
             yield _record(bundle, ids[bundle.participant.pk], question_filter, is_lean=False)
@@ -187,14 +187,14 @@ def completed_answers(study: Study, mode: str) -> Iterator[Record]:
     For reports on tens of thousands of participants: profiles, events, public ids and lists are not read.
     """
     rows = Participant.objects.filter(study=study, mode=mode, status=ParticipantStatus.COMPLETED).order_by("pk")
-    question_filter = QuestionFilter(questionnaire_from(study.questionnaire))
+    question_filter = QuestionFilter.of(study)
     for bundle in BundleReader(study, (), is_lean=True).bundles(rows.only(*OF_LEAN), ROWS_AT_ONCE):
         yield _record(bundle, "", question_filter, is_lean=True)
 
 
 def records_of(study: Study, participant_keys: Collection[int], modes: Sequence[str]) -> Iterator[Record]:
     """Records of the participants with these keys and modes, without public ids."""
-    question_filter, reader = QuestionFilter(questionnaire_from(study.questionnaire)), BundleReader(study, LOOKED_AT)
+    question_filter, reader = QuestionFilter.of(study), BundleReader(study, LOOKED_AT)
     keys = sorted(participant_keys)
     for start in range(0, len(keys), ROWS_AT_ONCE):
         rows = Participant.objects.filter(study=study, mode__in=modes, pk__in=keys[start : start + ROWS_AT_ONCE])

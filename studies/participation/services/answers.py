@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from core.errors import ParameterError
-from studies.design.selectors.study_content import content_of
 from studies.enums import ParticipantStatus, Provenance
 from studies.instrument import flow
 from studies.instrument.flow import Place
 from studies.instrument.questionnaires.schema import ABOUT, ITEMS, Question, Questionnaire
 from studies.models import Participant, Response
+from studies.participation.selectors.item_questionnaires import questionnaire_at
 from studies.participation.services.events import record_event
 from studies.participation.services.participant_state import (
     list_length,
@@ -51,10 +52,10 @@ class PageAnswers:
         self.values: dict[str, Any] = {row.question: row.value for row in rows}
         self._rows = {row.question: row for row in rows if row.rank == rank}
 
-    @property
+    @cached_property
     def questionnaire(self) -> Questionnaire:
-        """The study's questions."""
-        return content_of(self.participant.study).questionnaire
+        """The study's questions, of an item those that are asked of it."""
+        return questionnaire_at(self.participant, self.rank)
 
     @property
     def missing(self) -> tuple[str, ...]:

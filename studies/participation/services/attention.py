@@ -12,6 +12,7 @@ from studies.allocation.services.slots import end_participation
 from studies.enums import ParticipantStatus
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL, Questionnaire
 from studies.models import Event, Participant
+from studies.participation.selectors.item_questionnaires import questionnaires_of
 from studies.participation.selectors.participant_rows import answers_by_rank
 
 logger = logging.getLogger(__name__)
@@ -34,7 +35,8 @@ def n_failed(participant: Participant, questionnaire: Questionnaire) -> int:
     by_rank = answers_by_rank(participant)
     own = by_rank.pop(0, {})
     checks_by_page = [*(questionnaire.failed_checks(block, own) for block in (ABOUT, OVERALL, AFTER))]
-    checks_by_page += [questionnaire.failed_checks(ITEMS, {**own, **answers}) for answers in by_rank.values()]
+    of_items = questionnaires_of(participant)
+    checks_by_page += [of_items(rank).failed_checks(ITEMS, {**own, **answers}) for rank, answers in by_rank.items()]
     return sum(not is_passed for checks in checks_by_page for _key, is_passed in checks)
 
 

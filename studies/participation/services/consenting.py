@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
+from core.optional_writes import optional_write
 from studies.allocation.services.slots import locked_study
 from studies.design.selectors.consent import current_consent
 from studies.enums import Mode
@@ -30,6 +31,7 @@ from studies.participation.selectors.participant_rows import participant_by_entr
 from studies.participation.services.entrance import refuse_unless_open
 from studies.participation.services.entry_gate import Door, EntryAttempt, door_of
 from studies.participation.services.entry_limits import CONSENT, refuse_if_too_often, watch_enrolment
+from studies.participation.services.entry_work import require_work
 from studies.participation.services.previewing import choose_condition
 from studies.recruitment.selectors.recruitment import HowRecruited
 from studies.recruitment.services.completion_codes import CODE_LENGTH, random_code
@@ -62,7 +64,8 @@ class Entry:
 def note_opened(*, study: Study, mode: str = Mode.LIVE) -> None:
     """Count a view of the consent page; nothing about the visitor is stored."""
     if mode == Mode.LIVE:
-        Study.objects.filter(pk=study.pk).update(n_opened=F("n_opened") + 1)
+        with optional_write("page opened"):
+            Study.objects.filter(pk=study.pk).update(n_opened=F("n_opened") + 1)
 
 
 @transaction.atomic
@@ -94,8 +97,8 @@ def consent(attempt: EntryAttempt) -> Entry:
 
     The link's query parameters are stored as they came, ids of other sites among them in a table of their own.
 
-    Raises `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.consent_changed`, `TooOften`, and
-    what `entry_gate.entered_participant` and `entry_gate.door_of` raise.
+    Raises `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.consent_changed`, what
+    `entry_work.require_work`, `entry_gate.entered_participant` and `entry_gate.door_of` raise.
     """
     _require_sound(attempt)
     entry, is_new = _enter(attempt)
@@ -129,6 +132,8 @@ def _enter(attempt: EntryAttempt) -> tuple[Entry, bool]:
     participant = participant_by_entry(study, digest_of_key(attempt.entry_key))
     is_new = participant is None
     if participant is None:
+        door = door_of(attempt)
+        require_work(attempt, door)
         if attempt.network:
             refuse_if_too_often(
                 study_id=study.pk,
@@ -137,7 +142,7 @@ def _enter(attempt: EntryAttempt) -> tuple[Entry, bool]:
                 mode=attempt.mode,
                 recruiting=attempt.recruiting,
             )
-        participant = _create(attempt, door_of(attempt), token)
+        participant = _create(attempt, door, token)
     if not may_continue(participant, attempt.browser_key):
         raise ParallaxError("study.link_used", _("This link has been used."))
     if participant.token_digest != digest_of_token(token):

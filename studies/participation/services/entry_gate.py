@@ -25,7 +25,8 @@ class EntryAttempt:
     `entry_key` is the form's own random key or, where the link `is_individual`, the key of a link that enrols one
     participant and hands over to the browser with the random `browser_key` alone. `parameters` are the link's query
     parameters. `consent_version` is the number of the text that was shown, where it is known, and `ticket` the
-    condition that a preview is to meet. Without a `network` the number of consents is not limited.
+    condition that a preview is to meet. Without a `network` the number of consents is not limited. `work` is the form's
+    challenge (see `entry_work`), `work_answer` the script's solution, `sum_answer` what was typed instead.
     """
 
     study: Study
@@ -39,6 +40,9 @@ class EntryAttempt:
     network: str = ""
     is_individual: bool = False
     ticket: int | None = None
+    work: str = ""
+    work_answer: str = ""
+    sum_answer: str = ""
 
     @cached_property
     def recruiting(self) -> HowRecruited:
@@ -97,7 +101,7 @@ def door_of(attempt: EntryAttempt) -> Door:
     """The entrance that a newcomer uses. The lookup has no side effects.
 
     Raises `study.took_part_before`, `study.closed_link`, `study.by_invitation`, `study.not_a_guest`,
-    `study.only_looking`.
+    `study.no_panel_id`, `study.only_looking`.
     """
     if attempt.mode != Mode.LIVE:
         return Door(Entrance.OPEN)
@@ -131,4 +135,11 @@ def door_of(attempt: EntryAttempt) -> Door:
                 _("This study is for invited people. Please open the link as it was sent to you, or ask who sent it."),
             )
         return Door(Entrance.GUEST)
+    if recruiting.entrance == Entrance.PANEL_ID:
+        if recruiting.panel.who(attempt.parameters) is None:
+            raise ParallaxError(
+                "study.no_panel_id",
+                _("Each participant enters this study once, from the site that invited them. Please open it there."),
+            )
+        return Door(Entrance.PANEL_ID)
     return Door(Entrance.OPEN)

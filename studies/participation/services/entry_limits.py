@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
-from core.networks import RateLimit, seconds_to_wait
+from core.rate_limits import RateLimit, seconds_to_wait
 from studies.design.services.launch import pause_study
 from studies.enums import Mode, NoticeKind, StudyStatus
 from studies.models import Participant, Study
@@ -53,7 +53,7 @@ def refuse_if_too_often(
 ) -> None:
     """Count an action from a network, and raise TooOften if it exceeds the study's limit.
 
-    Previews and simulated participants are not counted. The cache stores a keyed digest of the network for WINDOW.
+    Previews and simulated participants are not counted. A digest of the network is stored for WINDOW.
     """
     if mode != Mode.LIVE:
         return
@@ -75,6 +75,16 @@ def default_pause_threshold(study: Study) -> int:
     return max(LEAST_PAUSE, round(PAUSE_SHARE * wanted))
 
 
+def is_unusual(study: Study, moment: datetime) -> bool:
+    """Whether so many participants gave consent within WINDOW that the owners are notified."""
+    recent = Participant.objects.filter(study=study, mode=Mode.LIVE, consented_at__gt=moment - WINDOW)
+    return recent.count() >= _alarm_threshold(pause_threshold(study, recruiting_of(study)))
+
+
+def _alarm_threshold(threshold: int) -> int:
+    return max(1, round(ALARM_SHARE * threshold))
+
+
 def watch_enrolment(*, study: Study, recruiting: HowRecruited, now: datetime | None = None) -> None:
     """After a consent, notify the owners of an unusual enrolment rate, and pause the study at a higher one.
 
@@ -83,7 +93,7 @@ def watch_enrolment(*, study: Study, recruiting: HowRecruited, now: datetime | N
     moment = now or timezone.now()
     recent = Participant.objects.filter(study=study, mode=Mode.LIVE, consented_at__gt=moment - WINDOW)
     threshold = pause_threshold(study, recruiting)
-    alarm = max(1, round(ALARM_SHARE * threshold))
+    alarm = _alarm_threshold(threshold)
     if recent.count() < alarm:
         return
     kind = Study._meta.label_lower

@@ -14,7 +14,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
-from core.networks import RateLimit, seconds_to_wait
+from core.optional_writes import optional_write
+from core.rate_limits import RateLimit, seconds_to_wait
 from studies.enums import ParticipantStatus
 from studies.instrument.flow import STEPS
 from studies.models import Event, Participant
@@ -62,10 +63,22 @@ def record_event(
 
 
 def record_view(*, participant: Participant, kind: str, **details: Any) -> Event | None:
-    """Record a viewed page, search or detail; None above the rate that a person can reach."""
+    """Record a viewed page, search or detail; None above the rate that a person can reach, and on a full disk."""
     if seconds_to_wait(MOST_VIEWS, "views", str(participant.pk), is_shared=False):
         return None
-    return record_event(participant=participant, kind=kind, **details)
+    with optional_write(f"event {kind}"):
+        return record_event(participant=participant, kind=kind, **details)
+    return None
+
+
+def record_first_view(
+    *, participant: Participant, kind: str, facts: Mapping[str, Any], page: str, rank: int, client_at: datetime | None
+) -> Event | None:
+    """Record something as `record_view` does, once for these facts on a page; None if it is recorded already."""
+    of_page = Event.objects.filter(participant=participant, kind=kind, page=page, rank=rank)
+    if of_page.filter(facts=dict(facts)).exists():
+        return None
+    return record_view(participant=participant, kind=kind, facts=facts, page=page, rank=rank, client_at=client_at)
 
 
 def client_time(milliseconds: Any) -> datetime | None:

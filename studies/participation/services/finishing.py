@@ -23,6 +23,7 @@ from studies.instrument import flow
 from studies.instrument.flow import Place
 from studies.instrument.questionnaires.schema import AFTER, ITEMS, OVERALL, Questionnaire
 from studies.models import Event, Participant
+from studies.participation.selectors.item_questionnaires import questionnaire_at, questionnaires_of
 from studies.participation.selectors.participant_rows import answers_about, answers_by_rank
 from studies.participation.services.attention import ended_by_attention, note_checks
 from studies.participation.services.participant_state import (
@@ -70,7 +71,7 @@ def leave_item(participant: Participant, rank: int) -> None:
     if not 1 <= rank <= list_length(participant) or not flow.may_change(place_of(participant), Place(ITEMS, rank)):
         raise out_of_order(participant)
     answers = answers_about(participant, rank)
-    missing = _questions(participant).missing(ITEMS, answers)
+    missing = questionnaire_at(participant, rank).missing(ITEMS, answers)
     if missing:
         raise _missing({str(rank): list(missing)})
     _leave(participant, ITEMS, rank, answers)
@@ -117,8 +118,9 @@ def _missing_by_rank(
     """Keys of the questions about items, and of those blocks, that still need an answer."""
     questionnaire, of_list = _questions(participant), by_rank.get(0, {})
     missing: dict[str, list[str]] = {}
+    of_items = questionnaires_of(participant)
     for rank in range(1, list_length(participant) + 1):
-        if of_item := questionnaire.missing(ITEMS, {**of_list, **by_rank.get(rank, {})}):
+        if of_item := of_items(rank).missing(ITEMS, {**of_list, **by_rank.get(rank, {})}):
             missing[str(rank)] = list(of_item)
     if of_blocks := [key for block in blocks for key in questionnaire.missing(block, of_list)]:
         missing["0"] = of_blocks
@@ -146,7 +148,7 @@ def _leave(participant: Participant, block: str, rank: int, answers: Mapping[str
 
     The event log keeps the withdrawn values, unless they identify a person.
     """
-    questionnaire = _questions(participant)
+    questionnaire = questionnaire_at(participant, rank)
     keys = {question.key for question in questionnaire.asked(block, answers)}
     unasked = [question.key for question in questionnaire.block(block) if question.key not in keys]
     if not answers.keys().isdisjoint(unasked):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant
@@ -11,6 +12,7 @@ from studies.recruitment.panels import exits
 from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
 from studies.recruitment.services.completion_codes import code_of
 
+CODE_BY_ID = timedelta(hours=24)  # after the end, in which a panel's id shows the code too
 OUTCOME_OF = {
     ParticipantStatus.COMPLETED: exits.COMPLETE,
     ParticipantStatus.SCREENED_OUT: exits.SCREENED_OUT,
@@ -44,6 +46,16 @@ def way_out(*, participant: Participant, outcome: str = "") -> WayOut | None:
     ids = dict(participant.external_ids.values_list("name", "value"))
     parameters = {**{name: str(value) for name, value in participant.parameters.items()}, **ids}
     return _exit(recruiting, outcome, code, parameters, participant.mode)
+
+
+def is_code_guarded(*, participant: Participant, since: datetime | None) -> bool:
+    """Whether only the personal link shows the code: a visitor by an id, long after the part was completed.
+
+    Ids of a panel are not secret, and a fixed code is worth money to anyone who learns it. Within CODE_BY_ID the
+    participant may come back by the panel's link, as the way out may have failed.
+    """
+    completed_at = participant.completed_at
+    return since is not None and completed_at is not None and since - completed_at > CODE_BY_ID
 
 
 def way_out_at_the_door(*, recruiting: HowRecruited, outcome: str, parameters: Mapping[str, str], mode: str) -> WayOut:

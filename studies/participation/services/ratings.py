@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from catalog.models import Item
@@ -16,7 +17,7 @@ from core.errors import ParallaxError
 from studies.design.selectors.placeholders import agreed_text
 from studies.enums import Provenance
 from studies.instrument import flow
-from studies.instrument.measures import RATING_HIGH, RATING_LOW
+from studies.known_items import elicitation_scale, items_asked
 from studies.models import Participant, ProfileRating
 from studies.participation.selectors.participant_rows import ratings_given
 from studies.participation.services.events import record_event
@@ -35,7 +36,8 @@ def rate_item(
 ) -> ProfileRating | None:
     """Rate a known item, change that rating, or clear it with None; a change is recorded as an event too.
 
-    Where participants choose items, the rating of a chosen item is `USED`, and None removes it.
+    The rating is the number of a point on the study's elicitation scale. Where participants choose items, that of a
+    chosen item is `USED`, and None removes it.
 
     Raises `study.bad_rating`, `study.bad_item`, `study.enough_ratings`, `study.out_of_order`,
     `study.not_active`.
@@ -47,7 +49,7 @@ def rate_item(
     _require_value(participant, rating)
     if item.version_id != participant.study.dataset_version_id:
         raise ParallaxError("study.bad_item", _("This is not part of the study."), {"item": item.pk})
-    ratings = ratings_given(participant)
+    ratings, scale = ratings_given(participant), elicitation_scale(participant.study.settings)
     row = ratings.get(item.pk)
     touch(participant)
     if row is not None and row.rating != rating:
@@ -55,7 +57,7 @@ def rate_item(
             participant=participant,
             kind="rating_changed",
             page=flow.RATE,
-            facts={"item": item.external_id, "from": row.rating, "to": rating},
+            facts={"item": item.external_id, "from": scale.value(row.rating), "to": rating and scale.value(rating)},
             client_at=client_at,
         )
     if rating is None:
@@ -63,12 +65,12 @@ def rate_item(
             row.delete()
         return None
     if row is None:
-        n_asked = int(participant.study.settings["ratings_asked"])
-        if len(ratings) >= n_asked:
+        most = items_asked(participant.study.settings).most
+        if len(ratings) >= most:
             raise ParallaxError(
                 "study.enough_ratings",
-                agreed_text(participant.study, _enough(participant) % {"n": n_asked}),
-                {"n": n_asked},
+                agreed_text(participant.study, _enough(participant) % {"n": most}),
+                {"n": most},
             )
         return ProfileRating.objects.create(participant=participant, item=item, rating=rating, provenance=provenance)
     if row.rating != rating:
@@ -81,10 +83,13 @@ def rate_item(
 
 def _require_value(participant: Participant, rating: int | None) -> None:
     """Raise unless it is a rating that this study's participants can give."""
-    chooses = is_choice(participant.study.settings)
-    values = (USED,) if chooses else range(RATING_LOW, RATING_HIGH + 1)
+    chooses, scale = is_choice(participant.study.settings), elicitation_scale(participant.study.settings)
+    values = (USED,) if chooses else scale.points
     if rating is not None and not (type(rating) is int and rating in values):
-        text = _("An item can only be chosen or removed.") if chooses else _("A rating is a whole number from 1 to 5.")
+        text = _("An item can only be chosen or removed.")
+        if not chooses:
+            ends = {"low": number_format(scale.value(1)), "high": number_format(scale.value(scale.n_points))}
+            text = _("A rating is a point of the scale from %(low)s to %(high)s.") % ends
         raise ParallaxError("study.bad_rating", text, {"rating": str(rating)})
 
 

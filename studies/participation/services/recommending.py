@@ -17,6 +17,7 @@ from studies.design.services.launch import pause_study
 from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
 from studies.instrument import flow
 from studies.instrument.flow import Place
+from studies.known_items import items_asked
 from studies.models import Condition, Participant, ProfileRating, RecommendationList, RecommendedItem
 from studies.participation.services.participant_state import (
     advance,
@@ -35,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 def _profile(participant: Participant) -> dict[int, int]:
-    """Ratings in stars by item index."""
+    """Ratings by item index, as numbers of points on the elicitation scale."""
     ratings = ProfileRating.objects.filter(participant=participant).order_by("item__index")
     return dict(ratings.values_list("item__index", "rating"))
 
@@ -74,7 +75,7 @@ def _unavailable(participant: Participant, condition: Condition, why: str) -> Pa
 
 
 def finish_rating(*, participant: Participant) -> RecommendationList:
-    """Leave the rating page: compute the list for exactly the ratings asked for, and store it once.
+    """Leave the rating page: compute the list for as many ratings as are asked for, and store it once.
 
     The model runs outside the transaction. Of concurrent submissions one list is stored, and all return it.
     Raises `study.wrong_number_of_ratings`, `study.model_unavailable` (the study is paused then),
@@ -104,13 +105,21 @@ def _require_profile(participant: Participant, n_rated: int) -> None:
     require_active(participant)
     if participant.step != flow.RATE:
         raise out_of_order(participant)
-    n_asked = int(participant.study.settings["ratings_asked"])
-    if n_rated != n_asked:
-        text = _("%(given)s of %(wanted)s are rated. Please rate exactly %(wanted)s.")
-        if is_choice(participant.study.settings):
-            text = _("%(given)s of %(wanted)s are chosen. Please choose exactly %(wanted)s.")
-        counts = {"given": n_rated, "wanted": n_asked}
+    asked = items_asked(participant.study.settings)
+    if n_rated not in asked:
+        text = _wrong_number(asked.is_range, is_choice(participant.study.settings))
+        counts = {"given": n_rated, "wanted": asked.fewest, **({"most": asked.most} if asked.is_range else {})}
         raise ParallaxError("study.wrong_number_of_ratings", agreed_text(participant.study, text % counts), counts)
+
+
+def _wrong_number(is_range: bool, chooses: bool) -> str:
+    if is_range and chooses:
+        return _("%(given)s are chosen. Please choose at least %(wanted)s and at most %(most)s.")
+    if is_range:
+        return _("%(given)s are rated. Please rate at least %(wanted)s and at most %(most)s.")
+    if chooses:
+        return _("%(given)s of %(wanted)s are chosen. Please choose exactly %(wanted)s.")
+    return _("%(given)s of %(wanted)s are rated. Please rate exactly %(wanted)s.")
 
 
 @transaction.atomic
@@ -123,7 +132,7 @@ def _store(participant: Participant, profile: dict[int, int], served: Served) ->
     if _profile(participant) != profile:
         return None
     items = participant.study.dataset_version.items.filter(index__in=served.items)
-    by_index = {index: (pk, url) for index, pk, url in items.values_list("index", "pk", "trailer_url")}
+    by_index = {item.index: item for item in items.only("index", "trailer_url", "clip", "excerpt")}
     stored = RecommendationList.objects.create(
         participant=participant, model_digest=served.digest, seconds=served.seconds
     )
@@ -131,10 +140,10 @@ def _store(participant: Participant, profile: dict[int, int], served: Served) ->
         RecommendedItem(
             recommendation_list=stored,
             rank=rank,
-            item_id=by_index[int(index)][0],
+            item_id=by_index[int(index)].pk,
             score=score if score is not None and math.isfinite(score) else None,
             is_filled=is_filled,
-            has_trailer=bool(by_index[int(index)][1]),
+            has_trailer=by_index[int(index)].has_sample,
         )
         for rank, (index, score, is_filled) in enumerate(
             zip(served.items, served.scores, served.is_filled, strict=True), start=1

@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from core.errors import ParallaxError
+from core.optional_writes import optional_write
 from core.transitions import move
 from studies.allocation.services.slots import full_quota, locked_study, retake_slot
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, StudyStatus
@@ -85,7 +86,8 @@ def record_presence(participant: Participant) -> Participant:
         return _return_abandoned(participant)
     now = timezone.now()
     if now - participant.last_seen_at > SEEN_EVERY:
-        Participant.objects.filter(pk=participant.pk).update(last_seen_at=now)
+        with optional_write("presence"):
+            Participant.objects.filter(pk=participant.pk).update(last_seen_at=now)
         participant.last_seen_at = now
     return participant
 

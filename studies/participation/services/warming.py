@@ -22,7 +22,7 @@ def warm_live_studies() -> int:
     """
     opened = 0
     for study in Study.objects.filter(status=StudyStatus.LIVE).select_related("dataset_version"):
-        warm_search(study.dataset_version)
+        warm_search(study.dataset_version, str(study.settings.get("item_order", "random")))
         preload_items(study.dataset_version)
         for condition in study.conditions.select_related("model"):
             try:

@@ -49,7 +49,9 @@ def _erase_one(participant: Participant) -> None:
     participant.submissions.all().delete()
     participant.exclusions.update(reason="", undo_reason="")
     Notice.objects.filter(study=participant.study_id, key__startswith=f"flag:{participant.pk}:").delete()
-    Interview.objects.filter(participant=participant).update(place="", label="")
+    Interview.objects.filter(participant=participant).update(
+        place="", label="", note_before="", note_after="", evaluation={}
+    )
     PersonalLink.objects.filter(study=participant.study_id, digest=participant.entry_key).update(label="")
     RecommendationList.objects.filter(participant=participant).delete()
 

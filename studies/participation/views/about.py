@@ -55,14 +55,14 @@ def _about_page(
     """The form; refused answers are marked where the page had shown their questions."""
     questionnaire, posted = content_of(visit.study).questionnaire, posted or {}
     known = questionnaire.known(ABOUT, before or {})
-    problems, typed = {}, {}
+    problems, typed, stored = {}, {}, _visible_answers(visit)
     for question in questionnaire.about:
         if question.key not in (refused or {}):
             continue
         value = posted.get(question.key)
         if value is None and not question_presenter.visible(question, known):
             continue
-        is_begun = value is None or question.is_wanting(value) or question.key in _visible_answers(visit)
+        is_begun = value is None or question.is_wanting(value) or value == stored.get(question.key)
         problems[question.key] = (
             question_presenter.wanting_text(question, value)
             if is_begun
@@ -73,7 +73,7 @@ def _about_page(
     questions = question_presenter.page_of(
         questionnaire,
         ABOUT,
-        _visible_answers(visit),
+        stored,
         language=visit.language,
         orders=shown_orders(participant=visit.participant, block=ABOUT),
         raw_values=typed,

@@ -7,9 +7,11 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.services.device_lock import researcher_of_lock
 from studies.design.selectors import texts as written
 from studies.design.selectors.markdown import rendered
 from studies.enums import ParticipantStatus, StudyStatus
@@ -22,13 +24,15 @@ from studies.recruitment.selectors.recruitment import has_timed_out
 
 # Default texts of outcomes.
 OUTCOMES = {
-    ParticipantStatus.SCREENED_OUT: gettext_lazy("The study ends here for you. That says nothing about you."),
+    ParticipantStatus.SCREENED_OUT: gettext_lazy(
+        "This study is looking for other participants, so it ends here for you. This is no reflection on you."
+    ),
     ParticipantStatus.QUOTA_FULL: gettext_lazy("We have reached the number of participants we need."),
     ParticipantStatus.WITHDRAWN: gettext_lazy("You have withdrawn. Your answers have been erased."),
-    ParticipantStatus.RETURNED: gettext_lazy("You returned your place, so the study ends here for you."),
-    ParticipantStatus.ATTENTION_FAILED: gettext_lazy("The study ends here for you."),
+    ParticipantStatus.RETURNED: gettext_lazy("You returned your place, so your participation has ended."),
+    ParticipantStatus.ATTENTION_FAILED: gettext_lazy("Your participation ends here."),
 }
-TIMED_OUT = gettext_lazy("The time allowed by the site you came from has run out, so the study ends here for you.")
+TIMED_OUT = gettext_lazy("The time limit of the site you came from has passed, so your participation has ended.")
 
 
 def is_part(request: HttpRequest) -> bool:
@@ -69,9 +73,15 @@ def calm_page(
         "installation_contact": "" if about else settings.CONTACT,
         "languages": switches(request, about, shown_language) if about else (),
         "action_url": action_url,
+        "hand_back_url": "" if action_url else hand_back_url(request),
         **context,
     }
     return render(request, "participant/message.html", shown, status=status)
+
+
+def hand_back_url(request: HttpRequest) -> str:
+    """Where a device that an interviewer handed over returns to them; empty on other devices."""
+    return reverse("accounts:unlock") if researcher_of_lock(request) else ""
 
 
 def too_often_page(request: HttpRequest, refusal: TooOften, *, study: Study, language: str) -> HttpResponse:

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from catalog.models import Item
 from catalog.selectors.item_texts import ShownText
+from studies.known_items import ElicitationScale
 from studies.participation.selectors.pages import Card, Links
 
 CARDS_CACHED = 8192
@@ -19,12 +20,16 @@ def card_html(card: Card, token: str, language: str) -> SafeString:
     """Return a card of the rating page for the participant of `token`, in the active language."""
     item = card.item
     facts = (item.pk, card.title, card.facts, card.poster_url, card.rating, card.suffix, card.choice)
-    return mark_safe(_cached_html(facts, language).replace(PLACE, token))  # noqa: S308 -- rendered by a template; a token is URL-safe
+    html = _cached_html(facts, card.elicitation, language)
+    return mark_safe(html.replace(PLACE, token))  # noqa: S308 -- rendered by a template; a token is URL-safe
 
 
 @lru_cache(maxsize=CARDS_CACHED)
-def _cached_html(facts: tuple[int, ShownText, str, str, int | None, str, str], language: str) -> str:
+def _cached_html(
+    facts: tuple[int, ShownText, str, str, int | None, str, str], elicitation: ElicitationScale, language: str
+) -> str:
     pk, title, facts_line, poster_url, rating, suffix, choice = facts
     links, item = Links(PLACE), Item(pk=pk)
-    card = Card(item, title, facts_line, poster_url, links.details(pk), links.rating(pk), rating, suffix, choice=choice)
+    shown = (item, title, facts_line, poster_url, links.details(pk), links.rating(pk), rating, suffix)
+    card = Card(*shown, choice=choice, elicitation=elicitation)
     return render_to_string("participant/parts/card.html", {"card": card})

@@ -1,4 +1,4 @@
-"""An item's details and trailer, available on every page that shows it."""
+"""An item's details and sample, available on every page that shows it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from catalog.item_types import ItemType
 from catalog.models import Item
 from catalog.selectors.items import facts_of_item
-from studies.design.selectors.placeholders import item_type_of
+from studies.design.selectors.placeholders import item_type_of, offers_samples
 from studies.instrument import flow
 from studies.participation.selectors import pages
+from studies.participation.selectors.samples import sample_of
 from studies.participation.services import events
 from studies.participation.views.visit import Visit, item_of_study, of_participant
 
@@ -50,9 +51,10 @@ def _shown_values(name: str, values: tuple[str, ...], kind: ItemType) -> Sequenc
     return values[:MOST_TAGS] if name == "tag" else values
 
 
-def _note(visit: Visit, kind: str, item: Item) -> None:
+def _note(visit: Visit, kind: str, item: Item, *, is_once: bool = False) -> None:
     here = visit.here
-    events.record_view(
+    record = events.record_first_view if is_once else events.record_view
+    record(
         participant=visit.participant,
         kind=kind,
         page=here.step,
@@ -62,25 +64,30 @@ def _note(visit: Visit, kind: str, item: Item) -> None:
     )
 
 
-@of_participant
-def details(visit: Visit, item_id: int) -> HttpResponse:
-    """An item's details, as a sheet over the page or as a page of its own; opening them is recorded."""
-    version = visit.study.dataset_version
-    shown = item_of_study(visit, item_id)
-    _note(visit, "details_opened", shown)
-    kind = item_type_of(visit.study.settings)
+def described(visit: Visit, shown: Item) -> dict[str, Any]:
+    """The title, plot and facts of an item, as the templates of its details read them."""
+    version, kind = visit.study.dataset_version, item_type_of(visit.study.settings)
     known = facts_of_item(version, shown)
     facts = [
         {"label": LABELS[name], "value": ", ".join(_shown_values(name, known[name], kind))}
         for name in kind.details
         if known.get(name)
     ]
-    context: dict[str, Any] = {
+    return {
         "details": {"item": shown, "title": pages.title_of(version, shown), "plot": pages.plot_of(version, shown)},
         "facts": facts,
+    }
+
+
+@of_participant
+def details(visit: Visit, item_id: int) -> HttpResponse:
+    """An item's details, as a sheet over the page or as a page of its own; opening them is recorded."""
+    shown = item_of_study(visit, item_id)
+    _note(visit, "details_opened", shown)
+    context: dict[str, Any] = {
+        **described(visit, shown),
         "poster_url": pages.poster_of(shown),
-        "trailer_url": visit.links.trailer(shown.pk) if shown.trailer_url and kind.has_trailers else "",
-        "may_have_trailer": kind.has_trailers,
+        "sample": sample_of(visit.study, shown, visit.links.trailer(shown.pk)),
         "in_sheet": visit.is_htmx,
         "back_url": visit.links.to(visit.here),
     }
@@ -99,9 +106,13 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
 
 @of_participant
 def trailer(visit: Visit, item_id: int) -> HttpResponse:
-    """Record that the trailer was opened, and redirect to it."""
+    """Record that the trailer or clip was opened, and redirect to it.
+
+    A player comes here when it starts, and again for later parts of the file: of a page, only the first is recorded.
+    """
     shown = item_of_study(visit, item_id)
-    if not shown.trailer_url or not item_type_of(visit.study.settings).has_trailers:
+    address = shown.clip_url or shown.trailer_url
+    if not address or not offers_samples(visit.study.settings):
         raise Http404("This item has no trailer.")
-    _note(visit, "trailer_opened", shown)
-    return HttpResponseRedirect(shown.trailer_url)
+    _note(visit, "trailer_opened", shown, is_once=bool(shown.clip))
+    return HttpResponseRedirect(address)

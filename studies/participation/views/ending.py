@@ -16,7 +16,7 @@ from studies.design.selectors.study_content import content_of
 from studies.instrument import flow
 from studies.instrument.questionnaires.schema import AFTER, OVERALL
 from studies.participation.services import events, leaving, withdrawal
-from studies.participation.views.calm import calm_page
+from studies.participation.views.calm import calm_page, hand_back_url
 from studies.participation.views.calm import outcome as outcome_page
 from studies.participation.views.questions import (
     Marks,
@@ -106,7 +106,8 @@ def thanks(visit: Visit) -> HttpResponse:
     """The debriefing, the completion code, and the exit link to the referring site."""
     texts = written.texts_of(visit.study, visit.language)
     own_link = visit.request.build_absolute_uri(reverse("participant:resume", args=[visit.token]))
-    exit_link = leaving.way_out(participant=visit.participant)
+    is_guarded = leaving.is_code_guarded(participant=visit.participant, since=visit.since)
+    exit_link = None if is_guarded else leaving.way_out(participant=visit.participant)
     words = exit_link.text.get(visit.language, "") if exit_link else ""
     context = {
         "debriefing_html": rendered(texts.get("debriefing", "")),
@@ -114,6 +115,8 @@ def thanks(visit: Visit) -> HttpResponse:
         "own_link": "" if visit.is_limited else own_link,
         "way_out": exit_link,
         "exit_url": visit.exit_url(exit_link),
+        "is_guarded": is_guarded,
+        "hand_back_url": hand_back_url(visit.request),
     }
     return visit.page("thanks", flow.THANKS, **context)
 
@@ -122,7 +125,8 @@ def thanks(visit: Visit) -> HttpResponse:
 def leave(visit: Visit) -> HttpResponse:
     """Redirect to the panel; a participant who has not finished is redirected to their page."""
     exit_link = leaving.way_out(participant=visit.participant)
-    if exit_link is None or not exit_link.url:
+    is_guarded = leaving.is_code_guarded(participant=visit.participant, since=visit.since)
+    if exit_link is None or not exit_link.url or is_guarded:
         return visit.lead_to(visit.here)
     if visit.participant.erased_at is None:
         events.record_view(participant=visit.participant, kind="led_out", facts={"outcome": exit_link.outcome})

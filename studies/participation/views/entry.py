@@ -26,6 +26,7 @@ from studies.participation.selectors.participant_rows import participant_by_entr
 from studies.participation.services import consenting, entry_gate, resuming
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.participation.services.entry_limits import DECLINED, OPENED, TooOften, refuse_if_too_often
+from studies.participation.services.entry_work import WORK_CODES
 from studies.participation.views import entry_pages
 from studies.participation.views import language as spoken
 from studies.participation.views.calm import calm_page, titled
@@ -63,7 +64,7 @@ def hand_over(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     def page(study: Study, language: str) -> HttpResponse:
         return calm_page(
             request,
-            _("Please pass the device on"),
+            _("Please hand over the device"),
             text=_("The next page is for the person who takes part. The interviewer is signed out of this device."),
             study=study,
             language=language,
@@ -83,7 +84,7 @@ def declined(request: HttpRequest, slug: str) -> HttpResponse:
     def page(study: Study, language: str) -> HttpResponse:
         return calm_page(
             request,
-            _("Thank you all the same"),
+            _("Thank you for your time"),
             markdown=written.texts_of(study, language).get("declined", "") or _("Nothing about you has been stored."),
             study=study,
             language=language,
@@ -99,7 +100,7 @@ def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], H
         with translation.override(spoken.browser_language(request)):
             return calm_page(
                 request,
-                _("No study at this address"),
+                _("Study not found"),
                 text=_("Please check that the link is complete, or ask the people who sent it to you."),
                 status=404,
             )
@@ -113,7 +114,7 @@ def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], H
 def _personal(request: HttpRequest, study: Study, language: str, key: str) -> HttpResponse:
     if not entry_gate.is_personal(study=study, entry_key=key):
         text = _("Please check that the link is complete, or ask the people who sent it to you.")
-        return calm_page(request, _("This link does not work"), text=text, study=study, language=language, status=404)
+        return calm_page(request, _("This link is not valid"), text=text, study=study, language=language, status=404)
     participant = participant_by_entry(study, tokens.digest_of_key(key))
     may_continue = participant is not None and tokens.may_continue(participant, _browser_key(request, key))
     if may_continue and request.method != "POST":
@@ -126,7 +127,7 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
     try:
         attempt = _attempt(request, study, language, personal)
     except ParallaxError as refusal:
-        return calm_page(request, _("This link does not work"), text=refusal.message, study=study, language=language)
+        return calm_page(request, _("This link is not valid"), text=refusal.message, study=study, language=language)
     try:
         if request.method != "POST":
             return _opened(request, attempt)
@@ -156,6 +157,9 @@ def _attempt(request: HttpRequest, study: Study, language: str, personal: str) -
         network=network_of(request.META["REMOTE_ADDR"]),
         is_individual=bool(personal or signed_key),
         ticket=ticket,
+        work=request.POST.get("work", ""),
+        work_answer=request.POST.get("work_answer", ""),
+        sum_answer=request.POST.get("sum_answer", ""),
     )
 
 
@@ -198,7 +202,12 @@ def _agreed(request: HttpRequest, attempt: EntryAttempt, personal: str) -> HttpR
         return entry_pages.consent_page(
             request, attempt, ticked=ticked, error=_("To take part, please tick every box.")
         )
-    entry = consenting.consent(attempt)
+    try:
+        entry = consenting.consent(attempt)
+    except ParallaxError as refusal:
+        if refusal.code in WORK_CODES:  # the page is shown again
+            refuse_if_too_often(action=OPENED, **_limited(attempt))
+        raise
     response = redirect("participant:resume", token=entry.token)
     cookie: dict[str, Any] = {
         "max_age": REMEMBER_SECONDS, "httponly": True, "samesite": "Lax", "secure": request.is_secure()

@@ -14,12 +14,13 @@ from studies.design.selectors import texts as written
 from studies.design.selectors.consent import current_consent
 from studies.design.selectors.markdown import rendered
 from studies.design.selectors.study_content import content_of
-from studies.enums import Mode, StudyStatus
+from studies.enums import Mode, ProofOfWork, StudyStatus
 from studies.models import Study
 from studies.participation.selectors import pages
 from studies.participation.services import leaving, resuming
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.participation.services.entry_limits import TooOften
+from studies.participation.services.entry_work import WAIT_SECONDS, WORK_CODES, challenge_for, is_offered
 from studies.participation.views import language as spoken
 from studies.participation.views.calm import calm_page, too_often_page
 from studies.recruitment.panels import exits
@@ -37,20 +38,32 @@ def parameters_of(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def consent_page(
-    request: HttpRequest, attempt: EntryAttempt, *, ticked: Sequence[str] = (), error: str = ""
+    request: HttpRequest,
+    attempt: EntryAttempt,
+    *,
+    ticked: Sequence[str] | None = None,
+    error: str = "",
+    is_work_needed: bool = False,
 ) -> HttpResponse:
-    """The researcher's text with its boxes and buttons."""
+    """The researcher's text with its boxes and buttons; with `ticked`, the boxes that are not in it are marked.
+
+    The challenge of `entry_work` is part of the form; what replaces it in a browser without our script is shown where
+    a visitor needs it.
+    """
     study, language = attempt.study, attempt.language
     texts = written.texts_of(study, language)
     version = current_consent(study)
-    context = {
+    boxes = [{"key": str(number), "text": text} for number, text in enumerate(texts.get("consent_boxes", ()), 1)]
+    entry_key = attempt.entry_key or tokens.new_entry_key()
+    context: dict[str, Any] = {
         "study": study,
         "step": "consent",
         "progress": pages.progress_at("consent", has_after=content_of(study).has_after),
         "consent_html": rendered(texts.get("consent", "")),
-        "boxes": [{"key": str(number), "text": text} for number, text in enumerate(texts.get("consent_boxes", ()), 1)],
-        "ticked": ticked,
-        "entry_key": attempt.entry_key or tokens.new_entry_key(),
+        "boxes": boxes,
+        "ticked": ticked or (),
+        "unticked": [] if ticked is None else [box for box in boxes if box["key"] not in ticked],
+        "entry_key": entry_key,
         "browser_key": attempt.browser_key,
         "consent_version": version.number if version else "",
         "parameters": parameters_of(request),
@@ -60,6 +73,12 @@ def consent_page(
         "languages": spoken.switches(request, study, language),
         "contact": written.contact_of(study, language),
     }
+    if is_offered(attempt):
+        context["work"] = challenge_for(attempt, entry_key)
+        how = attempt.recruiting
+        is_shown = is_work_needed or how.proof_of_work == ProofOfWork.ALWAYS
+        context["without_script"] = how.without_script if is_shown else ""
+        context["wait"] = WAIT_SECONDS
     return render(request, "participant/consent.html", context)
 
 
@@ -74,6 +93,9 @@ def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError)
         return too_often_page(request, refusal, study=attempt.study, language=attempt.language)
     if refusal.code == "study.consent_changed":
         return consent_page(request, attempt, error=refusal.message)
+    if refusal.code in WORK_CODES:
+        ticked = request.POST.getlist("box")
+        return consent_page(request, attempt, ticked=ticked, error=refusal.message, is_work_needed=True)
     if refusal.code == "study.known_id":
         return _welcome_back(request, attempt)
     if refusal.code == "study.link_used":
@@ -83,7 +105,7 @@ def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError)
     if refusal.code in ("study.not_open", "study.full"):
         return _shut(request, attempt, refusal)
     if refusal.code in BY_INVITATION:
-        return _message(request, attempt, _("This study is by invitation"), text=refusal.message)
+        return _message(request, attempt, _("This study is by invitation only"), text=refusal.message)
     address = request.get_full_path()
     return _message(request, attempt, _("One moment, please"), text=refusal.message, action_url=address)
 
@@ -150,7 +172,7 @@ def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -
     elif study.status == StudyStatus.PAUSED:
         heading, own_text = _("The study is paused"), ""
     else:
-        heading, own_text = _("This study has not started"), ""
+        heading, own_text = _("This study has not started yet"), ""
     shown = {"markdown": own_text} if own_text else {"text": f"{refusal.message} {_what_to_do(study)}".strip()}
     return _message(request, attempt, heading, **shown, **out)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +14,13 @@ from studies.instrument import flow
 from studies.instrument.questionnaires.schema import ITEMS
 from studies.participation.forms import posted_answers
 from studies.participation.selectors import pages, question_presenter
+from studies.participation.selectors.item_questionnaires import questionnaire_at
 from studies.participation.selectors.participant_rows import answers_about
 from studies.participation.services import finishing
 from studies.participation.services.answers import AnswerSource, checked_values, is_same
 from studies.participation.services.orders import shown_orders
 from studies.participation.services.page_submission import PageOutcome, submit_page
+from studies.participation.views import details
 from studies.participation.views.visit import Visit, of_participant, true_step
 
 
@@ -102,7 +105,7 @@ def marked(visit: Visit, page: flow.Place, marks: Marks | None) -> Marks | None:
 
 def _wanting(visit: Visit, page: flow.Place) -> dict[str, str]:
     """Messages beside unanswered questions of a page that this visit is shown."""
-    questionnaire = content_of(visit.study).questionnaire
+    questionnaire = questionnaire_at(visit.participant, page.rank)
     questions = {question.key: question for question in questionnaire.block(page.step)}
     shown, stored = _shown(visit, page.step, page.rank), answers_about(visit.participant, page.rank)
     known, lacking = questionnaire.known(page.step, shown), questionnaire.missing(page.step, stored)
@@ -119,7 +122,7 @@ def asked_of(
 ) -> list[question_presenter.Asked]:
     """The questions of a block with their stored answers."""
     return question_presenter.page_of(
-        content_of(visit.study).questionnaire,
+        questionnaire_at(visit.participant, rank),
         block,
         _shown(visit, block, rank),
         language=visit.language,
@@ -153,13 +156,17 @@ def item(visit: Visit, rank: int) -> HttpResponse:
 
 def _item_page(visit: Visit, rank: int, marks: Marks | None = None) -> HttpResponse:
     slots = slots_of(visit)
-    page = flow.Place(flow.ITEMS, rank)
+    slot, page = slots[rank - 1], flow.Place(flow.ITEMS, rank)
+    questions = asked_of(visit, ITEMS, rank, marked(visit, page, marks), _hints(slot))
+    of_item = details.described(visit, slot.item)
     before = flow.Place(flow.ITEMS, rank - 1) if rank > 1 else flow.Place(flow.RECOMMENDATIONS)
     context = {
         "step": "item",
         "rank": rank,
-        "slot": slots[rank - 1],
-        "questions": asked_of(visit, ITEMS, rank, marked(visit, page, marks), _hints(slots[rank - 1])),
+        "slot": slot,
+        "questions": questions,
+        "described": _described(visit, questions) if of_item["facts"] or of_item["details"]["plot"].text else None,
+        **of_item,
         "here_url": visit.address_of(page),
         "back_url": "" if visit.is_limited else visit.links.to(before),
         "thumbs": visit.thumbs(slots, rank),
@@ -168,7 +175,25 @@ def _item_page(visit: Visit, rank: int, marks: Marks | None = None) -> HttpRespo
 
 
 def _hints(slot: pages.Slot) -> dict[str, str]:
-    hints = {"heard": _("Open the details to be sure.")}
-    if not slot.trailer_url:
-        hints["trailer_seen"] = _("No trailer available here. Have you seen it elsewhere?")
-    return hints
+    return {} if slot.sample.url else {"trailer_seen": _("No trailer available here. Have you seen it elsewhere?")}
+
+
+@dataclass(frozen=True)
+class Described:
+    """The question above which a page shows the item's details, and when, as in `question_presenter.Conditional`."""
+
+    key: str
+    condition: str
+    is_hidden: bool
+
+
+def _described(visit: Visit, shown: Sequence[question_presenter.Asked]) -> Described | None:
+    """The first question, in the order shown, that asks participants to know the details; None without one."""
+    questions = {question.key: question for question in content_of(visit.study).questionnaire.block(ITEMS)}
+    for question in shown:
+        if question.key == flow.HEARD:
+            return Described(question.key, question.condition, question.is_hidden)
+        if flow.NEITHER in questions[question.key].wordings:
+            wording = question.wordings[-1]  # the one for items neither consumed nor sampled
+            return Described(question.key, wording.condition, wording.is_hidden)
+    return None

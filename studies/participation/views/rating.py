@@ -22,6 +22,7 @@ from core.errors import ParallaxError
 from core.provenance import derived_seed
 from studies.design.selectors.placeholders import elicitation_heading, item_type_of, item_words
 from studies.instrument import flow
+from studies.known_items import elicitation_scale, items_asked
 from studies.participation.forms import whole_number
 from studies.participation.selectors import pages
 from studies.participation.services import events, ratings, recommending
@@ -49,15 +50,14 @@ def rate(visit: Visit) -> HttpResponse:
 
 def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
     query = visit.request.GET.get("q", "").replace("\x00", "").strip()[:200]  # PostgreSQL stores no NUL
-    show = visit.request.GET.get("show", "")
+    genre, decade = visit.request.GET.get("genre", ""), visit.request.GET.get("decade", "")
     offset = max(0, whole_number(visit.request.GET.get("from", "")) or 0)
-    kind, _colon, value = show.partition(":")
     version = visit.study.dataset_version
     results = search_items(
         version,
         query,
-        genre=value if kind == "genre" else None,
-        decade=whole_number(value) if kind == "decade" else None,
+        genre=genre.replace("\x00", ""),
+        decade=whole_number(decade),
         order=str(visit.study.settings.get("item_order", "random")),
         seed=derived_seed(visit.study.seed, "browse", visit.participant.code),
         offset=offset,
@@ -74,56 +74,58 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
     profile = pages.profile_of(visit.participant, visit.since)
     cards = pages.cards_of(visit.study, results.items, links=visit.links, profile=profile)
     rate_url = visit.links.to(flow.Place(flow.RATE))
-    following = urlencode({"q": query, "show": show, "from": offset + PAGE_SIZE})
+    following = urlencode({"q": query, "genre": genre, "decade": decade, "from": offset + PAGE_SIZE})
     context = {
         "cards": [card_html(card, visit.token, visit.language) for card in cards],
         "page": results,
         "query": query,
-        "show": show,
-        "chips": _chips(visit, show),
+        "is_filtered": bool(query or genre or decade),
+        "filters": _filters(visit, genre, decade),
         "next_url": f"{rate_url}?{following}" if offset + PAGE_SIZE < results.total else "",
         "error": error,
         "heading": elicitation_heading(visit.study, visit.language),
+        "elicitation": elicitation_scale(visit.study.settings),
         **_tray(visit, profile),
     }
     return visit.page("rate", flow.RATE, **context)
 
 
-def _chips(visit: Visit, show: str) -> SafeString:
-    """The filters by genre and decade."""
+def _filters(visit: Visit, genre: str, decade: str) -> SafeString:
+    """The menus of genres and decades, with the filters of the page chosen."""
     version = visit.study.dataset_version
     genres, decades = genres_of(version), decades_of(version)
-    is_offered = show in {*(f"genre:{genre}" for genre in genres), *(f"decade:{decade}" for decade in decades), ""}
     key = item_type_of(visit.study.settings).key
-    return _chips_of(genres, decades, show if is_offered else None, item_type=key, _language=visit.language)
+    chosen = (genre if genre in genres else "", decade if decade in map(str, decades) else "")
+    return _filters_of(genres, decades, chosen, item_type=key, _language=visit.language)
 
 
 @lru_cache(maxsize=256)
-def _chips_of(
-    genres: tuple[str, ...], decades: tuple[int, ...], show: str | None, *, item_type: str, _language: str
+def _filters_of(
+    genres: tuple[str, ...], decades: tuple[int, ...], chosen: tuple[str, str], *, item_type: str, _language: str
 ) -> SafeString:
-    """The filters as HTML in the language that is active; `show` is None if none is chosen."""
-    of_genres = [
-        {"value": f"genre:{genre}", "label": pages.genre_name(genre, ITEM_TYPES[item_type])} for genre in genres
-    ]
-    of_decades = [{"value": f"decade:{decade}", "label": _("%(decade)ss") % {"decade": decade}} for decade in decades]
-    context = {"chips": of_genres + of_decades, "show": "other" if show is None else show}
-    return render_to_string("participant/parts/chips.html", context)
+    """The menus as HTML in the language that is active."""
+    genre, decade = chosen
+    context = {
+        "genres": [(value, pages.genre_name(value, ITEM_TYPES[item_type]), value == genre) for value in genres],
+        "decades": [(value, _("%(decade)ss") % {"decade": value}, str(value) == decade) for value in decades],
+    }
+    return render_to_string("participant/parts/filters.html", context)
 
 
 def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
-    n_asked = int(visit.study.settings["ratings_asked"])
-    rated = pages.rated_cards(visit.study.dataset_version, profile, links=visit.links)
+    asked = items_asked(visit.study.settings)
+    rated = pages.rated_cards(visit.study, profile, links=visit.links)
     n_rated = visit.participant.profile.count() if visit.is_limited else len(rated)
     return {
         "gender": item_words(visit.study.settings, visit.language).gender,
-        "asked": n_asked,
+        "asked": asked,
+        "may_continue": n_rated in asked,
         "chooses": is_choice(visit.study.settings),
-        "to_go": max(0, n_asked - n_rated),
+        "to_go": max(0, asked.fewest - n_rated),
         "rated": rated,
         "n_rated": n_rated,
         "hidden_slots": range(n_rated - len(rated)),  # rated before a return by an id of another site
-        "open_slots": range(max(0, n_asked - n_rated)),
+        "open_slots": range(max(0, asked.fewest - n_rated)),
         "rate_url": visit.links.to(flow.Place(flow.RATE)),
     }
 
@@ -165,12 +167,13 @@ def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpRe
     suffix = "-sheet" if visit.request.POST.get("suffix") == "-sheet" else ""
     profile = pages.profile_of(visit.participant, visit.since)
     (card,) = pages.cards_of(visit.study, [rated], links=visit.links, profile=profile, suffix=suffix)
-    card.error = error
+    card.error = error if suffix else ""
     is_redrawn = bool(error) or is_cleared or bool(card.choice)
     context = {
         "card": card,
-        "echo": replace(card, suffix="", is_echo=True) if suffix else None,
+        "echo": replace(card, suffix="", is_echo=True, error="") if suffix else None,
         "is_redrawn": is_redrawn,
+        "refusal": "" if suffix else error,  # beside a card it would move the others
         "swap": True,
         "study": visit.study,
         "participant": visit.participant,

@@ -18,6 +18,7 @@ from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods
 
 from catalog.models import Item
@@ -30,6 +31,7 @@ from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.instrument import flow
 from studies.models import Participant, Study
 from studies.participation.selectors import pages
+from studies.participation.selectors.item_questionnaires import questionnaires_of
 from studies.participation.selectors.participant_rows import answers_by_rank
 from studies.participation.services import leaving, participant_state, resuming
 from studies.participation.services.entry_limits import TooOften
@@ -99,9 +101,11 @@ class Visit:
     def thumbs(self, slots: list[pages.Slot], at: int) -> list[pages.Thumb]:
         """The row of thumbnails, with links to the accessible items."""
         answers = answers_by_rank(self.participant)  # whether an item was answered may be shown
-        questionnaire, own = content_of(self.study).questionnaire, answers.get(0, {})
+        of_items, own = questionnaires_of(self.participant), answers.get(0, {})
         done = {
-            slot.rank for slot in slots if not questionnaire.missing(flow.ITEMS, {**own, **answers.get(slot.rank, {})})
+            slot.rank
+            for slot in slots
+            if not of_items(slot.rank).missing(flow.ITEMS, {**own, **answers.get(slot.rank, {})})
         }
         thumbs = pages.thumbs_of(slots, done, here=self.here, at=at, links=self.links)
         return [replace(thumb, url="") for thumb in thumbs] if self.is_limited else thumbs
@@ -218,6 +222,7 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
     @login_not_required
     @csrf_exempt
     @never_cache
+    @gzip_page  # the page's only secret is its own address, so its length reveals nothing
     @require_http_methods(METHODS)
     @wraps(view)
     def opened(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
@@ -268,7 +273,7 @@ def _too_late(request: HttpRequest, refusal: resuming.TooLate) -> HttpResponse:
         if is_part(request):
             response = HttpResponse(text, status=409, content_type="text/plain; charset=utf-8")
         else:
-            heading = _("Some time has passed")
+            heading = _("Your session has expired")
             response = calm_page(request, heading, text=text, study=participant.study, language=language)
     response.headers["Content-Language"] = language
     return response

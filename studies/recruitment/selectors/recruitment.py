@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
-from studies.enums import Entrance, Mode, Role
+from studies.enums import Entrance, Mode, ProofOfWork, Role, WithoutScript
 from studies.models import Interview, Participant, PersonalLink, Recruiting, Study, StudyMembership, Submission
 from studies.recruitment.panels.exits import Exit, exits_from
 from studies.recruitment.panels.panel import TIMED_OUT, Panel
@@ -28,6 +28,8 @@ class HowRecruited:
     excluded_studies: tuple[int, ...] = ()  # keys of studies whose participants are not admitted
     most_per_network: int | None = None
     pause_at: int | None = None
+    proof_of_work: str = ProofOfWork.UNUSUAL
+    without_script: str = WithoutScript.WAIT
 
 
 def recruiting_of(study: Study | int) -> HowRecruited:
@@ -37,8 +39,23 @@ def recruiting_of(study: Study | int) -> HowRecruited:
     gap = None if row.longest_gap_minutes is None else timedelta(minutes=row.longest_gap_minutes)
     exits = exits_from(row.exits, panel)
     return HowRecruited(
-        panel, row.entrance, exits, gap, tuple(row.excluded_studies), row.most_per_network, row.pause_at
-    )
+        panel, row.entrance, exits, gap, tuple(row.excluded_studies), row.most_per_network, row.pause_at,
+        row.proof_of_work, row.without_script,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class InterviewPlace:
+    """A place where interviews are held: the code that is stored, and its label."""
+
+    code: str
+    label: str
+
+
+def places_of(study: Study | int) -> list[InterviewPlace]:
+    """Return the places of a study's interviews, in their order."""
+    rows = Recruiting.objects.filter(study=study).values_list("places", flat=True).first() or []
+    return [InterviewPlace(row["code"], row["label"]) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -121,4 +138,6 @@ def conditions_without_interviewer(study: Study) -> list[str]:
 
 def sessions_of(study: Study, researcher: Any, n: int = 10) -> QuerySet[Interview]:
     """Return the newest sessions that a researcher started."""
-    return Interview.objects.filter(study=study, interviewer=researcher).order_by("-pk")[:n]
+    return (
+        Interview.objects.filter(study=study, interviewer=researcher).select_related("participant").order_by("-pk")[:n]
+    )

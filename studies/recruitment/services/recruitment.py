@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,12 +13,12 @@ from django.utils import timezone
 from core.errors import DataError, ParallaxError, ParameterError
 from core.transitions import record
 from studies.allocation.services.slots import locked_study
-from studies.enums import Entrance, StudyStatus
-from studies.models import Guest, PersonalLink, Recruiting, Study
+from studies.enums import Entrance, ProofOfWork, StudyStatus, WithoutScript
+from studies.models import Guest, Interview, PersonalLink, Recruiting, Study
 from studies.recruitment.panels.exits import OUTCOMES, Exit, checked_exit, code_problems, exits_from
 from studies.recruitment.panels.lists import MOST_ENTRIES, entries_of
 from studies.recruitment.panels.registry import panel_of
-from studies.recruitment.selectors.recruitment import unused_links
+from studies.recruitment.selectors.recruitment import InterviewPlace, unused_links
 from studies.recruitment.services.tokens import digest_of_key
 from studies.team.selectors.studies import readable_studies
 
@@ -25,6 +26,8 @@ LONGEST_GAP = 60 * 24 * 366  # minutes
 LONGEST_ID = 500
 MOST_ENTERING = 100_000  # participants within ten minutes, of any limit
 LONGEST_LABEL = 200
+LONGEST_PLACE = 200
+PLACE_CODE = re.compile(r"[a-z0-9][a-z0-9_-]{0,19}")
 
 
 def _row(study: Study) -> Recruiting:
@@ -54,10 +57,14 @@ def set_panel(
         chosen = panel_of(panel, own)
     except ParameterError as problem:
         raise ParallaxError("recruiting.bad_panel", str(problem)) from problem
-    if entrance not in (Entrance.OPEN, Entrance.PERSONAL, Entrance.GUEST):
+    if entrance not in (Entrance.OPEN, Entrance.PERSONAL, Entrance.GUEST, Entrance.PANEL_ID):
         raise ParallaxError(
             "recruiting.bad_entrance",
-            f"Participants enter by open link, personal link or guest list; got {entrance!r}.",
+            f"Participants enter by open link, personal link, guest list or panel id; got {entrance!r}.",
+        )
+    if entrance == Entrance.PANEL_ID and panel == "none":
+        raise ParallaxError(
+            "recruiting.bad_entrance", "Links carry no panel id without a panel. Choose the panel, or another entrance."
         )
     if longest_gap_minutes is not None and not 1 <= longest_gap_minutes <= LONGEST_GAP:
         raise ParallaxError("recruiting.bad_gap", f"The longest gap is 1 to {LONGEST_GAP:,} minutes, or unlimited.")
@@ -101,22 +108,36 @@ def exclude_studies(*, study: Study, slugs: Sequence[str], actor: Any) -> Recrui
 
 @transaction.atomic
 def set_limits(
-    *, study: Study, most_per_network: int | None = None, pause_at: int | None = None, actor: Any = None
+    *,
+    study: Study,
+    most_per_network: int | None = None,
+    pause_at: int | None = None,
+    proof_of_work: str = ProofOfWork.UNUSUAL,
+    without_script: str = WithoutScript.WAIT,
+    actor: Any = None,
 ) -> Recruiting:
-    """Set the entry limits within ten minutes: participants per network, and the number that pauses the study.
+    """Set the entry limits within ten minutes: participants per network, and the number that pauses the study; and
+    when newcomers need a proof of work, and what they do without the script.
 
-    None means the default of `entry_limits`. Raises `recruiting.bad_limit`.
+    None means the default of `entry_limits`. Raises `recruiting.bad_limit`, `recruiting.bad_proof`.
     """
     row = _row(study)
     for limit in (most_per_network, pause_at):
         if limit is not None and not 1 <= limit <= MOST_ENTERING:
             raise ParallaxError("recruiting.bad_limit", f"A limit is a number from 1 to {MOST_ENTERING:,}.")
-    if (row.most_per_network, row.pause_at) != (most_per_network, pause_at):
-        row.most_per_network, row.pause_at = most_per_network, pause_at
+    if proof_of_work not in ProofOfWork or without_script not in WithoutScript:
+        raise ParallaxError(
+            "recruiting.bad_proof", f"A proof of work is {', '.join(ProofOfWork)}; without the script, wait or sum."
+        )
+    after = (most_per_network, pause_at, proof_of_work, without_script)
+    if (row.most_per_network, row.pause_at, row.proof_of_work, row.without_script) != after:
+        row.most_per_network, row.pause_at, row.proof_of_work, row.without_script = after
         row.save()
         numbers = ["default" if limit is None else f"{limit:,}" for limit in (most_per_network, pause_at)]
         reason = f"Entry limits within ten minutes: per network {numbers[0]}, automatic pause at {numbers[1]}."
-        record(study, reason=reason, actor=actor, most_per_network=most_per_network, pause_at=pause_at)
+        reason += f" Proof of work: {ProofOfWork(proof_of_work).label.lower()}."
+        facts = {"proof_of_work": str(proof_of_work), "without_script": str(without_script)}
+        record(study, reason=reason, actor=actor, most_per_network=most_per_network, pause_at=pause_at, **facts)
     return row
 
 
@@ -200,3 +221,36 @@ def close_unused_links(*, study: Study, actor: Any = None) -> int:
     if n:
         record(study, reason=f"{n:,} unused personal links closed.", actor=actor, n=n)
     return n
+
+
+@transaction.atomic
+def set_places(*, study: Study, places: Sequence[InterviewPlace], actor: Any = None) -> Recruiting:
+    """Set the places of interviews; logged. The code of a place where sessions were held stays.
+
+    Raises `places.bad_code`, `places.used_twice`, `places.no_label`, `places.in_use`.
+    """
+    codes = [place.code for place in places]
+    for place in places:
+        if not PLACE_CODE.fullmatch(place.code):
+            raise ParallaxError(
+                "places.bad_code",
+                f"{place.code!r} is no code. A code has 1 to 20 lower-case letters, digits, hyphens and underscores.",
+            )
+        if codes.count(place.code) > 1:
+            raise ParallaxError("places.used_twice", f"The code {place.code!r} is used twice.")
+        if not place.label or len(place.label) > LONGEST_PLACE:
+            raise ParallaxError(
+                "places.no_label", f"The place {place.code!r} needs a label of 1 to {LONGEST_PLACE} characters."
+            )
+    row = _row(study)
+    interviews = Interview.objects.filter(study=study, place__in=[known["code"] for known in row.places])
+    if lost := sorted(set(interviews.values_list("place", flat=True)) - set(codes)):
+        raise ParallaxError(
+            "places.in_use", f"Sessions were held at {', '.join(lost)}. Keep the code; its label may change."
+        )
+    after = [{"code": place.code, "label": place.label} for place in places]
+    if row.places != after:
+        row.places = after
+        row.save()
+        record(study, reason=f"Places of interviews: {', '.join(codes) or 'none'}.", actor=actor, places=after)
+    return row

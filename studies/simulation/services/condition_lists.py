@@ -17,10 +17,10 @@ from evaluation.selectors import cases
 from recommenders.data import Profiles
 from studies.design.services.condition_serving import recommend_in
 from studies.enums import StudyStatus
+from studies.known_items import elicitation_scale, items_asked
 from studies.models import Condition, Study
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.participation.services.previewing import tickets
-from studies.simulation.answer_model import stars
 from studies.usage_data import USED, is_choice
 
 RESERVED, ANY = "reserved", "any"
@@ -64,7 +64,7 @@ class SideBySide:
 class SampleProfile:
     """Sampled ratings of a dataset user by item index; `is_reserved`: no model was trained on the user.
 
-    `ratings` are in stars, or `USED` where participants choose items.
+    `ratings` are numbers of points on the elicitation scale, or `USED` where participants choose items.
     """
 
     user: str
@@ -84,7 +84,7 @@ def letter(number: int) -> str:
 
 
 def side_by_side(*, study: Study, ratings: Mapping[int, int]) -> SideBySide:
-    """Compute each condition's list for a profile, `ratings` being stars by item index.
+    """Compute each condition's list for a profile, `ratings` being points of the elicitation scale by item index.
 
     Conditions are in the order of the design if named; if blinded, they are in random order and labelled by letters.
     A model that cannot be used is reported in its list and does not affect the others.
@@ -129,11 +129,11 @@ def _overlaps(lists: Sequence[ConditionList]) -> tuple[tuple[str, tuple[int | No
 
 
 def sample_profile(*, study: Study, draw: str, number: int) -> SampleProfile:
-    """Return a dataset user with as many ratings as the study requires, reproducibly for each number.
+    """Return a dataset user with as many ratings as the study requires at least, reproducibly for each number.
 
     `draw` selects from users reserved from every model (RESERVED) or from all users (ANY). Raises `preview.no_user`.
     """
-    wanted = int(study.settings["ratings_asked"])
+    wanted = items_asked(study.settings).fewest
     ratings = ratings_of(study.dataset_version)
     indexes = cases.cases_of(study.run).reserved if draw == RESERVED else np.arange(ratings.user_items.shape[0])
     counts = np.diff(ratings.user_items.indptr)[indexes]
@@ -146,9 +146,9 @@ def sample_profile(*, study: Study, draw: str, number: int) -> SampleProfile:
     profile = Profiles.of(ratings, np.array([user]))
     items, values = profile.user_items.indices, profile.user_items.data
     chosen = np.sort(rng_for(study.seed, "sample-items", user).choice(len(items), size=wanted, replace=False))
-    scale = ratings.scale
+    scale = elicitation_scale(study.settings)
     is_chosen = is_choice(study.settings)
     profile_ratings = {
-        int(items[at]): USED if is_chosen else stars(float(values[at]), scale.low, scale.high) for at in chosen
+        int(items[at]): USED if is_chosen else scale.nearest_point(float(values[at]), ratings.scale) for at in chosen
     }
     return SampleProfile(str(user_ids_of(study.dataset_version)[user]), profile_ratings, draw == RESERVED)

@@ -18,6 +18,7 @@ from studies.design.services.launch import launch_problems
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.instrument.scales import negative_members, scales_of
+from studies.known_items import elicitation_scale
 from studies.models import Participant, Study
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.tokens import digest_of_key
@@ -163,7 +164,7 @@ def _walk_one(
                     person_for=partial(_person_for, study, pool, number, seed, effects=effects or {}),
                     item_titles=pool.item_titles,
                     item_ids=pool.item_ids,
-                    ratings_asked=pool.ratings_asked,
+                    asked=pool.asked,
                     rng=rng,
                     turn=turn,
                     negative=negative_members(questionnaire),
@@ -197,8 +198,9 @@ def _person_for(
     by_id = pool.by_id
     chosen = assign_source_user(study=study, code=code, external_ids=tuple(by_id))
     stream = rng_for(seed, "answers", study.slug, number)
+    elicitation = elicitation_scale(study.settings)
     if not effects:
-        return SimulatedPerson(by_id[chosen], pool.training, stream)
+        return SimulatedPerson(by_id[chosen], pool.training, stream, elicitation=elicitation)
     label = Participant.objects.filter(study=study, code=code).values_list("condition__label", flat=True).get()
     return AffectedPerson(
         by_id[chosen],
@@ -208,4 +210,5 @@ def _person_for(
         list_length=int(study.settings["list_length"]),
         effect_rng=rng_for(seed, "effects", study.slug, number),
         scales=scales_of(questionnaire_from(study.questionnaire)),
+        elicitation=elicitation,
     )

@@ -16,6 +16,7 @@ from core.provenance import rng_for
 from evaluation.selectors import cases as run_cases
 from studies.allocation.services.slots import locked_study
 from studies.enums import Mode
+from studies.known_items import ItemsAsked, items_asked
 from studies.models import Participant, Study
 from studies.simulation.answer_model import SourceUser, TrainingSide
 
@@ -28,7 +29,7 @@ class Pool:
     training: TrainingSide
     item_titles: dict[int, str]
     item_ids: dict[int, int]
-    ratings_asked: int
+    asked: ItemsAsked
     low_age: int
     high_age: int
 
@@ -43,14 +44,14 @@ def pool_of(study: Study) -> Pool:
 
     Raises `pilot.too_few_users` if a condition needs more users than were reserved with enough ratings.
     """
-    wanted = int(study.settings["ratings_asked"])
+    asked = items_asked(study.settings)
     reserved = run_cases.reserved_users(study.run)
     histories = run_cases.reserved_histories(study.run).user_items
     users = []
     for row, external_id in enumerate(reserved.external_ids):
         start, stop = histories.indptr[row], histories.indptr[row + 1]
         items, ratings = histories.indices[start:stop], histories.data[start:stop]
-        if len(items) >= wanted:
+        if len(items) >= asked.fewest:
             pairs = {int(item): float(rating) for item, rating in zip(items, ratings, strict=True)}
             users.append(SourceUser(str(external_id), pairs))
     largest = max((_target(study, condition.target) for condition in study.conditions.all()), default=0)
@@ -58,7 +59,7 @@ def pool_of(study: Study) -> Pool:
         raise ParallaxError(
             "pilot.too_few_users",
             f"A condition needs {largest} simulated participants, and the run reserved only {len(users)} users with at "
-            f"least {wanted} ratings. Evaluate with a larger --reserve, or ask for fewer with --per-condition.",
+            f"least {asked.fewest} ratings. Evaluate with a larger --reserve, or ask for fewer with --per-condition.",
             {"users": len(users), "needed": largest},
         )
     scale = ratings_of(study.dataset_version).scale
@@ -66,7 +67,7 @@ def pool_of(study: Study) -> Pool:
     side = TrainingSide(means.mu, means.item_means - means.mu, means.popularity, scale.low, scale.high)
     item_rows = list(Item.objects.filter(version=study.dataset_version).values_list("index", "title", "pk"))
     titles = {index: title for index, title, _pk in item_rows}
-    return Pool(tuple(users), side, titles, {index: pk for index, _title, pk in item_rows}, wanted, *_ages(study))
+    return Pool(tuple(users), side, titles, {index: pk for index, _title, pk in item_rows}, asked, *_ages(study))
 
 
 def _target(study: Study, target: int) -> int:

@@ -17,6 +17,8 @@ from lxml import html
 
 from core.errors import ParallaxError
 from studies.instrument.flow import TRAILER_SEEN
+from studies.known_items import ItemsAsked
+from studies.participation.services.entry_work import solution_of
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
 from studies.simulation.walker.pages import Page
 from studies.simulation.walker.questions import (
@@ -53,7 +55,7 @@ class Walker:
     about the person are drawn from the options on the page. `person_for` maps the participant code on the page to the
     answering person; it is called after assignment, because source users are drawn without replacement within a
     condition. `item_titles` and `item_ids` are by item index: the title to search for, and the id used in pages.
-    `ratings_asked` serves walks that are resumed after the rating step. `rng` is for choices outside the answer model.
+    `asked` serves walks that are resumed after the rating step. `rng` is for choices outside the answer model.
     `negative` names the negatively worded statements; `expected` has the answer that passes each screening question
     and attention check.
     """
@@ -67,7 +69,7 @@ class Walker:
         person_for: Callable[[str], SimulatedPerson],
         item_titles: Mapping[int, str],
         item_ids: Mapping[int, int],
-        ratings_asked: int,
+        asked: ItemsAsked,
         rng: np.random.Generator,
         turn: EntryTurn | None = None,
         negative: frozenset[str] = frozenset(),
@@ -81,7 +83,7 @@ class Walker:
         self.item_titles = item_titles
         self.item_ids = item_ids
         self.item_indexes = {pk: index for index, pk in item_ids.items()}
-        self.ratings_asked = ratings_asked
+        self.asked = asked
         self.rng = rng
         self.walk = Walk()
 
@@ -110,6 +112,8 @@ class Walker:
         form = page.find("//form[@method='post']")
         data = self._hidden(form)
         data["box"] = [box.get("value", "") for box in form.xpath(".//input[@name='box']")]
+        if "work" in data:
+            data["work_answer"] = solution_of(data["work"])
         return self._post(page.url, {**data, "choice": "yes"}, MODELLED)
 
     def _at_about(self, page: Page) -> Page:
@@ -124,8 +128,9 @@ class Walker:
 
     def _at_rate(self, page: Page) -> Page:
         person = self.respondent.person = self._assigned_person(page)
-        n_asked = int(page.find("//*[@id='tray']").get("data-asked", "5"))
-        for item, rating in person.profile(n_asked).items():
+        tray = page.find("//*[@id='tray']")
+        fewest = int(tray.get("data-asked", "5"))
+        for item, rating in person.profile(fewest, int(tray.get("data-most", fewest))).items():
             results = self._get(page.url, {"q": self.item_titles[item]})
             form = results.find(f"//form[@id='rating-{self.item_ids[item]}']")
             self._look_at_details(results, self.item_ids[item], probability=0.25)
@@ -181,7 +186,7 @@ class Walker:
         person = self.respondent.person
         if person is None:
             person = self._assigned_person(page)
-            person.profile(self.ratings_asked)
+            person.profile(self.asked.fewest, self.asked.most)
             for thumb in page.tree.xpath("//ol[@class='thumbs']/li"):
                 if "now" in thumb.get("class", ""):
                     break

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from studies.enums import Role
-from studies.models import NoticeReceipt, StudyMembership
+from studies.models import NoticeReceipt, Study, StudyMembership
 
 
 def notices_of(researcher: Any) -> QuerySet[NoticeReceipt]:
@@ -22,6 +22,11 @@ def notices_of(researcher: Any) -> QuerySet[NoticeReceipt]:
 def n_unread(researcher: Any) -> int:
     """Count the researcher's unread notices."""
     return notices_of(researcher).filter(read_at__isnull=True).count()
+
+
+def unread_of_study(researcher: Any, study: Study, n: int = 5) -> QuerySet[NoticeReceipt]:
+    """Return the researcher's newest unread notices about one study."""
+    return notices_of(researcher).filter(notice__study=study, read_at__isnull=True)[:n]
 
 
 def owned_by(researcher: Any) -> QuerySet[StudyMembership]:

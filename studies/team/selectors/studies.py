@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, When
 
 from core.models import LogEntry
 from evaluation.enums import RunStatus
@@ -84,5 +84,5 @@ def runs_to_study() -> QuerySet[EvaluationRun]:
         EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED, folds=[], protocol__name__in=REPORTED_PROTOCOLS)
         .select_related("version__dataset")
         .annotate(n_algorithms=Count("algorithms"))
-        .order_by(F("protocol__name").desc(), "-finished_at", "-pk")
+        .order_by(Case(When(protocol__name="one-plus-random", then=0), default=1), "-finished_at", "-pk")
     )

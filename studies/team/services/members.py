@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
+from accounts.selectors import open_invitations
+from accounts.services.invitations import revoke_invitation
 from core.errors import ParallaxError
 from core.transitions import record
 from studies.enums import Role
 from studies.models import Condition, Study, StudyMembership
+from studies.team.services.notices import notify_members
 
 
 def _require_an_owner(study: Study) -> None:
-    if not study.memberships.filter(role=Role.OWNER).exists():
+    if not study.memberships.filter(role=Role.OWNER, researcher__is_active=True).exists():
         raise ParallaxError("study.last_owner", "A study needs an owner. Make another member an owner first.")
 
 
@@ -39,6 +43,29 @@ def take_over(*, study: Study, actor: Any) -> None:
         researcher=actor.pk,
         role=Role.OWNER,
     )
+    text = f"{actor.email}, an administrator, became the owner, because the study had none."
+    notify_members(study=study, actor=actor, text=text)
+
+
+@transaction.atomic
+def change_members(
+    *, study: Study, added: Sequence[StudyMembership], removed: Sequence[StudyMembership], actor: Any
+) -> None:
+    """Add and remove members as an administrator without a seat; recorded, and all members are notified.
+
+    Raises as `add_member` and `remove_member`.
+    """
+    changes = []
+    for new in added:
+        email, role = new.researcher.email, Role(new.role)
+        add_member(study=study, email=email, role=role, condition=new.condition, actor=actor)
+        changes.append(f"{email} was added ({role.label.lower()})")
+    for old in removed:
+        changes.append(f"{old.researcher.email} was removed")
+        remove_member(study=study, membership=old, actor=actor)
+    if changes:
+        text = f"{actor.email}, an administrator, changed the members: {'; '.join(changes)}."
+        notify_members(study=study, actor=actor, text=text)
 
 
 @transaction.atomic
@@ -68,9 +95,14 @@ def add_member(
 
 @transaction.atomic
 def remove_member(*, study: Study, membership: StudyMembership, actor: Any = None) -> None:
-    """Remove a researcher from a study; raises `study.last_owner` for the only owner."""
+    """Remove a researcher from a study, and revoke their open invitations to it.
+
+    Raises `study.last_owner` for the only owner.
+    """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     researcher_id = membership.researcher_id
     membership.delete()
     _require_an_owner(study)
+    for invitation in open_invitations().filter(study_invitation__study=study, invited_by=researcher_id):
+        revoke_invitation(invitation=invitation, actor=actor)
     record(study, reason="Member removed.", actor=actor, researcher=researcher_id)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from core.errors import ParallaxError
-from studies.enums import NoticeMail, Role
+from studies.enums import NoticeKind, NoticeMail, Role
 from studies.models import Notice, NoticeReceipt, Study, StudyMembership
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,23 @@ def notify_owners(*, study: Study, kind: str, key: str, text: str) -> Notice | N
     except IntegrityError:
         return None
     logger.info("notice study=%s kind=%s key=%s", study.slug, kind, key)
+    return notice
+
+
+@transaction.atomic
+def notify_members(*, study: Study, actor: Any, text: str) -> Notice:
+    """Notify all members of a study, whatever their role, of what an administrator changed about its members.
+
+    Members whose account is deactivated see it once they are back.
+    """
+    notice = Notice.objects.create(
+        study=study, kind=NoticeKind.ADMINISTRATION, key=f"administration:{secrets.token_hex(8)}", text=text
+    )
+    members = StudyMembership.objects.filter(study=study).exclude(researcher=actor).order_by("pk")
+    NoticeReceipt.objects.bulk_create(
+        NoticeReceipt(notice=notice, researcher_id=pk) for pk in members.values_list("researcher_id", flat=True)
+    )
+    logger.info("notice study=%s kind=%s", study.slug, notice.kind)
     return notice
 
 

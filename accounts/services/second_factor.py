@@ -1,0 +1,77 @@
+"""Second factors of accounts: who has one, who must have one, and how one is reset."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from cryptography.fernet import Fernet, InvalidToken
+from django.conf import settings
+from django.db import transaction
+from django.utils.crypto import salted_hmac
+
+from accounts.models import User
+from accounts.services.letters import send_letter
+from accounts.services.sessions import end_sessions
+from core.errors import ParallaxError
+from core.models import LogEntry
+
+KIND = "accounts.user"
+OPTIONAL, ADMINISTRATORS, EVERYONE = "optional", "administrators", "everyone"
+
+
+def has_second_factor(user: User) -> bool:
+    """Whether the account has an authenticator app or a passkey; recovery codes alone are none."""
+    return bool(Authenticator.objects.filter(user=user).exclude(type=Authenticator.Type.RECOVERY_CODES).exists())
+
+
+def has_passkey(user: User) -> bool:
+    """Whether the account has a passkey."""
+    return bool(Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN).exists())
+
+
+def must_set_up(user: User) -> bool:
+    """Whether the installation requires a second factor that the account does not have yet."""
+    is_required = settings.SECOND_FACTOR == EVERYONE or (settings.SECOND_FACTOR == ADMINISTRATORS and user.is_superuser)
+    return is_required and not has_second_factor(user)
+
+
+@transaction.atomic
+def reset_second_factor(*, user: User, actor: Any = None) -> None:
+    """Delete all second factors of an account and end its sessions; logged, and its owner is notified by e-mail.
+
+    Raises `account.own` for the own account, which removes its factor on its own page, and `account.no_second_factor`.
+    """
+    if user == actor:
+        raise ParallaxError("account.own", "Remove your own second factor under Your account → Second factor.")
+    if not has_second_factor(user):
+        raise ParallaxError("account.no_second_factor", f"{user.email} has no second factor.")
+    Authenticator.objects.filter(user=user).delete()
+    end_sessions(user=user, actor=actor, reason="Sessions ended with the second factor.")
+    reason = "Second factor reset." if actor else "Second factor reset by a command."
+    LogEntry.objects.create(kind=KIND, object_id=user.pk, reason=reason, actor=actor)
+    by = f"{actor} reset" if actor else "The operator of the installation reset"
+    text = (
+        f"{by} the second factor of your account. You can sign in with your password alone until you set up a new one."
+    )
+    transaction.on_commit(lambda: send_letter(user, "Your second factor was reset", text))
+
+
+def _cipher() -> Fernet:
+    digest = salted_hmac("parallax.second-factor", "", algorithm="sha256").digest()
+    return Fernet(base64.urlsafe_b64encode(digest))
+
+
+def encrypted(secret: str) -> str:
+    """A secret as it is stored: no code can be computed from the database without `SECRET_KEY`."""
+    return _cipher().encrypt(secret.encode()).decode()
+
+
+def decrypted(stored: str) -> str:
+    """A stored secret; after `SECRET_KEY` changed, a random one, so that no code is right."""
+    try:
+        return _cipher().decrypt(stored.encode()).decode()
+    except InvalidToken:
+        return base64.b32encode(secrets.token_bytes(20)).decode()

@@ -1,0 +1,145 @@
+"""Sign-in, sign-out, password reset, the researcher's own account and its access tokens."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from allauth.account.utils import perform_login
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth import views as auth_views
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse_lazy
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.forms import NameForm, SignInForm, TokenForm
+from accounts.models import User
+from accounts.selectors import tokens_of
+from accounts.services import create_token, revoke_token
+from accounts.services.device_lock import researcher_of_lock
+from accounts.services.second_factor import has_second_factor
+from accounts.services.sessions import end_sessions
+from accounts.services.sign_in import is_network_locked, may_send_reset_letter
+from accounts.services.single_sign_on import institution
+from accounts.views.network_limits import LimitedByNetwork, locked_out
+from core.errors import ParallaxError
+from core.rate_limits import RateLimit
+
+
+class SignIn(LimitedByNetwork, auth_views.LoginView):
+    """Also limited by django-axes: five wrong passwords for an account and network lock it for fifteen minutes."""
+
+    limit = RateLimit(60, 900)
+    template_name = "accounts/sign_in.html"
+    authentication_form = SignInForm
+    redirect_authenticated_user = True
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Show the form; a device that was handed over is unlocked first, unless another account signs in."""
+        if "account" not in request.GET and researcher_of_lock(request) is not None:
+            return redirect("accounts:unlock")
+        response: HttpResponse = super().get(request, *args, **kwargs)
+        return response
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Check the password, unless the network is locked for trying many accounts."""
+        if is_network_locked(request):
+            return locked_out(request, is_network=True)
+        return super().post(request, *args, **kwargs)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """With the institution's sign-in, if there is one."""
+        return {**super().get_context_data(**kwargs), "institution": institution()}
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Sign in, or ask for the second factor of the account."""
+        response: HttpResponse = perform_login(self.request, form.get_user(), redirect_url=self.get_success_url())
+        return response
+
+
+class PasswordReset(LimitedByNetwork, auth_views.PasswordResetView):
+    """Sends a link; the response is the same whether or not the address has an account."""
+
+    limit = RateLimit(12, 3600)
+    template_name = "accounts/password_reset.html"
+    email_template_name = "accounts/password_reset_email.txt"
+    subject_template_name = "accounts/password_reset_subject.txt"
+    success_url = reverse_lazy("accounts:password_reset_sent")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Send the e-mail, with the configured site address if there is one; at most three an hour to one address."""
+        if not may_send_reset_letter(form.cleaned_data["email"]):
+            return redirect(self.get_success_url())
+        self.extra_email_context = {"site_url": settings.SITE_URL}
+        return super().form_valid(form)
+
+
+class PasswordResetSent(auth_views.PasswordResetDoneView):
+    """Confirms that an e-mail was sent."""
+
+    template_name = "accounts/password_reset_sent.html"
+
+
+class PasswordResetConfirm(auth_views.PasswordResetConfirmView):
+    """Sets the new password."""
+
+    template_name = "accounts/password_reset_confirm.html"
+    success_url = reverse_lazy("accounts:sign_in")
+
+
+class PasswordChange(auth_views.PasswordChangeView):
+    """Changes the password of the signed-in researcher."""
+
+    template_name = "accounts/password_change.html"
+    success_url = reverse_lazy("accounts:account")
+
+
+@require_POST
+def sessions_end(request: HttpRequest) -> HttpResponse:
+    """End all sessions of the account except this one."""
+    user = end_sessions(user=cast("User", request.user), actor=request.user)
+    update_session_auth_hash(request, user)
+    messages.success(request, _("All other sessions are ended."))
+    return redirect("accounts:account")
+
+
+def account(request: HttpRequest) -> HttpResponse:
+    """Show the account and change its name."""
+    form = NameForm(request.POST or None, instance=cast("User", request.user))
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, _("Your name is saved."))
+        return redirect("accounts:account")
+    context = {"form": form, "has_second_factor": has_second_factor(cast("User", request.user))}
+    return render(request, "accounts/account.html", context)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def token_list(request: HttpRequest) -> HttpResponse:
+    """List and create access tokens; only the response to the form contains the text of a new token."""
+    researcher = cast("User", request.user)
+    form = TokenForm(request.POST or None)
+    token, text = None, ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            token, text = create_token(owner=researcher, **form.cleaned_data)
+        except ParallaxError as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            form = TokenForm()
+    context = {"form": form, "tokens": tokens_of(researcher), "created": token, "text": text}
+    return render(request, "accounts/tokens.html", context)
+
+
+@require_POST
+def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """Revoke one of the account's own tokens."""
+    token = get_object_or_404(tokens_of(request.user), pk=pk)
+    revoke_token(token=token, actor=cast("User", request.user))
+    messages.success(request, _("The token %(name)s is revoked.") % {"name": token.name})
+    return redirect("accounts:tokens")

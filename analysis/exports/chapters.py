@@ -1,0 +1,61 @@
+"""The chapters of a report: what belongs together, each a page of the console."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from documents.blocks import Section
+from documents.tables import Side
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter with its sections; `about` says what it answers."""
+
+    key: str
+    title: str
+    about: str
+    side: Side = ""
+    sections: tuple[Section, ...] = ()
+
+
+_CHAPTERS = (
+    Chapter("perceived", "Perceived", "What participants answered, and which algorithms differ.", "perceived"),
+    Chapter("objective", "Objective", "What the offline run measured of the same models.", "objective"),
+    Chapter("comparison", "Comparison", "Where the two sides agree, and where they contradict each other."),
+    Chapter("sample", "Sample and flow", "Who took part, and who was excluded or lost."),
+    Chapter(
+        "robustness", "Robustness", "Whether the conclusions depend on items, covariates, exclusions or the model."
+    ),
+    Chapter("method", "Method and provenance", "What was planned and computed, from which inputs."),
+)
+# The chapter of each section by its key; sections of single variables are on the perceived side.
+_CHAPTER_OF = {
+    **dict.fromkeys(("objective", "rank-sets", "repeats"), "objective"),
+    **dict.fromkeys(("contrast", "equivalence", "certainty", "orders", "both", "shown-lists"), "comparison"),
+    **dict.fromkeys(("sample", "attrition"), "sample"),
+    **dict.fromkeys(
+        ("ordinal", "generalisation", "adjusted", "known-items", "list-mediation", "exclusions", "bayesian"),
+        "robustness",
+    ),
+    **dict.fromkeys(("plan", "method", "provenance"), "method"),
+}
+KEYS = tuple(chapter.key for chapter in _CHAPTERS)
+
+
+def chapters_of(sections: Iterable[Section]) -> tuple[Chapter, ...]:
+    """Return the chapters that have sections, in their order; within a chapter sections keep theirs.
+
+    Examples
+    --------
+    >>> [chapter.key for chapter in chapters_of([Section("method", "Method"), Section("both", "Both sides")])]
+    ['comparison', 'method']
+    """
+    kept = tuple(sections)
+    chapters = []
+    for chapter in _CHAPTERS:
+        own = tuple(section for section in kept if _CHAPTER_OF.get(section.key, "perceived") == chapter.key)
+        if own:
+            chapters.append(Chapter(chapter.key, chapter.title, chapter.about, chapter.side, own))
+    return tuple(chapters)

@@ -1,0 +1,75 @@
+"""Publish a report of simulated participants as a sample, and withdraw it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from analysis.models import Report
+from analysis.services.report_cache import PAGE, cached, cached_document, chapter_of, page_of
+from charting.render import svg
+from charting.theme import both_modes
+from core.errors import ParallaxError
+from core.models import LogEntry
+from documents.blocks import Figure
+from studies.enums import Mode
+
+SLOPE = "slope"
+# Widths in pixels: a drawing is not set again in the browser, so a phone has one of its own.
+WIDTHS = {"wide": 640, "narrow": 340}
+MODES = ("light", "dark")
+
+
+def publish_sample(*, report: Report, actor: Any = None) -> None:
+    """Let anyone read the summary and the chapters of a report, and draw them.
+
+    Raises ParallaxError with code `report.not_simulated`: a report of participants stays closed.
+    """
+    if report.mode != Mode.SIMULATED:
+        raise ParallaxError(
+            "report.not_simulated",
+            f"Report {report.number} of {report.study.slug} is about participants, whose answers stay closed. Only a "
+            "report of simulated participants can be a sample.",
+        )
+    _set(report, is_sample=True, actor=actor)
+    for chapter in page_of(report).chapters:
+        chapter_of(report, chapter.key)
+    for mode in MODES:
+        for width in WIDTHS:
+            slope_drawing(report, mode=mode, width=width)
+
+
+def withdraw_sample(*, report: Report, actor: Any = None) -> None:
+    """Close a sample report again."""
+    _set(report, is_sample=False, actor=actor)
+
+
+@transaction.atomic
+def _set(report: Report, *, is_sample: bool, actor: Any) -> None:
+    if report.is_sample == is_sample:
+        return
+    report.is_sample = is_sample
+    report.save(update_fields=["is_sample", "updated_at"])
+    LogEntry.objects.create(
+        actor=actor,
+        kind="analysis.report",
+        object_id=report.pk,
+        reason="Published as a sample report." if is_sample else "No longer a sample report.",
+        facts={"is_sample": is_sample},
+    )
+
+
+def slope_figure(report: Report) -> Figure | None:
+    """The figure that joins both rankings; None where the report has none, as with nobody analysed."""
+    blocks = cached_document(report).summary.blocks
+    return next((figure for block in blocks for figure in block.figures if figure.key == SLOPE), None)
+
+
+def slope_drawing(report: Report, *, mode: str, width: str) -> bytes | None:
+    """The slope chart as SVG, drawn once, in one of MODES and WIDTHS; None where the report has none."""
+    figure = slope_figure(report)
+    if figure is None:
+        return None
+    spec = both_modes(figure.spec)[mode]
+    return cached(report, f"{PAGE}-{SLOPE}-{mode}-{width}", lambda: svg(spec, width=WIDTHS[width]).encode())

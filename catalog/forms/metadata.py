@@ -1,0 +1,100 @@
+"""The form of item metadata, pictures and clips."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.template.defaultfilters import filesizeformat
+
+from catalog.clip_types import CLIP_TYPES
+from catalog.forms.upload_limits import (
+    INVALID_ROWS,
+    MOST_FILES,
+    MOST_MEDIA,
+    MOST_UPLOADED,
+    DropInput,
+    require_size,
+)  # fmt: skip
+from catalog.importers.pictures import MOST_BYTES, Pictures
+
+BY_COMMAND = "Use the command add_metadata for larger files."
+
+
+class _FilesField(forms.FileField):
+    """Several files; cleaned as a list, which may be empty."""
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        """Each file cleaned by itself."""
+        files = data if isinstance(data, list | tuple) else [data] if data else []
+        return [super(_FilesField, self).clean(file, initial) for file in files]
+
+
+class MetadataForm(forms.Form):
+    """Uploaded item metadata, and pictures and clips; the worker checks their content."""
+
+    file = forms.FileField(
+        label="Metadata file",
+        required=False,
+        widget=DropInput(MOST_UPLOADED),
+        help_text=(
+            "A table with one fact per row (item, kind, value) or one item per row (plot, genres, people, image, "
+            "trailer, excerpt), or JSON Lines; also gzipped. Item ids are those of the dataset. "
+            f"At most {filesizeformat(MOST_UPLOADED)}."
+        ),
+    )
+    item_files = _FilesField(
+        label="Pictures and clips",
+        required=False,
+        widget=DropInput(MOST_MEDIA, is_multiple=True),
+        help_text=(
+            f"Up to {MOST_FILES} files, or one ZIP archive of any number, together at most "
+            f"{filesizeformat(MOST_MEDIA)}: JPEG, PNG, GIF or WebP up to 4 MB each; WebM or MP4 video, MP3, M4A, Ogg, "
+            "FLAC or WAV audio up to 32 MB each. The metadata file names them as images or trailers; without a "
+            "metadata file, each file is named after the item's id, such as 296.jpg."
+        ),
+    )
+    on_bad_row = forms.ChoiceField(label="Invalid rows", choices=INVALID_ROWS)
+
+    def clean_file(self) -> Any:
+        """The file, if there is one and it is not too large."""
+        upload = self.cleaned_data["file"]
+        if upload is not None:
+            require_size(upload.size, MOST_UPLOADED, BY_COMMAND)
+        return upload
+
+    def clean_item_files(self) -> list[Any]:
+        """One archive, or files that are pictures or clips by themselves."""
+        uploads: list[Any] = self.cleaned_data["item_files"]
+        require_size(sum(upload.size for upload in uploads), MOST_MEDIA, BY_COMMAND)
+        if len(uploads) > MOST_FILES:
+            raise forms.ValidationError(f"{len(uploads)} files; at most {MOST_FILES} at once. Send a ZIP archive.")
+        archives = [upload for upload in uploads if upload.name.lower().endswith(".zip")]
+        if archives and len(uploads) > 1:
+            raise forms.ValidationError(f"{archives[0].name} is an archive: send it alone, or files without it.")
+        wrong = [problem for upload in uploads if not archives and (problem := _problem(upload))]
+        if wrong:
+            raise forms.ValidationError(wrong)
+        return uploads
+
+    def clean(self) -> dict[str, Any]:
+        """Something to add is needed."""
+        values = super().clean() or {}
+        if not self.errors and not values["file"] and not values["item_files"]:
+            self.add_error("file", "Choose a metadata file, or pictures or clips below.")
+        return values
+
+
+def _problem(upload: Any) -> str:
+    """What is wrong with a picture; clips are looked at by the worker."""
+    if upload.name.lower().rpartition(".")[2] in CLIP_TYPES:
+        return ""
+    if upload.size > MOST_BYTES:
+        return f"{upload.name} has {filesizeformat(upload.size)}; a picture has at most {filesizeformat(MOST_BYTES)}."
+    try:
+        Pictures().kind_of(upload.read())
+    except ValueError as wrong:
+        return f"{upload.name} {wrong}."
+    finally:
+        upload.seek(0)
+    return ""

@@ -1,0 +1,37 @@
+"""The largest files that pages take, and the widgets of their fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.template.defaultfilters import filesizeformat
+
+MOST_UPLOADED = 8 * 2**20  # of a file of items or metadata
+MOST_MEDIA = 64 * 2**20  # of all pictures and clips together
+MOST_DATASET = 128 * 2**20
+MOST_FILES = 90  # in one request; Django reads at most a hundred
+
+INVALID_ROWS = [("refuse", "Reject the file"), ("drop", "Exclude and count them")]
+
+
+class DropInput(forms.FileInput):
+    """A file field that files can be dropped on; `most` is the largest size in bytes, which the page checks too."""
+
+    template_name = "console/catalog/drop_input.html"
+
+    def __init__(self, most: int, *, is_multiple: bool = False) -> None:
+        self.allow_multiple_selected = is_multiple  # Django then writes the attribute
+        super().__init__({"data-most": most})
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        """The upload, or the list of several."""
+        return files.getlist(name) if self.allow_multiple_selected else files.get(name)
+
+
+def require_size(size: int, most: int, remedy: str) -> None:
+    """Refuse what is larger than a page takes. Raises ValidationError with what to do instead."""
+    if size > most:
+        raise forms.ValidationError(
+            f"The file has {filesizeformat(size)}; the limit for uploads is {filesizeformat(most)}. {remedy}"
+        )

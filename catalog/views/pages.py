@@ -1,0 +1,214 @@
+"""Pages of the catalogue: datasets, a version, its items, an item, and drawn posters."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
+from django.utils.http import quote_etag
+from django.views.decorators.http import require_POST, require_safe
+
+from catalog import charts
+from catalog.clip_types import clip_type
+from catalog.forms.browse import BrowseForm, ItemLanguageForm, ItemTypeForm
+from catalog.importers.auto import FORMATS
+from catalog.importers.pictures import MEDIA_TYPES
+from catalog.models import Item
+from catalog.permissions import may_add_version, may_change_item_type, may_retire
+from catalog.posters import poster_svg
+from catalog.selectors.datasets import (
+    dataset_lines,
+    decades_of,
+    genres_of,
+    item_details,
+    newest_version,
+    picture_of,
+    versions_of,
+)
+from catalog.selectors.item_texts import title_in
+from catalog.selectors.ratings import rated_between
+from catalog.selectors.search import search_items
+from catalog.selectors.shape import shape_of
+from catalog.services import change_item_language, change_item_type, retire_version
+from catalog.views.versions import version_or_404
+from core.artefacts import open_file
+from core.byte_ranges import file_response
+from core.errors import ParallaxError, ParameterError
+from core.provenance import digest_of
+
+ITEMS_ON_A_PAGE = 24
+A_YEAR = 365 * 24 * 3600
+
+
+@require_safe
+def dataset_list(request: HttpRequest) -> HttpResponse:
+    """Every dataset with its newest version."""
+    return render(request, "console/catalog/list.html", {"lines": dataset_lines(), "formats": FORMATS.items()})
+
+
+@require_safe
+def newest(request: HttpRequest, name: str) -> HttpResponse:
+    """Redirect to the dataset's newest version."""
+    try:
+        return redirect(newest_version(name))
+    except ParallaxError as unknown:
+        raise Http404(str(unknown)) from unknown
+
+
+@require_safe
+def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """A version's size, the shape of its ratings, and how it was imported."""
+    version = version_or_404(name, number)
+    shape = shape_of(version)
+    return render(
+        request,
+        "console/catalog/version.html",
+        {
+            "version": version,
+            "versions": versions_of(version.dataset),
+            "shape": shape,
+            "rated_between": rated_between(version),
+            "figures": [
+                *([charts.ratings_per_value(shape.values)] if len(shape.values) > 1 else []),
+                charts.tail(shape.counts.tolist(), shape.tail, shape.half_items),
+                *([charts.ratings_by_mean(shape.by_mean)] if shape.by_mean else []),
+            ],
+            "dropped": [
+                {"reason": reason, "rows": rows, "examples": version.report["examples"].get(reason, [])}
+                for reason, rows in version.report["dropped"].items()
+            ],
+            "n_dropped": sum(version.report["dropped"].values()),
+            "may_retire": may_retire(request.user, version),
+            "may_add_version": may_add_version(request.user, version),
+            "item_words": version.dataset.kind_of_item.words_in("en"),
+            "item_type_form": (
+                ItemTypeForm(initial={"item_type": version.dataset.item_type})
+                if may_change_item_type(request.user, version.dataset)
+                else None
+            ),
+            "item_language": dict(settings.LANGUAGES).get(version.dataset.item_language, version.dataset.item_language),
+            "item_language_form": ItemLanguageForm(initial={"language": version.dataset.item_language}),
+        },
+    )
+
+
+@require_POST
+def retire(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Retire a version; allowed for the dataset's owner and administrators."""
+    version = version_or_404(name, number)
+    if not may_retire(request.user, version):
+        raise PermissionDenied("Only the dataset's owner or an administrator can retire a version.")
+    retire_version(version=version, actor=request.user)
+    messages.success(request, f"Version {version.number} is retired and no longer offered for new runs and studies.")
+    return redirect(version)
+
+
+@require_POST
+def set_item_type(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Change what the dataset's items are; allowed for its owner and staff."""
+    version = version_or_404(name, number)
+    if not may_change_item_type(request.user, version.dataset):
+        raise PermissionDenied("Only the dataset's owner or staff can change its item type.")
+    form = ItemTypeForm(request.POST)
+    if form.is_valid():
+        dataset = change_item_type(
+            dataset=version.dataset, item_type=form.cleaned_data["item_type"], actor=request.user
+        )
+        messages.success(request, f"The item type is {dataset.get_item_type_display()}. New studies use its words.")
+    else:
+        messages.error(request, " ".join(map(str, form.errors.get("item_type", ()))))
+    return redirect(version)
+
+
+@require_POST
+def set_item_language(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Change the language of the items' default texts; allowed for the dataset's owner and staff."""
+    version = version_or_404(name, number)
+    if not may_change_item_type(request.user, version.dataset):
+        raise PermissionDenied("Only the dataset's owner or staff can change the language of its items.")
+    form = ItemLanguageForm(request.POST)
+    if form.is_valid():
+        change_item_language(dataset=version.dataset, language=form.cleaned_data["language"], actor=request.user)
+        messages.success(request, "The language of the items is changed.")
+    else:
+        messages.error(request, " ".join(map(str, form.errors.get("language", ()))))
+    return redirect(version)
+
+
+@require_safe
+def item_grid(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Search and browse the items; htmx requests get only the results."""
+    version = version_or_404(name, number)
+    form = BrowseForm(request.GET, genres=genres_of(version), decades=decades_of(version))
+    results = None
+    page = 1
+    if form.is_valid():
+        filters = form.cleaned_data
+        page = filters["page"]
+        results = search_items(
+            version,
+            filters["q"],
+            genre=filters["genre"] or None,
+            decade=filters["decade"],
+            order=filters["order"],
+            offset=(page - 1) * ITEMS_ON_A_PAGE,
+            limit=ITEMS_ON_A_PAGE,
+        )
+    # A restored history entry needs the whole page again.
+    is_part = bool(request.htmx) and not request.htmx.history_restore_request  # type: ignore[attr-defined]
+    response = render(
+        request,
+        "console/catalog/_results.html" if is_part else "console/catalog/items.html",
+        {"version": version, "form": form, "results": results, "page": page},
+    )
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+@require_safe
+def item_page(request: HttpRequest, name: str, number: int, index: int) -> HttpResponse:
+    """What is known of an item."""
+    version = version_or_404(name, number)
+    item = get_object_or_404(version.items, index=index)
+    return render(request, "console/catalog/item.html", {"version": version, "details": item_details(version, item)})
+
+
+@login_not_required
+@require_safe
+def poster(request: HttpRequest, item_id: int) -> HttpResponse:
+    """The item's picture or generated poster: public, as participants have no account, and cached for a year."""
+    item = get_object_or_404(Item.objects.only("external_id", "title", "year", "image", "texts"), pk=item_id)
+    if item.image:
+        response = HttpResponse(picture_of(item), content_type=MEDIA_TYPES[item.image.rpartition(".")[2]])
+        etag = quote_etag(digest_of(item.image)[:32])
+    else:
+        title = title_in(item, request.GET.get("lang", ""), "").text
+        try:
+            svg = poster_svg(title, item.year, item.poster_key)
+        except ParameterError:  # a title without a printable character
+            svg = poster_svg(f"Item {item.external_id}", item.year, item.poster_key)
+        response = HttpResponse(svg, content_type="image/svg+xml")
+        etag = quote_etag(digest_of(svg)[:32])
+    response["ETag"] = etag
+    patch_cache_control(response, public=True, max_age=A_YEAR, immutable=True)
+    return get_conditional_response(request, etag=etag, response=response) or response
+
+
+@login_not_required
+@require_safe
+def clip(request: HttpRequest, item_id: int) -> HttpResponseBase:
+    """The item's clip of video or audio, whole or a range of it: public and cached as posters are."""
+    item = get_object_or_404(Item.objects.only("clip").exclude(clip=""), pk=item_id)
+    etag = quote_etag(digest_of(item.clip)[:32])
+    if (unchanged := get_conditional_response(request, etag=etag)) is not None:
+        response: HttpResponseBase = unchanged
+    else:
+        response = file_response(request, open_file(item.clip), content_type=clip_type(item.clip), etag=etag)
+    if response.status_code < 400:
+        response.headers["ETag"] = etag
+        patch_cache_control(response, public=True, max_age=A_YEAR, immutable=True)
+    return response

@@ -1,0 +1,123 @@
+"""The algorithms of a new run, one row each, with fields of their parameters."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.http import QueryDict
+
+from evaluation.forms.parameter_fields import ParameterForm, Values
+from evaluation.forms.settings_text import settings_text
+from recommenders import registry
+
+ROW = re.compile(r"(\d{1,4}):(.{1,80})")
+MOST_ROWS = 100
+Named = tuple[str, Values]
+
+
+def picker() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return each family with its algorithms: key and title."""
+    return [
+        (family, [(key, registry.algorithm(key).title) for key in keys]) for family, keys in registry.families().items()
+    ]
+
+
+def named_algorithms(text: str) -> list[Named]:
+    """Parse algorithms as written in commands: each key with its stated values. Raises ParameterError when the text is
+    invalid.
+    """
+    return [
+        (key, {name: getattr(registry.params_of(key, values), name) for name in values})
+        for key, values in map(registry.named_values, registry.specifications(text))
+    ]
+
+
+class AlgorithmRow:
+    """One algorithm with the form of its parameters; `number` identifies the row on the page.
+
+    `checked` reads what `form` shows, which a page that only added or removed a row leaves unchecked.
+    """
+
+    def __init__(self, number: int, key: str, form: ParameterForm, checked: ParameterForm | None = None) -> None:
+        self.number, self.key, self.form, self.checked = number, key, form, checked or form
+        self.kind = registry.algorithm(key)
+
+    @property
+    def text(self) -> str:
+        """The algorithm as written in commands."""
+        return settings_text(self.key, self.checked.stated())
+
+    @property
+    def line(self) -> str:
+        """The algorithm in one line."""
+        return (inspect.getdoc(self.kind) or "").partition("\n")[0].replace("`", "")
+
+    @property
+    def id(self) -> str:
+        """The value that identifies the row in the posted form."""
+        return f"{self.number}:{self.key}"
+
+
+class AlgorithmRows:
+    """The chosen algorithms in order; `added` is the number of the newest row, which gets the focus."""
+
+    def __init__(self, rows: Sequence[AlgorithmRow]) -> None:
+        self.rows = list(rows)
+        self.added: int | None = None
+
+    @classmethod
+    def of(cls, algorithms: Sequence[Named]) -> AlgorithmRows:
+        """Return the rows of named algorithms."""
+        return cls([_row(number, key, values=values) for number, (key, values) in enumerate(algorithms)])
+
+    @classmethod
+    def posted(cls, data: QueryDict, *, is_checked: bool) -> AlgorithmRows:
+        """Return the rows of a posted form; without checking them, to be shown again."""
+        matches = [match for match in map(ROW.fullmatch, data.getlist("row")[:MOST_ROWS]) if match]
+        listed = set(registry.keys())
+        known = [(int(match[1]), match[2]) for match in matches if match[2] in listed]
+        return cls([_row(number, key, data=data, is_checked=is_checked) for number, key in known])
+
+    def change(self, step: str, key: str) -> None:
+        """Append algorithm `key` with its defaults (step ``add``), or remove a row (``remove-NUMBER``)."""
+        if step == "add" and key in set(registry.keys()) and len(self.rows) < MOST_ROWS:
+            self.added = max([row.number for row in self.rows], default=-1) + 1
+            self.rows.append(_row(self.added, key))
+        self.rows = [row for row in self.rows if step != f"remove-{row.number}"]
+
+    @property
+    def forms(self) -> list[ParameterForm]:
+        """The forms of all rows."""
+        return [row.form for row in self.rows]
+
+    def named_settings(self) -> list[Named]:
+        """Return the key and the stated values of each row."""
+        return [(row.key, row.checked.stated()) for row in self.rows]
+
+    def text(self) -> str:
+        """Return the algorithms as written in commands."""
+        return ", ".join(row.text for row in self.rows)
+
+
+def _row(
+    number: int,
+    key: str,
+    *,
+    data: QueryDict | None = None,
+    is_checked: bool = False,
+    values: Mapping[str, Any] | None = None,
+) -> AlgorithmRow:
+    """Return a row with given values, or with those posted."""
+    described, prefix = registry.algorithm(key).Params.described(), f"row{number}"
+
+    def check(stated: Values) -> None:
+        registry.params_of(key, stated)
+
+    if data is None:
+        return AlgorithmRow(number, key, ParameterForm(described, prefix=prefix, values=values, check=check))
+    checked = ParameterForm(described, data, prefix=prefix, check=check)
+    shown = checked if is_checked else ParameterForm(described, prefix=prefix, values=checked.entered(data))
+    return AlgorithmRow(number, key, shown, checked)

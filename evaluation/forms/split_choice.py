@@ -1,0 +1,156 @@
+"""The split and the protocol of a new run, as cards, text and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from core.errors import ParameterError
+from evaluation.forms.choice_cards import ChoiceCards, Kind
+from evaluation.forms.parameter_fields import ParameterForm, Values
+from evaluation.forms.settings_text import settings_text
+from evaluation.protocols.registry import PROTOCOLS, Definition
+from evaluation.protocols.registry import protocol as protocol_of
+from evaluation.services.run_inputs import named_settings
+from evaluation.splitting.options import DevEval
+from evaluation.splitting.registry import SPLITS, SplitKind, split_spec
+
+WRAPPER = next(kind for kind in SPLITS.values() if kind.options is DevEval)
+
+
+def _split_kind(kind: SplitKind) -> Kind:
+    needs_times = " Ratings need times." if kind.needs_times(kind.options()) else ""
+    many = " Trains several models per algorithm; no study can use them." if kind.trains_many else ""
+    return Kind(
+        key=kind.key,
+        title=kind.title,
+        line=f"Hidden: {kind.hides[:1].lower()}{kind.hides[1:]}",
+        note=f"{kind.assumes}{many}{needs_times}",
+        described=kind.options.described(),
+        check=lambda values: split_spec(kind.key, values),
+    )
+
+
+def _protocol_kind(definition: Definition) -> Kind:
+    return Kind(
+        key=definition.key,
+        title=definition.title,
+        line=definition.question,
+        note=f"Metrics: {', '.join(definition.metrics)}.",
+        described=definition.described(),
+        check=definition.completed,
+    )
+
+
+SPLIT_KINDS = tuple(_split_kind(kind) for kind in SPLITS.values() if kind is not WRAPPER)
+PROTOCOL_KINDS = tuple(map(_protocol_kind, PROTOCOLS.values()))
+
+
+class DevelopmentForm(ParameterForm):
+    """Whether the test users are divided into a development and an evaluation group, and how."""
+
+    def __init__(self, data: QueryDict | None = None, *, values: Mapping[str, Any] | None = None) -> None:
+        super().__init__(DevEval.described(), data, prefix=WRAPPER.key, values=values)
+        tick = forms.BooleanField(
+            label="Development and evaluation users",
+            required=False,
+            help_text=f"{WRAPPER.assumes} With splits that train one model per algorithm.",
+        )
+        self.fields = {"divide": tick, **self.fields}
+        self.fields["development"].label = "Share of development users"
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether the box is ticked."""
+        is_checked = self.is_bound and self.errors is not None
+        return bool((self.cleaned_data if is_checked else self.initial).get("divide"))
+
+
+class SplitChoice:
+    """The chosen split, and whether dev-eval wraps it."""
+
+    def __init__(self, cards: ChoiceCards, development: DevelopmentForm) -> None:
+        self.cards, self.development = cards, development
+
+    @classmethod
+    def of(cls, text: str) -> SplitChoice:
+        """Return the choice that a text states. Raises ParameterError or ParallaxError for an invalid text."""
+        stated = named_settings(text=text)
+        name = str(stated.pop("name"))
+        spec = split_spec(name, stated)
+        wrapped, own = spec.inner or spec, WRAPPER.options.described()
+        names = {info.name for info in own} if spec.inner else set()
+        values = {key: getattr(wrapped.options, key) for key in stated if key not in {"of", *names}}
+        divided = {"divide": True, **{key: getattr(spec.options, key) for key in names}} if spec.inner else {}
+        cards = ChoiceCards.of("split", SPLIT_KINDS, wrapped.kind.key, values)
+        return cls(cards, DevelopmentForm(values=divided))
+
+    @classmethod
+    def posted(cls, data: QueryDict, *, is_checked: bool) -> SplitChoice:
+        """Return the choice of a posted form; without checking it, to be shown again."""
+        cards = ChoiceCards.posted("split", SPLIT_KINDS, data, is_checked=is_checked)
+        entered = None if is_checked else DevelopmentForm().entered(data)
+        return cls(cards, DevelopmentForm(data if is_checked else None, values=entered))
+
+    @property
+    def forms(self) -> list[ParameterForm]:
+        """The forms that are checked."""
+        return [self.cards.chosen.form, self.development]
+
+    def settings(self) -> Values:
+        """Return the split with its stated values, as `create_run` takes it."""
+        chosen = self.cards.chosen
+        values = chosen.form.stated()
+        if not self.development.is_divided:
+            return {"name": chosen.kind.key, **values}
+        return {"name": WRAPPER.key, "of": chosen.kind.key, **self.development.stated(), **values}
+
+    def text(self) -> str:
+        """Return the split as written in commands."""
+        settings = self.settings()
+        return settings_text(str(settings.pop("name")), settings)
+
+    def problem(self) -> str:
+        """Return why the split cannot be used; empty if it can."""
+        settings = self.settings()
+        try:
+            split_spec(str(settings.pop("name")), settings)
+        except ParameterError as problem:
+            return str(problem)
+        return ""
+
+
+class ProtocolChoice:
+    """The chosen protocol."""
+
+    def __init__(self, cards: ChoiceCards) -> None:
+        self.cards = cards
+
+    @classmethod
+    def of(cls, text: str) -> ProtocolChoice:
+        """Return the choice that a text states. Raises ParameterError or ParallaxError for an invalid text."""
+        stated = named_settings(text=text)
+        definition = protocol_of(str(stated.pop("name")))
+        definition.completed(stated)
+        return cls(ChoiceCards.of("protocol", PROTOCOL_KINDS, definition.key, stated))
+
+    @classmethod
+    def posted(cls, data: QueryDict, *, is_checked: bool) -> ProtocolChoice:
+        """Return the choice of a posted form; without checking it, to be shown again."""
+        return cls(ChoiceCards.posted("protocol", PROTOCOL_KINDS, data, is_checked=is_checked))
+
+    @property
+    def forms(self) -> list[ParameterForm]:
+        """The forms that are checked."""
+        return [self.cards.chosen.form]
+
+    def settings(self) -> Values:
+        """Return the protocol with its stated settings, as `create_run` takes it."""
+        return {"name": self.cards.chosen.kind.key, **self.cards.chosen.form.stated()}
+
+    def text(self) -> str:
+        """Return the protocol as written in commands."""
+        return settings_text(self.cards.chosen.kind.key, self.cards.chosen.form.stated())

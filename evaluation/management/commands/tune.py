@@ -1,0 +1,177 @@
+"""Search for the parameters of an algorithm by validation on development users."""
+
+from __future__ import annotations
+
+import csv
+import json
+from argparse import ArgumentParser, ArgumentTypeError
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from catalog.selectors.datasets import newest_version
+from charting.render import png, svg
+from core.errors import ParallaxError
+from evaluation.charts import tuning_trace
+from evaluation.management.arguments import at_least_one
+from evaluation.management.progress_line import ProgressLine
+from evaluation.management.tuning_table import evaluate_command, search_lines
+from evaluation.metrics.registry import metric as named_metric
+from evaluation.protocols.registry import PROTOCOLS
+from evaluation.services.run_inputs import named_settings
+from evaluation.services.tuning import Budget, Search, Space, Trial, search
+from evaluation.splitting.registry import SPLITS
+from recommenders.search_space import numeric_values
+
+DRAWERS: dict[str, Any] = {".svg": lambda spec: svg(spec).encode(), ".png": png}
+
+
+class Command(BaseCommand):
+    help = "Compare parameters of an algorithm on development users, whom a later run excludes. Stores nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
+        parser.add_argument("algorithm", metavar="ALGORITHM", help="any, for example corngr or corngr:shrinkage=10")
+        parser.add_argument(
+            "--grid", default="", help="every combination, for example 'neighbours=50,200;shrinkage=0,100'"
+        )
+        parser.add_argument("--random", type=at_least_one, default=0, metavar="N", help="N settings drawn at random")
+        parser.add_argument(
+            "--range",
+            default="",
+            help="what random settings are drawn from, for example 'factors=10..300;reg=0.1..100:log' (default: every "
+            "parameter whose limits are known)",
+        )
+        parser.add_argument("--fits", type=at_least_one, metavar="N", help="budget: the most models to fit")
+        parser.add_argument("--minutes", type=_positive, metavar="M", help="budget: the most minutes")
+        parser.add_argument("--metric", default="", help="for example ndcg@10 (default: the first of the protocol)")
+        parser.add_argument("--split", default="probe:share=0.1", help=f"{', '.join(SPLITS)} (default: %(default)s)")
+        parser.add_argument(
+            "--development", type=float, default=0.5, help="share of the test users for the search (default: 0.5)"
+        )
+        parser.add_argument("--reserve", type=float, default=0.0, help="share of users hidden from every model")
+        parser.add_argument(
+            "--protocol", default="one-plus-random", help=f"{', '.join(PROTOCOLS)} (default: %(default)s)"
+        )
+        parser.add_argument("--n", type=int, default=5, help="length of the list (default: %(default)s)")
+        parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--threads", type=at_least_one, help="numeric threads (default: NUMERIC_THREADS)")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write all results")
+        parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table")
+        parser.add_argument("--figure", type=Path, metavar="FILE", help="write the curve, as .svg or .png")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for file in filter(None, (options["json"], options["csv"], options["figure"])):
+            if not file.parent.is_dir():
+                raise CommandError(f"The folder {file.parent} for {file.name} does not exist. Create it first.")
+        figure: Path | None = options["figure"]
+        if figure is not None and figure.suffix not in DRAWERS:
+            raise CommandError(f"{figure.name} is neither an .svg nor a .png file. Choose one of them.")
+        line = ProgressLine(self.stderr)
+        try:
+            version = newest_version(options["name"])
+            result = search(
+                version=version,
+                algorithm=options["algorithm"],
+                space=Space(options["grid"], options["random"], options["range"]),
+                budget=Budget(options["fits"], None if options["minutes"] is None else 60 * options["minutes"]),
+                split=named_settings(text=options["split"]),
+                protocol=named_settings(text=options["protocol"]),
+                metric=options["metric"],
+                reserve=options["reserve"],
+                seed=options["seed"],
+                n=options["n"],
+                threads=options["threads"] or settings.NUMERIC_THREADS,
+                development=options["development"],
+                progress=line.update,
+            )
+        except ParallaxError as problem:
+            raise CommandError(str(problem)) from problem
+        except KeyboardInterrupt:
+            raise CommandError("Stopped before any setting was measured.", returncode=130) from None
+        finally:
+            line.clear()
+        for written in search_lines(result, options["name"]):
+            self.stdout.write(written)
+        if options["json"]:
+            command = evaluate_command(result, options["name"])
+            document = {
+                "dataset": options["name"],
+                "dataset_hash": version.content_hash,
+                "code": result.code,
+                "evaluate": command,
+                **asdict(result),
+            }
+            options["json"].write_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+        if options["csv"]:
+            _write_csv(options["csv"], result)
+        if figure is not None:
+            figure.write_bytes(DRAWERS[figure.suffix](drawing(result)["light"]))
+        for file in filter(None, (options["json"], options["csv"], figure)):
+            self.stdout.write(f"Written to {file}.")
+
+
+def drawing(result: Search) -> dict[str, Any]:
+    """Draw the metric by the only searched parameter if that is a number, otherwise the best value so far by trial."""
+    measured = [trial for trial in result.trials if trial.value is not None]
+    stated = f"{result.name} has the best {result.metric} with {_in_words(result.best)}"
+    shared: dict[str, Any] = {
+        "title": f"{stated}, of {len(measured)} settings",
+        "metric": result.metric,
+        "is_share": named_metric(result.metric).definition.high <= 1,
+    }
+    by_value = numeric_values([trial.setting for trial in measured])
+    if by_value is None:
+        return tuning_trace(
+            [(at, _estimate(trial)) for at, trial in enumerate(measured, 1)],
+            x_title="Model, in the order of fitting; the line is the best so far",
+            chosen=measured.index(result.best),
+            best_so_far=[trial.best_so_far for trial in measured if trial.best_so_far is not None],
+            **shared,
+        )
+    ordered = sorted(zip(by_value[1], measured, strict=True), key=lambda pair: pair[0])
+    return tuning_trace(
+        [(value, _estimate(trial)) for value, trial in ordered],
+        x_title=by_value[0],
+        chosen=[trial for _, trial in ordered].index(result.best),
+        **shared,
+    )
+
+
+def _estimate(trial: Trial) -> tuple[float, float, float]:
+    value = float(trial.value or 0.0)
+    return (value, value, value) if trial.low is None or trial.high is None else (value, trial.low, trial.high)
+
+
+def _in_words(trial: Trial) -> str:
+    return ", ".join(f"{name}={value}" for name, value in trial.setting.items())
+
+
+def _write_csv(file: Path, result: Search) -> None:
+    """Write a row per setting: those tried in their order, then those that were not."""
+    names = list(result.best.setting)
+    facts = ("value", "low", "high", "n_users", "fit_seconds", "best_so_far", "reason")
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([*names, "is_tried", "is_chosen", *facts])
+        for trial in result.trials:
+            values = [getattr(trial, fact) for fact in facts]
+            writer.writerow(
+                [*trial.setting.values(), 1, int(trial is result.best), *("" if v is None else v for v in values)]
+            )
+        for setting in result.left:
+            writer.writerow([*setting.values(), 0, 0, *[""] * len(facts)])
+
+
+def _positive(text: str) -> float:
+    """Parse a number above 0. Raises ArgumentTypeError for another value."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not number > 0:
+        raise ArgumentTypeError(f"{text!r} is not a number above 0; omit the option for no limit.")
+    return number

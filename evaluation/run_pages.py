@@ -1,0 +1,223 @@
+"""What the page of a run shows: its state, and its results sorted and compared as the reader asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from evaluation import charts, exports, tables
+from evaluation.enums import RUN_OPEN, RUN_STOPPED
+from evaluation.metrics.definition import TASKS
+from evaluation.metrics.registry import direction_of, metric
+from evaluation.models import EvaluationRun
+from evaluation.permissions import may_cancel, may_resume
+from evaluation.protocols.registry import protocol
+from evaluation.selectors.candidates import candidate_range
+from evaluation.selectors.list_overlap import overlaps
+from evaluation.selectors.paired_tests import PairedTests, chosen_on_development
+from evaluation.selectors.rank_reversals import order_comparison
+from evaluation.selectors.results import Cell, ModelRow, curves, model_rows
+from evaluation.selectors.run_comparison import Difference
+from evaluation.selectors.runs import algorithms_of, failed_algorithms, failure_summary, metric_names, progress
+from evaluation.selectors.user_groups import GroupLine, GroupTable
+from evaluation.sorting import Sorting
+
+Query = Mapping[str, str]
+FILLED_SLOTS = "filled-slots"  # a share of slots without a score of the model, of no metric of the registry
+
+
+def state_of(user: Any, run: EvaluationRun) -> dict[str, Any]:
+    """What every page of a run says of its state, settings and provenance."""
+    run_progress = progress(run)
+    return {
+        "run": run,
+        "is_open": run.status in RUN_OPEN,
+        "may_cancel": run.status in RUN_OPEN and may_cancel(user, run),
+        "may_resume": run.status in RUN_STOPPED and may_resume(user, run),
+        "task": TASKS[run.task],
+        "protocol": protocol(run.protocol["name"]),
+        "split_words": ", ".join(f"{key} {value}" for key, value in run.split.items() if key not in ("name", "cases")),
+        "reserved": f"{100 * run.reserve:g}%",
+        "progress": run_progress,
+        "algorithms": list(algorithms_of(run)),
+        "failed": list(failed_algorithms(run)),
+        "failure_summary": failure_summary(run),
+        "candidates": candidate_range(run),
+        "took": tables.duration(run_progress.seconds),
+        "left": None if run_progress.seconds_left is None else tables.duration(run_progress.seconds_left),
+        "left_out": tables.facts(run.left_out),
+        "counted": tables.facts(run.counted),
+        "environment": ", ".join(f"{name} {version}" for name, version in sorted(run.environment.items())),
+    }
+
+
+def results_of(run: EvaluationRun, query: Query) -> dict[str, Any]:
+    """The results of a run as its page shows them: sorted and compared with a baseline as the query asks."""
+    lengths = (0, *run.profile_lengths)
+    heads = tables.columns(run.protocol, metric_names(run), run.metrics, n=None, is_given=run.split["name"] == "file")
+    names = {key: head if "@" in head or "(" in head else head.capitalize() for key, head in heads.items()}
+    labels = [row.label for row in model_rows(run)]
+    baseline = query.get("baseline", "")
+    baseline = baseline if baseline in labels else ""
+    order = Sorting(query, ("label", *heads), {"label", *(key for key in heads if better_of(key) == "lower")})
+    by_length = [(length, _lines(model_rows(run, length), heads, order, baseline)) for length in lengths]
+    context: dict[str, Any] = {
+        "heads": [order.head(key, name, averaged(run, key)) for key, name in names.items()],
+        "label_head": order.head("label", "Algorithm"),
+        "labels": labels,
+        "baseline": baseline,
+        "lines": by_length[0][1],
+        "reused": [line["label"] for line in by_length[0][1] if line["was_reused"]],
+        "shorter": by_length[1:],
+        "is_hits": run.protocol["name"] == "one-plus-random",
+        "figures": exports.FIGURES.get(run.protocol["name"], ()),
+        "choice": chosen_on_development(run),
+    }
+    context["curves"] = [(curve, f"chart-{curve.name}", charts.curve_of_run(curve)) for curve in exports.curves_of(run)]
+    context["order_comparison"] = comparison = order_comparison(run)
+    context["order_summary"] = (
+        "" if comparison is None else tables.order_summary(comparison.n_pairs, len(comparison.reversals))
+    )
+    context["overlaps"] = [(overlap.first, overlap.second, tables.share(overlap.share)) for overlap in overlaps(run)]
+    if context["is_hits"]:
+        measured = curves(run)
+        context |= {
+            "chart_recall": charts.recall_by_n({line.label: line.recall for line in measured}, n=run.n),
+            "chart_fallout": charts.fallout_by_n({line.label: line.fallout for line in measured}, n=run.n),
+            "curve_heads": measured[0].n if measured else (),
+            "recall_lines": [(line.label, [tables.share(value) for value in line.recall]) for line in measured],
+            "fallout_lines": [(line.label, [tables.share(value) for value in line.fallout]) for line in measured],
+        }
+    return context
+
+
+def better_of(name: str) -> str:
+    """Which direction of a metric is better, "higher", "lower" or "neither"; `name` is that of a column."""
+    return "lower" if name == FILLED_SLOTS else direction_of(name)
+
+
+def averaged(run: EvaluationRun, name: str) -> str:
+    """Over what the values of a column are averaged."""
+    if tables.aggregation(run.protocol):
+        return "pooled"
+    return "mean over users" if metric(name).definition.has_user_values else "over all lists"
+
+
+def _lines(rows: Sequence[ModelRow], heads: dict[str, str], order: Sorting, baseline: str) -> list[dict[str, Any]]:
+    """Format the rows of a table, sorted by printed values; those of a pinned baseline come first."""
+    pinned = next((row for row in rows if row.label == baseline), None)
+    unpinned = [row for row in rows if row is not pinned]
+    key = order.key
+    if key == "label":
+        unpinned.sort(key=lambda row: row.label.casefold(), reverse=order.is_descending)
+    elif key:
+        values = {row.label: row.cells[key].value if key in row.cells else None for row in rows}
+        unpinned.sort(key=lambda row: order.sort_key(values[row.label]))
+    return [_line(row, heads, pinned) for row in ([pinned, *unpinned] if pinned else unpinned)]
+
+
+def _line(row: ModelRow, heads: dict[str, str], pinned: ModelRow | None) -> dict[str, Any]:
+    """Format an algorithm's row for the page; runs of earlier versions have fewer metrics."""
+    cells = [row.cells.get(name, Cell(None, (), "")) for name in heads]
+    against = [None if pinned is None or pinned is row else pinned.cells.get(name) for name in heads]
+    return {
+        "label": row.label,
+        "is_baseline": row is pinned,
+        "cells": [
+            {
+                "text": tables.cell(cell.value, cell.reason),
+                "difference": "" if baseline is None else tables.difference(cell.value, baseline.value),
+            }
+            for cell, baseline in zip(cells, against, strict=True)
+        ],
+        "remarks": sorted({cell.reason for cell in cells if cell.reason and cell.value is not None}),
+        "fit_seconds": tables.seconds(row.fit_seconds),
+        "score_seconds": tables.seconds(row.score_seconds),
+        "was_reused": row.was_reused,
+        "model_id": row.model_id,
+    }
+
+
+def tests_shown(run: EvaluationRun, results: Sequence[PairedTests], query: Query) -> list[dict[str, Any]]:
+    """The paired tests of the chosen metric, or all, in the order of the chosen column."""
+    metric = query.get("metric", "")
+    chosen = [result for result in results if result.metric == metric] or list(results)
+    shown = []
+    for result in chosen:
+        first = {"label", "a", "b", "p", *(["value"] if result.is_lower_better else ())}
+        order = Sorting(query, ("label", "value", "users", "a", "b", "p"), first)
+        values: dict[str, Callable[[Any], Any]] = {
+            "label": _label,
+            "value": lambda line: line.value,
+            "users": lambda line: line.n_users,
+        }
+        pairs: dict[str, Callable[[Any], Any]] = {
+            "a": lambda pair: pair.a,
+            "b": lambda pair: pair.b,
+            "p": lambda pair: pair.p,
+        }
+        sorted_result = replace(
+            result,
+            lines=tuple(order.arranged(result.lines, values)),
+            pairs=tuple(order.arranged(result.pairs, pairs)),
+        )
+        names = {"label": "Algorithm", "value": "Value", "users": "Users", "a": "A", "b": "B", "p": "p adjusted"}
+        value = ", ".join(filter(None, ("Value", tables.aggregation(run.protocol))))
+        heads = {key: order.head(key, name) for key, name in {**names, "value": value}.items()}
+        line = tables.pairwise_lines([sorted_result])[0]
+        if order.key in values:
+            line["order"] = f"Sorted by {names[order.key].lower()}"
+        shown.append({**line, "heads": heads, "has_sorted_pairs": order.key in pairs})
+    return shown
+
+
+def groups_shown(groups: Sequence[GroupTable], query: Query) -> list[dict[str, Any]]:
+    """The tables of the chosen division of users, or all, in the order of the chosen column."""
+    chosen = [table for table in groups if table.key == query.get("division", "")] or list(groups)
+    shown = []
+    for table in chosen:
+        index_of = {f"group-{index}": index for index in range(len(table.names))}
+        lower = index_of if better_of(table.metric) == "lower" else ()
+        order = Sorting(query, ("label", *index_of, "difference", "ratio"), {"label", *lower})
+        values: dict[str, Callable[[GroupLine], Any]] = {
+            "label": _label,
+            "difference": lambda line: line.gap.value if line.gap else None,
+            "ratio": lambda line: line.ratio.value if line.ratio else None,
+            **{key: partial(_mean, index) for key, index in index_of.items()},
+        }
+        ordered = replace(table, lines=tuple(order.arranged(table.lines, values)))
+        pairs = zip(index_of, table.names, table.n_users, strict=False)
+        heads = [order.head(key, name.capitalize(), f"{n:,} users") for key, name, n in pairs]
+        heads_of_columns = {"label": "Algorithm", "difference": "Difference", "ratio": "Ratio"}
+        extra = {f"{key}_head": order.head(key, name) for key, name in heads_of_columns.items()}
+        shown.append({**tables.group_lines([ordered])[0], "heads": heads, **extra})
+    return shown
+
+
+def differences_shown(differences: Sequence[Difference], query: Query) -> dict[str, Any]:
+    """The differences between two runs in the order of the chosen column, and the heads of the columns."""
+    names = {
+        "label": "Algorithm", "metric": "Metric", "a": "A", "b": "B", "difference": "A − B", "users": "Users", "p": "p"
+    }  # fmt: skip
+    order = Sorting(query, tuple(names), ("label", "metric", "p"))
+    values: dict[str, Callable[[Difference], Any]] = {
+        "label": _label,
+        "metric": lambda row: row.metric,
+        "a": lambda row: row.a,
+        "b": lambda row: row.b,
+        "difference": lambda row: row.difference,
+        "users": lambda row: row.n_users,
+        "p": lambda row: row.p_adjusted,
+    }
+    heads = {key: order.head(key, name) for key, name in names.items()}
+    return {"lines": tables.difference_lines(order.arranged(differences, values)), "heads": heads}
+
+
+def _label(row: Any) -> str:
+    return str(row.label)
+
+
+def _mean(index: int, line: GroupLine) -> float | None:
+    return line.means[index]

@@ -1,0 +1,374 @@
+"""Search for the parameters of an algorithm on the development users of a split. Stores nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.models import DatasetVersion
+from catalog.selectors.ratings import features_of
+from core.errors import DataError, ParallaxError, ParameterError
+from core.provenance import rng_for
+from evaluation.metrics.registry import metric as named_metric
+from evaluation.models import EvaluationRun, RunAlgorithm
+from evaluation.selectors.paired_tests import case_interval, interval_of_mean
+from evaluation.selectors.runs import metric_names
+from evaluation.services.feasibility import feasible_algorithms
+from evaluation.services.measurement import measure_users
+from evaluation.services.numerics import numeric_threads
+from evaluation.services.reduction import outcomes_of, sides_of
+from evaluation.services.run_holdout import Holdout, make_holdouts, spec_of
+from evaluation.services.run_inputs import check_inputs
+from evaluation.services.training import fit
+from inference.user_bootstrap import UserInterval
+from recommenders import registry
+from recommenders.base import Algorithm
+from recommenders.data import ItemFeatures
+from recommenders.data_limits import TrainingSize
+from recommenders.expected_utility import with_utilities
+from recommenders.progress import Progress, silent, within
+from recommenders.search_space import Setting, code, default_domains, domains, grid, random_settings
+
+DEVELOPMENT = "dev-eval"
+FIT_SHARE = 0.9  # of a trial's progress
+OUT_OF_FITS, OUT_OF_TIME, INTERRUPTED = "number of fits", "time", "interrupted"
+
+
+@dataclass(frozen=True)
+class Space:
+    """The settings to compare: a `grid`, or `n_random` draws from `ranges` (empty: all parameters with limits)."""
+
+    grid: str = ""
+    n_random: int = 0
+    ranges: str = ""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The most fits and seconds of a search; None for no limit. One setting is measured whatever the time."""
+
+    fits: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A setting that was tried. `reason` says why it has no value; intervals are bootstrapped over users."""
+
+    setting: Setting
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n_users: int = 0
+    fit_seconds: float = 0.0
+    reason: str = ""
+    best_so_far: float | None = None
+
+
+@dataclass(frozen=True)
+class Search:
+    """The result of a search; `trials` in the order in which they were tried, `left` the settings that were not."""
+
+    algorithm: str
+    name: str
+    fixed: Setting
+    metric: str
+    is_higher_better: bool
+    split: str
+    protocol: Mapping[str, Any]
+    reserve: float
+    seed: int
+    n: int
+    n_development: int
+    n_evaluation: int
+    trials: tuple[Trial, ...]
+    left: tuple[Setting, ...]
+    stopped_by: str  # the limit that ended it; empty if every setting was tried
+    chosen: int  # index of the best trial, of equal ones the first
+
+    @property
+    def best(self) -> Trial:
+        """The chosen trial."""
+        return self.trials[self.chosen]
+
+    @property
+    def code(self) -> str:
+        """The chosen algorithm as `evaluate` takes it."""
+        return code(self.algorithm, {**self.fixed, **self.best.setting})
+
+
+class _TimeIsUpError(Exception):
+    """The time of the search has run out during a fit."""
+
+
+def search(
+    *,
+    version: DatasetVersion,
+    algorithm: str,
+    space: Space,
+    budget: Budget,
+    split: Mapping[str, Any],
+    protocol: Mapping[str, Any],
+    metric: str,
+    reserve: float,
+    seed: int,
+    n: int,
+    threads: int,
+    development: float = 0.5,
+    progress: Progress = silent,
+) -> Search:
+    """Fit an algorithm in several settings and compare them by a metric on development users.
+
+    `algorithm` may state parameters of all settings (``corngr:shrinkage=10``). A `split` that is not dev-eval is
+    wrapped in it. Models are fitted as a run of the same split and seed fits them, without any hidden rating, and only
+    the hidden ratings of development users are measured. A run of `split` in the result reports the other test users.
+    Settings that cannot be fitted, or have no value, are listed with the reason. Raises ParallaxError with code
+    ``tuning.bad_input``: an invalid input; ``tuning.no_value``: no setting has a value.
+    """
+    try:
+        key, fixed = registry.named_values(algorithm)
+        registry.params_of(key, fixed)
+        wrapped = dict(split)
+        if split["name"] != DEVELOPMENT:
+            wrapped = {**split, "name": DEVELOPMENT, "of": split["name"], "development": development}
+        run = _planned_run(
+            version,
+            (key, fixed),
+            split=wrapped,
+            protocol=protocol,
+            metric=metric,
+            reserve=reserve,
+            seed=seed,
+            n=n,
+            threads=threads,
+        )
+        measure = named_metric(run.metrics[0])
+        if measure.definition.direction == "neither":
+            raise ParameterError(f"Neither high nor low values of {measure} are better, so it cannot choose a setting.")
+        (holdout,) = make_holdouts(run=run)
+        bench = _Bench(run, key, holdout)
+        settings = _settings(space, key, fixed, seed, bench)
+    except (ParameterError, DataError) as refusal:
+        raise ParallaxError("tuning.bad_input", str(refusal)) from refusal
+    is_higher = measure.definition.direction == "higher"
+    trials, left, stopped_by = _try_all(bench, fixed, settings, budget, progress)
+    trials = _with_best_so_far(trials, is_higher=is_higher)
+    measured = [at for at, trial in enumerate(trials) if trial.value is not None]
+    if not measured:
+        reasons = " ".join(dict.fromkeys(trial.reason for trial in trials))
+        raise ParallaxError("tuning.no_value", f"No setting has a value of {measure}. {reasons}")
+    sign = 1.0 if is_higher else -1.0
+    return Search(
+        algorithm=key,
+        name=registry.algorithm(key).name,
+        fixed=fixed,
+        metric=str(measure),
+        is_higher_better=is_higher,
+        split=str(spec_of(run.split)),
+        protocol=run.protocol,
+        reserve=reserve,
+        seed=seed,
+        n=n,
+        n_development=len(bench.users),
+        n_evaluation=len(np.setdiff1d(holdout.cases.users, holdout.development)),
+        trials=tuple(trials),
+        left=tuple(left),
+        stopped_by=stopped_by,
+        chosen=max(measured, key=lambda at: (sign * (trials[at].value or 0.0), -at)),
+    )
+
+
+def _planned_run(
+    version: DatasetVersion, algorithm: tuple[str, Setting], *, metric: str, **inputs: Any
+) -> EvaluationRun:
+    """Return the run that would measure one setting, checked as `evaluate` checks it but not saved."""
+    threads = inputs.pop("threads")
+    n, protocol = inputs["n"], inputs["protocol"]
+    name = metric or (f"recall@{n}" if protocol["name"] == "one-plus-random" else "")
+    checked = check_inputs(
+        version=version,
+        algorithms=[algorithm],
+        task="some",
+        metrics=[name] if name else [],
+        profile_lengths=(),
+        **inputs,
+    )
+    run = EvaluationRun(
+        version=version,
+        split=checked.split,
+        protocol=checked.protocol,
+        metrics=checked.metrics,
+        threads=threads,
+        reserve=inputs["reserve"],
+        seed=inputs["seed"],
+        n=n,
+    )
+    run.metrics = metric_names(run)[:1]
+    return run
+
+
+class _Bench:
+    """What all settings share: the training side, the cases of the development users, and the facts about both."""
+
+    def __init__(self, run: EvaluationRun, key: str, holdout: Holdout) -> None:
+        self.run, self.key, self.holdout = run, key, holdout
+        self.cases, _ = holdout.cases.of_users(holdout.development)
+        self.users: NDArray[np.integer[Any]] = np.unique(self.cases.users)
+        if not len(self.users):
+            raise DataError("No development user has a test case. Hide a larger share, or more development users.")
+        training = holdout.training
+        self.profiles = training if holdout.profiles is None else holdout.profiles
+        self.profiled = holdout.trained if holdout.profiled is None else holdout.profiled
+        self.sides = sides_of(run, [(self.cases, training, self.profiles, self.profiled)])
+
+    @property
+    def size(self) -> TrainingSize:
+        """The size of the training side, with features if the algorithm may use them."""
+        training = self.holdout.training
+        return TrainingSize(training.n_users, training.n_items, self.features())
+
+    def features(self) -> ItemFeatures:
+        """The item features of the version, with utilities of the training rows."""
+        features, utilities = features_of(self.run.version), self.holdout.utilities
+        return features if utilities is None else with_utilities(features, utilities)
+
+    def trial(self, values: Setting, done: list[Mapping[str, Any]], progress: Progress) -> Trial:
+        """Fit and measure one setting. Raises ParameterError, DataError or ParallaxError: it cannot be fitted."""
+        run = self.run
+        feasible = feasible_algorithms(
+            version=run.version,
+            algorithms=[(self.key, values)],
+            split=run.split,
+            reserved=run.reserve,
+            seed=run.seed,
+        )
+        ((_, params, label),) = feasible.algorithms
+        if params in done:
+            raise ParameterError("The same as an earlier setting.")
+        kind, chosen = registry.algorithm(self.key), registry.params_of(self.key, params)
+        features = self.features() if kind.takes_features(chosen) else None
+        kind.check(chosen, TrainingSize(self.holdout.training.n_users, self.holdout.training.n_items, features))
+        done.append(params)
+        model, seconds = fit(
+            ratings=self.holdout.training,
+            features=features,
+            algorithm=self.key,
+            params=params,
+            seed=run.seed,
+            threads=run.threads,
+            progress=within(progress, 0.0, FIT_SHARE),
+        )
+        progress(FIT_SHARE, f"Measuring {label}")
+        return replace(self._measured(model, params), fit_seconds=seconds)
+
+    def _measured(self, model: Algorithm, params: Mapping[str, Any]) -> Trial:
+        run = self.run
+        with numeric_threads(run.threads):
+            arrays = measure_users(
+                run, self.cases, self.users, model=model, ratings=self.profiles, profiled=self.profiled
+            )
+        arrays |= self.sides.case_facts[0]
+        algorithm = RunAlgorithm(algorithm=self.key, params=params)
+        results = outcomes_of(run, algorithm, self.cases, arrays, self.sides, are_curves_kept=False)
+        name = run.metrics[0]
+        (result,) = (result for result in results.values if result.metric == name)
+        if result.value is None:
+            return Trial({}, None, reason=f"{name} is undefined: {result.reason or 'no development user has a value'}.")
+        interval = self._interval(name, result.value, results.arrays)
+        if interval is None:
+            return Trial({}, result.value, n_users=len(self.users), reason=result.reason)
+        return Trial({}, result.value, interval.low, interval.high, interval.n_users, reason=result.reason)
+
+    def _interval(self, name: str, value: float, arrays: Mapping[str, NDArray[Any]]) -> UserInterval | None:
+        """Return the bootstrap interval of the metric; None if it is no mean over users or ratio of their sums."""
+        rng = rng_for(self.run.seed, "intervals")
+        if "recall_values" in arrays:
+            measure = named_metric(name)
+            return case_interval(arrays, measure.key, n=measure.n or self.run.n, g=self.run.protocol["g"], rng=rng)
+        if "user_values" not in arrays:
+            return None
+        return interval_of_mean(value, arrays["user_values"][:, 0], rng=rng)
+
+
+def _settings(space: Space, key: str, fixed: Setting, seed: int, bench: _Bench) -> Sequence[Setting]:
+    """Return the settings of a space. Raises ParameterError for neither or both kinds, or a parameter that is fixed."""
+    if bool(space.grid) == bool(space.n_random):
+        raise ParameterError("Search either a grid (--grid 'factors=10,50') or a number of random settings (--random).")
+    if space.ranges and space.grid:
+        raise ParameterError("Ranges are for random settings; list the values of a grid.")
+    if space.grid:
+        settings = grid(key, space.grid)
+    else:
+        chosen = domains(key, space.ranges) if space.ranges else default_domains(key, bench.size, fixed)
+        settings = tuple(random_settings(chosen, space.n_random, rng_for(seed, "tune", key)))
+    both = sorted(set(fixed) & set(settings[0]))
+    if both:
+        raise ParameterError(f"{both[0]} is both fixed and searched. State it once.")
+    return settings
+
+
+def _try_all(
+    bench: _Bench, fixed: Setting, settings: Sequence[Setting], budget: Budget, progress: Progress
+) -> tuple[list[Trial], list[Setting], str]:
+    """Try the settings in their order until the budget is spent; return the trials, the rest, and what ended it."""
+    started = time.monotonic()
+    trials: list[Trial] = []
+    done: list[Mapping[str, Any]] = []
+
+    def is_late() -> bool:
+        has_value = any(trial.value is not None for trial in trials)
+        return budget.seconds is not None and has_value and time.monotonic() - started >= budget.seconds
+
+    for at, setting in enumerate(settings):
+        stopped_by = OUT_OF_TIME if is_late() else OUT_OF_FITS if len(done) == budget.fits else ""
+        part = within(progress, at / len(settings), (at + 1) / len(settings))
+        try:
+            if not stopped_by:
+                trials.append(_try_one(bench, {**fixed, **setting}, setting, done, _until(is_late, part)))
+        except _TimeIsUpError:
+            stopped_by = OUT_OF_TIME
+        except KeyboardInterrupt:
+            if not any(trial.value is not None for trial in trials):
+                raise
+            stopped_by = INTERRUPTED
+        if stopped_by:
+            return trials, list(settings[at:]), stopped_by
+    progress(1.0, "Compared all settings")
+    return trials, [], ""
+
+
+def _try_one(
+    bench: _Bench, values: Setting, setting: Setting, done: list[Mapping[str, Any]], progress: Progress
+) -> Trial:
+    """Try one setting; what cannot be fitted is a trial without a value."""
+    try:
+        return replace(bench.trial(values, done, progress), setting=setting)
+    except (ParameterError, DataError, ParallaxError) as refusal:
+        return Trial(setting, None, reason=str(refusal))
+
+
+def _until(is_late: Callable[[], bool], progress: Progress) -> Progress:
+    """Return a progress that ends a fit when the time is up."""
+
+    def report(share: float, what: str, /) -> None:
+        if is_late():
+            raise _TimeIsUpError
+        progress(share, what)
+
+    return report
+
+
+def _with_best_so_far(trials: Sequence[Trial], *, is_higher: bool) -> list[Trial]:
+    """Add to each trial the best value up to it."""
+    better = max if is_higher else min
+    values: list[float] = []
+    result = []
+    for trial in trials:
+        values += [] if trial.value is None else [trial.value]
+        result.append(replace(trial, best_so_far=better(values, default=None)))
+    return result

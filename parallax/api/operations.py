@@ -1,0 +1,155 @@
+"""The REST API as people read it: its operations by tag, and the objects that they take and return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from drf_spectacular.generators import SchemaGenerator
+
+Schema = Mapping[str, Any]
+METHODS = ("get", "post", "put", "patch", "delete")
+REFERENCE = "#/components/schemas/"
+NULL = "NullEnum"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A parameter of an operation, or a field of an object; `object` is the object that it holds, empty for none."""
+
+    name: str
+    type: str
+    object: str
+    description: str
+    is_required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A method of an address; `takes` and `returns` name objects, or the media type of a file."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    description: str
+    parameters: tuple[Field, ...]
+    takes: str
+    status: str
+    returns: Field
+    is_open: bool  # whether its address can be opened as it is
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Operations of one tag."""
+
+    name: str
+    description: str
+    operations: tuple[Operation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedObject:
+    """An object that operations take or return, with its fields, or the values that it may have."""
+
+    name: str
+    description: str
+    fields: tuple[Field, ...]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """All operations and objects."""
+
+    groups: tuple[Group, ...]
+    objects: tuple[DescribedObject, ...]
+
+
+@cache
+def interface() -> Interface:
+    """Return the REST API as its OpenAPI document describes it."""
+    generator = SchemaGenerator(api_version="v1")  # type: ignore[no-untyped-call]
+    document = generator.get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    operations = [
+        (str(stated["tags"][0]), _operation(method, path, stated))
+        for path, methods in document["paths"].items()
+        for method, stated in methods.items()
+        if method in METHODS
+    ]
+    groups = tuple(
+        Group(tag["name"], tag["description"], tuple(each for name, each in operations if name == tag["name"]))
+        for tag in document["tags"]
+    )
+    return Interface(groups, tuple(_objects(document["components"]["schemas"])))
+
+
+def _operation(method: str, path: str, stated: Schema) -> Operation:
+    parameters = tuple(
+        _field(each["name"], each["schema"], each.get("description", ""), is_required=each.get("required", False))
+        for each in stated.get("parameters", ())
+    )
+    status, answer = next((code, answer) for code, answer in stated["responses"].items() if code.startswith("2"))
+    content = answer.get("content") or {"": {"schema": {"type": ""}}}
+    media = next(iter(content))
+    returns = _field(media, content[media].get("schema", {}), answer.get("description", ""), is_required=True)
+    bodies: list[Schema] = list(stated.get("requestBody", {"content": {}})["content"].values())
+    return Operation(
+        id=stated["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=stated.get("summary", ""),
+        description=stated.get("description", ""),
+        parameters=parameters,
+        takes=_object_of(bodies[0]["schema"]) if bodies else "",
+        status=status,
+        returns=returns,
+        is_open=method == "get" and not any(parameter.is_required for parameter in parameters),
+    )
+
+
+def _objects(schemas: Mapping[str, Schema]) -> Iterator[DescribedObject]:
+    for name, stated in sorted(schemas.items()):
+        if name == NULL:
+            continue
+        needed = stated.get("required", ())
+        fields = tuple(
+            _field(key, value, value.get("description", ""), is_required=key in needed)
+            for key, value in stated.get("properties", {}).items()
+        )
+        values = tuple(str(value) for value in stated.get("enum", ()))
+        yield DescribedObject(name, "" if values else stated.get("description", ""), fields, values)
+
+
+def _field(name: str, schema: Schema, description: str, *, is_required: bool) -> Field:
+    meaning = description.partition("* `")[0].strip()  # the values of an enumeration follow, which has its own entry
+    return Field(name, _type(schema), _object_of(schema), meaning, is_required)
+
+
+def _parts(schema: Schema) -> Sequence[Schema]:
+    """The schemas that a value may follow, apart from null."""
+    parts = next((schema[key] for key in ("oneOf", "anyOf", "allOf") if key in schema), [schema])
+    return [part for part in parts if part.get("$ref") != REFERENCE + NULL]
+
+
+def _object_of(schema: Schema) -> str:
+    """The name of the object that a value is, or is a list of; empty for none."""
+    part = _parts(schema)[0]
+    part = _parts(part["items"])[0] if "items" in part else part
+    return str(part.get("$ref", "")).removeprefix(REFERENCE)
+
+
+def _type(schema: Schema) -> str:
+    """What a value is, in words, without the name of the object that it holds."""
+    part = _parts(schema)[0]
+    if "items" in part:
+        return f"list of {_type(part['items'])}".rstrip()
+    if "$ref" in part:
+        return ""
+    if "enum" in part:
+        return "one of " + ", ".join(str(value) for value in part["enum"])
+    types = part.get("type", "any")
+    return " or ".join([types] if isinstance(types, str) else types)

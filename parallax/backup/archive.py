@@ -1,0 +1,149 @@
+"""The file of a backup: a ZIP archive that appears complete or not at all, and is checked before it is used."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+from core.errors import ParallaxError
+from parallax.backup.manifest import MANIFEST, Manifest, StoredFile, parse_manifest
+
+CHUNK = 2**20
+
+
+class BackupWriter:
+    """Adds files to a backup, and records size and digest of each."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self.files: dict[str, StoredFile] = {}
+
+    def add(self, name: str, source: IO[bytes]) -> None:
+        """Add the contents of an open file."""
+        with self._archive.open(name, "w", force_zip64=True) as target:
+            self.files[name] = _copy(source, target)
+
+    def add_bytes(self, name: str, content: bytes) -> None:
+        """Add a small file."""
+        self.add(name, BytesIO(content))
+
+    def add_manifest(self, manifest: Manifest) -> None:
+        """Add the manifest, which comes last as it holds the digests of all other files."""
+        self._archive.writestr(MANIFEST, manifest.as_json())
+
+
+@contextmanager
+def new_archive(path: Path) -> Iterator[BackupWriter]:
+    """Write a backup under a temporary name, readable by this account alone; at the end of the block the file is
+    flushed to the disk and renamed. An existing file is never overwritten, and a failure leaves nothing.
+
+    Raises ParallaxError `backup.exists`; `backup.no_folder`.
+    """
+    _refuse_existing(path)
+    if not path.parent.is_dir():
+        raise ParallaxError("backup.no_folder", f"The folder {path.parent} does not exist. Create it first.")
+    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+                yield BackupWriter(archive)
+            stream.flush()
+            os.fsync(stream.fileno())
+        _refuse_existing(path)
+        Path(part).replace(path)
+        _sync_folder(path.parent)
+    finally:
+        Path(part).unlink(missing_ok=True)
+
+
+class BackupReader:
+    """An existing backup."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: Path) -> None:
+        self._archive = archive
+        self._path = path
+        try:
+            self.manifest = parse_manifest(archive.read(MANIFEST))
+        except KeyError as problem:
+            raise ParallaxError(
+                "backup.not_one", f"{path} is not a backup of Parallax: it has no {MANIFEST}."
+            ) from problem
+
+    def read(self, name: str) -> bytes:
+        """Return a small file, checked against its digest."""
+        target = BytesIO()
+        self._checked(name, target)
+        return target.getvalue()
+
+    def extract(self, folder: Path) -> None:
+        """Write all files into an empty folder, each checked against its digest.
+
+        Raises ParallaxError `backup.damaged`.
+        """
+        for name in self.manifest.files:
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as stream:
+                self._checked(name, stream)
+
+    def _checked(self, name: str, target: IO[bytes]) -> None:
+        try:
+            with self._archive.open(name) as source:
+                found = _copy(source, target)
+        except (KeyError, zipfile.BadZipFile, zlib.error, EOFError) as problem:
+            raise self._damaged(name) from problem
+        if found != self.manifest.files[name]:
+            raise self._damaged(name)
+
+    def _damaged(self, name: str) -> ParallaxError:
+        return ParallaxError(
+            "backup.damaged",
+            f"{self._path} is damaged: {name} is missing or does not match its digest. Nothing was changed. "
+            "Use another backup.",
+        )
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[BackupReader]:
+    """Open a backup and its manifest.
+
+    Raises ParallaxError `backup.not_one`, `backup.damaged`, `backup.newer`.
+    """
+    try:
+        archive = zipfile.ZipFile(path)
+    except zipfile.BadZipFile as problem:
+        raise ParallaxError(
+            "backup.not_one", f"{path} is not a complete backup of Parallax. Use another file."
+        ) from problem
+    with archive:
+        yield BackupReader(archive, path)
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise ParallaxError("backup.exists", f"{path} exists already. Choose another name, or remove the file.")
+
+
+def _copy(source: IO[bytes], target: IO[bytes]) -> StoredFile:
+    size, digest = 0, hashlib.sha256()
+    while chunk := source.read(CHUNK):
+        size += len(chunk)
+        digest.update(chunk)
+        target.write(chunk)
+    return StoredFile(size, digest.hexdigest())
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

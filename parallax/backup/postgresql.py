@@ -1,0 +1,116 @@
+"""Copies of a PostgreSQL database by `pg_dump` and `psql` of the server's own version."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from core.errors import ParallaxError
+from core.snapshot import snapshot
+from parallax.backup.manifest import DatabaseCopy
+
+LOCK_SECONDS = 10
+VARIABLES = {"HOST": "PGHOST", "PORT": "PGPORT", "USER": "PGUSER", "PASSWORD": "PGPASSWORD", "NAME": "PGDATABASE"}
+
+
+def copy_database(target: Path) -> DatabaseCopy:
+    """Dump the database as it is at one moment; other processes keep reading and writing.
+
+    Raises ParallaxError `backup.no_program`, `backup.program_failed`.
+    """
+    with snapshot(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_export_snapshot()")
+        (name,) = cursor.fetchone()
+        _run("pg_dump", "--no-owner", "--no-privileges", f"--snapshot={name}", f"--file={target}")
+        counts = {}
+        for table in sorted(connection.introspection.table_names(cursor)):
+            cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(table)}")  # noqa: S608 -- quoted by the database
+            (counts[table],) = cursor.fetchone()
+        migrations = sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
+        return DatabaseCopy("postgresql", str(_server_version()), tuple(migrations), counts)
+
+
+def refuse_in_use() -> None:
+    """Raise ParallaxError `restore.in_use` where another process is connected to the database."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
+            "AND backend_type = 'client backend'"
+        )
+        (count,) = cursor.fetchone()
+    if count:
+        raise ParallaxError(
+            "restore.in_use",
+            f"{count} other connections to the database are open. Stop the web server, all workers and beat, "
+            "then restore.",
+        )
+
+
+def replace_database(source: Path) -> None:
+    """Replace every table of the database with those of a dump, in one transaction.
+
+    Raises ParallaxError `backup.no_program`, `backup.program_failed`.
+    """
+    with connection.cursor() as cursor:
+        tables = [connection.ops.quote_name(name) for name in connection.introspection.table_names(cursor)]
+    connection.close()  # whose locks would be in the way
+    drop = ["--command", f"DROP TABLE {', '.join(tables)} CASCADE"] if tables else []
+    _run(
+        *("psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set", "ON_ERROR_STOP=1"),
+        *("--output", os.devnull, "--command", f"SET lock_timeout = '{LOCK_SECONDS}s'", *drop, "--file", str(source)),
+    )
+
+
+def _server_version() -> int:
+    """The server's major version."""
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_version_num")
+        return int(cursor.fetchone()[0]) // 10_000
+
+
+def _run(name: str, *arguments: str) -> None:
+    command = [_program(name, _server_version()), *arguments]
+    connection_of = connection.settings_dict
+    environment = {variable: str(connection_of[key]) for key, variable in VARIABLES.items() if connection_of.get(key)}
+    options = connection_of.get("OPTIONS", {})
+    environment |= {
+        f"PG{key.upper()}": str(value)
+        for key, value in options.items()
+        if key.startswith("ssl") or key in ("service", "passfile")
+    }
+    done = subprocess.run(
+        command,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        words = done.stderr.strip().splitlines() or ["no reason given"]
+        raise ParallaxError("backup.program_failed", f"{name} failed: {words[-1]}")
+
+
+def _program(name: str, major: int) -> str:
+    """The path of a client program of the server's version; Debian keeps several side by side."""
+    candidates = [shutil.which(name), f"/usr/lib/postgresql/{major}/bin/{name}"]
+    for path in filter(None, candidates):
+        if Path(path).exists() and _major_version([path, "--version"]) == major:
+            return path
+    raise ParallaxError(
+        "backup.no_program",
+        f"The server is PostgreSQL {major}, and {name} of that version is not installed. "
+        f"Install the package postgresql-client-{major}.",
+    )
+
+
+def _major_version(command: Sequence[str]) -> int:
+    found = re.search(r"(\d+)", subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    return int(found[1]) if found else 0

@@ -1,0 +1,77 @@
+"""Files of the installation's storages: listed, read into a backup, and put back."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.core.files.base import File
+from django.core.files.storage import FileSystemStorage, Storage, storages
+
+from core import artefacts
+from parallax.backup.archive import BackupWriter
+
+STORAGE_OF = {"artefacts": "artefacts", "media": "default"}  # by their folder in the backup
+UNFINISHED = ".part-"  # see core.artefacts
+
+
+def embedded_folders() -> tuple[str, ...]:
+    """The folders of a backup whose storage is a folder of this machine, and not a service with backups of its own."""
+    return tuple(folder for folder, name in STORAGE_OF.items() if isinstance(storages[name], FileSystemStorage))
+
+
+def list_files(folder: str) -> list[str]:
+    """The names of all finished files in a storage, sorted."""
+    return sorted(_walk(storages[STORAGE_OF[folder]], ""))
+
+
+def add_files(writer: BackupWriter, folder: str, names: list[str]) -> None:
+    """Add the files of a storage to a backup. Raises FileNotFoundError where one is deleted meanwhile."""
+    storage = storages[STORAGE_OF[folder]]
+    for name in names:
+        with storage.open(name) as source:
+            writer.add(f"{folder}/{name}", source)
+
+
+def put_back(extracted: Path, folder: str) -> None:
+    """Move extracted files into their storage; each replaces the file of its name at once."""
+    storage = storages[STORAGE_OF[folder]]
+    root = extracted / folder
+    # Metadata come last: an artefact without it is an unfinished write.
+    files = sorted((path for path in root.rglob("*") if path.is_file()), key=lambda path: path.name == "meta.json")
+    for file in files:
+        name = file.relative_to(root).as_posix()
+        if isinstance(storage, FileSystemStorage):
+            _replace(file, Path(storage.path(name)))
+            continue
+        storage.delete(name)
+        with file.open("rb") as stream:
+            storage.save(name, File(stream))
+    artefacts.clear_cache()
+
+
+def _replace(file: Path, target: Path) -> None:
+    """Rename a file, or copy it where the target is on another file system."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        file.replace(target)
+    except OSError:
+        with (
+            file.open("rb") as source,
+            tempfile.NamedTemporaryFile(dir=target.parent, prefix=UNFINISHED, delete=False) as part,
+        ):
+            while chunk := source.read(2**20):
+                part.write(chunk)
+            part.flush()
+            os.fsync(part.fileno())
+        Path(part.name).replace(target)
+
+
+def _walk(storage: Storage, folder: str) -> Iterator[str]:
+    folders, files = storage.listdir(folder)
+    prefix = f"{folder}/" if folder else ""
+    yield from (f"{prefix}{name}" for name in files if not name.startswith(UNFINISHED))
+    for name in folders:
+        yield from _walk(storage, f"{prefix}{name}")

@@ -1,0 +1,1 @@
+"""Checks of an installation for whoever runs it, each with a remedy."""

@@ -1,0 +1,28 @@
+"""All checks of an installation, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from parallax.doctor import machine, services
+from parallax.doctor.diagnosis import Diagnosis
+
+CHECKS: tuple[Callable[[], Iterator[Diagnosis]], ...] = (
+    machine.check_versions,
+    services.check_settings,
+    machine.check_private_files,
+    machine.check_disk,
+    services.check_database_state,
+    services.check_artefact_storage,
+    services.check_clock,
+    services.check_broker,
+    services.check_workers,
+    services.check_mail,
+    machine.check_kernels,
+)
+
+
+def diagnoses() -> Iterator[Diagnosis]:
+    """What every check says; nothing is changed."""
+    for check in CHECKS:
+        yield from check()

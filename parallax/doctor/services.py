@@ -1,0 +1,147 @@
+"""What the installation works with: settings, database, broker, workers, mail."""
+
+from __future__ import annotations
+
+import smtplib
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.core import checks
+from django.core.mail import get_connection
+from django.db import DatabaseError, connection
+from django.db.models import Max
+from django.utils import timezone
+
+from core.code_digest import current_code_digest
+from core.errors import ParallaxError
+from core.models import LogEntry
+from jobs.worker_lock import running_workers
+from parallax.broker import count_messages, message_folder
+from parallax.database import LAUNCHER, database_name
+from parallax.doctor.diagnosis import Diagnosis, advice, is_well, problem
+from parallax.readiness import UNREACHABLE, check_artefacts, check_database
+
+LARGEST_DIFFERENCE = 5.0  # seconds between two clocks
+MANY_MESSAGES = 100  # in the queue
+LOCAL = {"localhost", "127.0.0.1", "[::1]"}
+WITHOUT_HTTPS = {"security.W004", "security.W008", "security.W012", "security.W016"}  # which only make sense with it
+
+
+def check_settings() -> Iterator[Diagnosis]:
+    """Django's system checks, with those for a public site."""
+    is_public = not set(settings.ALLOWED_HOSTS) <= LOCAL
+    found = checks.run_checks(include_deployment_checks=True)
+    messages = [message for message in found if not message.is_silenced()]
+    if not settings.HTTPS:
+        messages = [message for message in messages if message.id not in WITHOUT_HTTPS]
+    for message in messages:
+        make = problem if message.level >= checks.ERROR else advice
+        remedy = str(message.hint or f"See {message.id} in Django's list of system checks.")
+        yield make("Settings", " ".join(str(message.msg).split()), remedy)
+    if settings.DEBUG and is_public:
+        yield problem("Settings", "DEBUG is on: error pages show settings and data.", "Unset DEBUG.")
+    if is_public and not settings.HTTPS:
+        yield problem(
+            "Settings",
+            "ALLOWED_HOSTS names public hosts, and HTTPS is off: passwords and answers travel unencrypted.",
+            "Put a proxy with TLS in front, and set HTTPS=1.",
+        )
+    if not messages:
+        yield is_well("Settings", "All system checks pass.")
+
+
+def check_database_state() -> Iterator[Diagnosis]:
+    """The database answers, has all migrations, and takes a row."""
+    reasons = list(check_database())
+    if not reasons:
+        yield is_well("Database", f"{database_name()} has all migrations and can be written.")
+    for reason in reasons:
+        remedy = (
+            "Start the server, or correct DATABASE_URL." if reason == UNREACHABLE else "Mend the disk or its rights."
+        )
+        yield problem("Database", reason, f"Run `{LAUNCHER} migrate`." if "migrations" in reason else remedy)
+
+
+def check_artefact_storage() -> Iterator[Diagnosis]:
+    """Ratings, models and results can be stored."""
+    for reason in check_artefacts():
+        yield problem("Artefacts", reason, "Give this account the right to write it, and free some space on its disk.")
+
+
+def check_clock() -> Iterator[Diagnosis]:
+    """This machine's clock agrees with the database's, and has not been set back."""
+    now = datetime.now(UTC)
+    remedy = "Synchronise the clocks of all machines (NTP): leases of work and deadlines depend on them."
+    try:
+        if connection.vendor != "sqlite":
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT clock_timestamp()")
+                (theirs,) = cursor.fetchone()
+            difference = abs((theirs - datetime.now(UTC)).total_seconds())
+            if difference > LARGEST_DIFFERENCE:
+                yield problem("Clock", f"The database's clock differs by {difference:,.0f} s.", remedy)
+                return
+        newest = LogEntry.objects.aggregate(newest=Max("at"))["newest"]
+    except DatabaseError:
+        return  # said by check_database_state
+    if newest and newest > now + timedelta(seconds=LARGEST_DIFFERENCE):
+        yield problem("Clock", f"It shows {timezone.now():%F %T} UTC, and an entry is from {newest:%F %T}.", remedy)
+    else:
+        yield is_well("Clock", f"{now:%F %T} UTC.")
+
+
+def check_broker() -> Iterator[Diagnosis]:
+    """Messages to workers can be sent, and are taken."""
+    try:
+        count = count_messages()
+    except ParallaxError as refusal:
+        yield problem(
+            "Broker", str(refusal), "Start Redis or correct REDIS_URL; without Redis, mend the folder's rights."
+        )
+        return
+    kind = "Redis" if settings.REDIS_URL else str(message_folder())
+    if count > MANY_MESSAGES:
+        yield advice("Broker", f"{count} messages wait in {kind}.", "Start a worker, or more workers.")
+    else:
+        yield is_well("Broker", f"{count} messages wait in {kind}.")
+
+
+def check_workers() -> Iterator[Diagnosis]:
+    """A worker is running, with the code of this version."""
+    workers = list(running_workers())
+    if not workers:
+        yield advice(
+            "Workers",
+            "None is running on this machine: reports, exports and runs wait.",
+            f"Run `{LAUNCHER} up`, or start a worker (docs/how-to/deploy-with-postgresql-and-redis.md); workers on "
+            "other machines are not seen from here.",
+        )
+        return
+    code = current_code_digest()
+    old = [str(worker.pid) for worker in workers if worker.code != code]
+    if old:
+        yield problem(
+            "Workers",
+            f"Processes {', '.join(old)} run another version of the code.",
+            "Restart them (and the web server).",
+        )
+    else:
+        yield is_well("Workers", f"{len(workers)} running, with this version of the code.")
+
+
+def check_mail() -> Iterator[Diagnosis]:
+    """The mail server accepts this installation's account; nothing is sent."""
+    if not settings.EMAIL_HOST:
+        return  # said by a system check
+    try:
+        with get_connection():
+            pass
+    except (smtplib.SMTPException, OSError) as fault:
+        words = type(fault).__name__ if isinstance(fault, smtplib.SMTPException) else str(fault)
+        yield problem(
+            "Mail", f"The mail server {settings.EMAIL_HOST}:{settings.EMAIL_PORT} refused: {words}.",
+            "Correct EMAIL_HOST, EMAIL_PORT, EMAIL_TLS, EMAIL_USER and EMAIL_PASSWORD.",
+        )  # fmt: skip
+    else:
+        yield is_well("Mail", f"The mail server {settings.EMAIL_HOST}:{settings.EMAIL_PORT} accepts the account.")

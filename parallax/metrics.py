@@ -1,0 +1,115 @@
+"""Metrics for Prometheus: requests of this server's processes, and the state of the installation when it is asked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+
+from django.conf import settings
+from django.core.exceptions import MiddlewareNotUsed
+from django.db.models import Count, Model
+from django.http import HttpRequest, HttpResponseBase
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from analysis.models import BayesianAnalysis, ReportRequest
+from core.errors import ParallaxError
+from evaluation.models import EvaluationRun, RunPart
+from jobs.worker_lock import running_workers
+from parallax.broker import count_messages
+from studies.models import ExportJob, Participant, Study
+
+PROCESSES_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # where web processes share their counts; parallax.web sets it
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
+JOBS: tuple[tuple[str, type[Model]], ...] = (
+    ("report", ReportRequest),
+    ("bayesian", BayesianAnalysis),
+    ("export", ExportJob),
+)
+
+REQUESTS = Counter(
+    "parallax_requests_total", "Requests by view, method and status.", ("view", "method", "status"), registry=None
+)
+SECONDS = Histogram(
+    "parallax_request_seconds", "Seconds until the response begins, by view.", ("view",), buckets=BUCKETS, registry=None
+)
+
+
+class RequestMetrics:
+    """Counts requests and their durations by the name of the view; without METRICS_TOKEN it is not used."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        if not settings.METRICS_TOKEN:
+            raise MiddlewareNotUsed
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        started = time.perf_counter()
+        response = self._get_response(request)
+        match = request.resolver_match
+        view = (match.view_name if match else "") or "none"
+        method = request.method if request.method in METHODS else "other"
+        REQUESTS.labels(view, method, str(response.status_code)).inc()
+        SECONDS.labels(view).observe(time.perf_counter() - started)
+        return response
+
+
+def exposition() -> bytes:
+    """All metrics in the text format of Prometheus."""
+    registry = CollectorRegistry()
+    if PROCESSES_FOLDER in os.environ:
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    else:
+        registry.register(REQUESTS)
+        registry.register(SECONDS)
+    registry.register(_Installation())
+    return generate_latest(registry)
+
+
+class _Installation(Collector):
+    """Counts of rows by status, the queue, workers and the disk, at the time of asking."""
+
+    def collect(self) -> Iterable[Metric]:
+        yield from _rows()
+        yield _gauge("parallax_workers", "Running workers that share PARALLAX_VAR on this machine.",
+                     len(list(running_workers())))  # fmt: skip
+        with suppress(ParallaxError):  # without the broker, the number is missing
+            yield _gauge("parallax_queue_messages", "Messages that wait in the broker.", count_messages())
+        disk = shutil.disk_usage(settings.VAR_DIR)
+        yield _gauge("parallax_disk_free_bytes", "Free space on the disk of PARALLAX_VAR.", disk.free)
+        yield _gauge("parallax_disk_size_bytes", "Size of the disk of PARALLAX_VAR.", disk.total)
+
+
+def _rows() -> Iterator[Metric]:
+    yield _counted("parallax_participants", "Participants by study, mode and status.", Participant,
+                   ("study__slug", "mode", "status"))  # fmt: skip
+    yield _counted("parallax_studies", "Studies by status.", Study, ("status",))
+    yield _counted("parallax_runs", "Evaluation runs by status.", EvaluationRun, ("status",))
+    yield _counted("parallax_run_parts", "Parts of evaluation runs by status.", RunPart, ("status",))
+    jobs = GaugeMetricFamily("parallax_jobs", "Reports, analyses and exports by status.", labels=("kind", "status"))
+    for kind, model in JOBS:
+        for labels, count in _counts(model, ("status",)):
+            jobs.add_metric((kind, *labels), count)
+    yield jobs
+
+
+def _counted(name: str, words: str, model: type[Model], fields: tuple[str, ...]) -> Metric:
+    family = GaugeMetricFamily(name, words, labels=tuple(field.removesuffix("__slug") for field in fields))
+    for labels, count in _counts(model, fields):
+        family.add_metric(labels, count)
+    return family
+
+
+def _counts(model: type[Model], fields: tuple[str, ...]) -> Iterator[tuple[list[str], int]]:
+    rows = model._default_manager.order_by(*fields).values_list(*fields).annotate(count=Count("pk"))
+    yield from ((labels, count) for *labels, count in rows)
+
+
+def _gauge(name: str, words: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, words, value=value)

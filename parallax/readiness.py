@@ -1,0 +1,85 @@
+"""Whether this installation can take requests: the database and the storage of artefacts can be written."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.contenttypes.models import ContentType
+from django.core.files.storage import FileSystemStorage, storages
+from django.db import DatabaseError, connection, transaction
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import F
+
+LEAST_FREE = 20 * 2**20  # bytes; with less, the next answers may not be stored
+BUSY_SECONDS = 0.02
+BUSY = ("locked", "busy")
+UNREACHABLE = "The database cannot be reached."
+UNWRITABLE = "The database cannot be written. The disk may be full, or the file or server read-only."
+
+
+def reasons_against() -> list[str]:
+    """Why requests cannot be served, in sentences without secrets; empty where they can be."""
+    checks: tuple[Callable[[], Iterator[str]], ...] = (check_disk, check_artefacts, check_database)
+    return [reason for check in checks for reason in check()]
+
+
+def check_disk() -> Iterator[str]:
+    """The disk of PARALLAX_VAR has space left."""
+    if shutil.disk_usage(settings.VAR_DIR).free < LEAST_FREE:
+        yield f"The disk of PARALLAX_VAR has less than {LEAST_FREE // 2**20} MB left."
+
+
+def check_artefacts() -> Iterator[str]:
+    """A file can be written where artefacts are stored; a storage elsewhere is not asked, as it may be slow."""
+    storage = storages["artefacts"]
+    if not isinstance(storage, FileSystemStorage):
+        return
+    try:
+        with tempfile.NamedTemporaryFile(dir=storage.location, prefix=".part-ready-") as probe:
+            probe.write(bytes(4096))
+            probe.flush()
+    except OSError:
+        yield "The folder of artefacts cannot be written."
+
+
+def check_database() -> Iterator[str]:
+    """The database has every migration of this code, and a row can be written."""
+    try:
+        is_migrated = _leaf_migrations() <= set(MigrationRecorder(connection).applied_migrations())
+    except DatabaseError:
+        yield UNREACHABLE
+        return
+    if not is_migrated:
+        yield "The database lacks migrations. Run `.venv/bin/python manage.py migrate`."
+        return
+    try:
+        _write()
+    except (DatabaseError, sqlite3.Error) as problem:
+        if not any(word in str(problem) for word in BUSY):  # another process is writing it
+            yield UNWRITABLE
+
+
+@cache
+def _leaf_migrations() -> frozenset[tuple[str, str]]:
+    """The last migration of each app in this code."""
+    return frozenset((app, name) for app, name in MigrationLoader(None).graph.leaf_nodes())
+
+
+def _write() -> None:
+    """Write a row as it is, and commit: only that shows that the disk takes it."""
+    if connection.vendor == "sqlite":
+        # Through a connection of its own, which does not wait long for other writers.
+        file = Path(connection.settings_dict["NAME"])
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True, timeout=BUSY_SECONDS)) as database, database:
+            database.execute("UPDATE django_content_type SET model = model WHERE id = 1")
+        return
+    with transaction.atomic():
+        ContentType.objects.filter(pk=1).update(model=F("model"))

@@ -1,0 +1,60 @@
+"""Question kinds: the fields, the stored answer and an example of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import yaml
+
+from parallax.reference.markdown import code, table
+from studies.data.codebook.questions import TYPES
+from studies.instrument.questionnaires.durations import SECONDS
+from studies.instrument.questionnaires.questions import KINDS
+from studies.instrument.questionnaires.reading import COMMON, OF_KIND
+
+# One valid question of each kind, in the block `overall`.
+EXAMPLES: Mapping[str, str] = MappingProxyType(
+    {
+        "yes_no": 'key: again\nkind: yes_no\ntext: {en: "Would you use the site again?"}',
+        "number": 'key: hours\nkind: number\ntext: {en: "How many hours did you read last week?"}\n'
+        "minimum: 0\nmaximum: 168\nunit: {en: hours}",
+        "choice": 'key: device\nkind: choice\ntext: {en: "Which device are you using?"}\n'
+        "choices:\n- {value: phone, label: {en: Phone}}\n- {value: computer, label: {en: Computer}}\n"
+        "other: {en: Another device}",
+        "text": 'key: city\nkind: text\ntext: {en: "Where do you live?"}\nrequired: false\nmax_length: 80',
+        "likert": "key: fair\nkind: likert\ntext: {en: The recommendations were fair.}\nminimum: 1\nmaximum: 5\n"
+        "ends: {en: [strongly disagree, strongly agree]}",
+        "multiple": 'key: sources\nkind: multiple\ntext: {en: "Where do you find recommendations?"}\n'
+        "choices:\n- {value: friends, label: {en: Friends}}\n- {value: press, label: {en: Press}}\n"
+        "- {value: none, label: {en: Nowhere}, exclusive: true}",
+        "long_text": 'key: remarks\nkind: long_text\ntext: {en: "What else should we know?"}\nrequired: false',
+        "slider": 'key: trust\nkind: slider\ntext: {en: "How much do you trust the recommendations?"}\n'
+        "minimum: 0\nmaximum: 100\nstep: 5\nends: {en: [not at all, completely]}",
+        "matrix": "key: qualities\nkind: matrix\ntext: {en: The list was …}\nminimum: 1\nmaximum: 5\n"
+        "ends: {en: [strongly disagree, strongly agree]}\n"
+        "rows:\n- {key: varied, text: {en: varied}}\n- {key: boring, text: {en: boring}, reversed: true}",
+        "attention": "key: check\nkind: attention\ntext: {en: Please select 2 here.}\nminimum: 1\nmaximum: 5\n"
+        "ends: {en: [lowest, highest]}\nexpects: 2",
+    }
+)
+
+
+def entries() -> str:
+    """Every kind; the fields of all questions first."""
+    parts = [f"Fields of every kind: {', '.join(map(code, sorted(COMMON)))}."]
+    parts += [_entry(kind) for kind in KINDS]
+    return "\n\n".join(parts)
+
+
+def example_document(kind: str) -> dict[str, object]:
+    """The blocks of a questionnaire with the example of a kind."""
+    return {"overall": [yaml.safe_load(EXAMPLES[kind])]}
+
+
+def _entry(kind: str) -> str:
+    fields = ", ".join(map(code, sorted(OF_KIND[kind]))) or "none"
+    stored = TYPES.get(kind, "several columns" if kind in {"multiple", "matrix"} else "integer or category")
+    seconds = f"{SECONDS[kind]:g} s" if kind in SECONDS else "7 s for each row"
+    facts = table(("own fields", "type in exports", "assumed answering time"), [(fields, stored, seconds)])
+    return f"## {kind}\n\n{facts}\n\n```yaml\n{EXAMPLES[kind]}\n```"

@@ -1,0 +1,62 @@
+"""Settings: the environment variables that the code reads, with their types and defaults."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+from parallax import env
+from parallax.reference.markdown import code, table
+
+SETTINGS = Path(__file__).resolve().parents[1] / "settings.py"
+TYPES = {
+    "env_str": "text", "env_bool": "`1` or `0`", "env_int": "whole number", "env_bytes": "size, such as `800M`",
+    "env_site": "address", "env_list": "list with commas", "env_database": "database URL", "env_secret": "secret text",
+    "env_key": "secret text", "env_choice": "one of",
+}  # fmt: skip
+
+
+def entries() -> str:
+    """A table of every variable."""
+    return table(("variable", "type", "default in the code", "from a file"), _rows())
+
+
+def variables() -> dict[str, ast.Call]:
+    """The calls that read a variable, by its name, in the order of the settings."""
+    calls: dict[str, ast.Call] = {}
+    for node in ast.walk(ast.parse(SETTINGS.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TYPES:
+            name = ast.literal_eval(node.args[0])
+            calls.setdefault(name, node)
+    return dict(sorted(calls.items()))
+
+
+def _rows() -> Iterator[tuple[str, str, str, str]]:
+    for name, call in variables().items():
+        reader = ast.unparse(call.func)
+        kind = TYPES[reader]
+        if reader == "env_choice":
+            kind = "one of " + ", ".join(code(word) for word in ast.literal_eval(call.args[1]))
+        has_file = "_FILE" in inspect.getsource(getattr(env, reader)) or reader in {
+            "env_key",
+            "env_database",
+            "env_secret",
+        }
+        yield code(name), kind, _default(call, reader), "yes" if has_file else ""
+
+
+def _default(call: ast.Call, reader: str) -> str:
+    if reader == "env_choice":
+        return code(str(ast.literal_eval(call.args[1])[0]))
+    stated = [word.value for word in call.keywords if word.arg == "default"] or call.args[1:2]
+    if not stated:
+        return ""
+    try:
+        value = ast.literal_eval(stated[0])
+    except ValueError:
+        return "computed"
+    if isinstance(value, bool):
+        return code(str(int(value)))
+    return code(",".join(value) if isinstance(value, list) else str(value))

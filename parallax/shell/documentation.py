@@ -1,0 +1,76 @@
+"""The pages of `docs/`, rendered from Markdown as they are in the checkout, with their generated entries."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import nh3
+from django.conf import settings
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+
+from parallax.reference.pages import with_entries
+
+FOLDER = Path(settings.BASE_DIR) / "docs"
+INDEX = "README.md"
+TAGS = {
+    "a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "hr", "li", "ol", "p", "pre", "strong", "table",
+    "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+_parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+_HEADING = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
+_LEVEL = re.compile(r"<h([2-4])>(.*?)</h\1>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class DocumentationPage:
+    """A page with its title, and its body without it."""
+
+    title: str
+    body: SafeString
+
+
+@lru_cache(maxsize=1)
+def documentation_paths() -> frozenset[str]:
+    """Paths of all pages below `docs/`."""
+    return frozenset(file.relative_to(FOLDER).as_posix() for file in FOLDER.rglob("*.md"))
+
+
+@lru_cache(maxsize=64)
+def documentation_page(path: str) -> DocumentationPage | None:
+    """Return the page at a path, or the list of a folder's pages; None if there is neither.
+
+    Only paths of `documentation_paths` are opened.
+    """
+    if path in documentation_paths():
+        return _rendered(path, with_entries((FOLDER / path).read_text(encoding="utf-8")))
+    names = sorted(name.removeprefix(path) for name in documentation_paths() if name.startswith(path))
+    if not path.endswith("/") or not names:
+        return None
+    return _rendered(path, "\n".join([f"# {path}", *(f"- [{name}]({name})" for name in names)]))
+
+
+def _rendered(path: str, markdown: str) -> DocumentationPage:
+    html = nh3.clean(
+        _parser.render(markdown),
+        tags=TAGS,
+        attributes={"a": {"href"}, "ol": {"start"}},
+        url_schemes={"https", "http", "mailto"},
+    )
+    heading = _HEADING.search(html)
+    title = re.sub(r"<[^>]+>", "", heading[1]) if heading else path
+    body = _LEVEL.sub(_with_id, _HEADING.sub("", html, count=1))
+    body = body.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
+    body = body.replace("<pre>", '<pre tabindex="0">')  # scrolls sideways, by keyboard too
+    return DocumentationPage(title, mark_safe(body))  # noqa: S308 -- cleaned above
+
+
+def _with_id(heading: re.Match[str]) -> str:
+    """A heading with the id by which Markdown links name it."""
+    level, text = heading.groups()
+    words = re.sub(r"<[^>]+>|[^\w\s-]", "", text).strip().lower()
+    anchor = re.sub(r"\s", "-", words)
+    return f'<h{level} id="{anchor}">{text}</h{level}>'

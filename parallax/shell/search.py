@@ -1,0 +1,123 @@
+"""Search over what a researcher may see: studies, datasets, runs by number, participants by code."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from catalog.selectors.datasets import dataset_lines
+from evaluation.models import EvaluationRun
+from studies.enums import Mode
+from studies.models import Participant
+from studies.team.permissions import OWNERS
+from studies.team.selectors.studies import studies_shown_to
+
+PER_KIND = 10
+LONGEST_QUERY = 100
+SHORTEST_CODE = 3  # fewer characters of a code would match participants by chance
+_RUN = re.compile(r"(?:run\s*)?#?\s*(\d{1,18})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Match:
+    """One result: its name, what tells it apart, its address."""
+
+    title: str
+    text: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Matches:
+    """The results of one kind, at most PER_KIND."""
+
+    kind: str
+    matches: list[Match]
+
+
+def query_from(text: str) -> str:
+    """The words of a search, without what a database cannot hold."""
+    return " ".join(text.replace("\x00", "").split())[:LONGEST_QUERY]
+
+
+def search(researcher: Any, query: str) -> list[Matches]:
+    """Return the results by kind, kinds without any left out."""
+    if not query:
+        return []
+    kinds = [
+        Matches("Studies", _studies(researcher, query)),
+        Matches("Datasets", _datasets(query)),
+        Matches("Runs", _runs(query)),
+        Matches("Participants", _participants(researcher, query)),
+    ]
+    return [kind for kind in kinds if kind.matches]
+
+
+def _studies(researcher: Any, query: str) -> list[Match]:
+    studies = studies_shown_to(researcher).filter(Q(title__icontains=query) | Q(slug__icontains=query))
+    return [
+        Match(
+            study.title,
+            "archived" if study.archived_at else study.get_status_display().lower(),
+            reverse("studies:detail" if study.role else "studies:take-over", args=[study.slug]),  # type: ignore[attr-defined]
+        )
+        for study in studies[:PER_KIND]
+    ]
+
+
+def _datasets(query: str) -> list[Match]:
+    sought = query.casefold()
+    lines = [
+        line
+        for line in dataset_lines()
+        if sought in line.dataset.title.casefold() or sought in line.dataset.name.casefold()
+    ]
+    return [
+        Match(
+            line.dataset.title,
+            f"{line.newest.n_items:,} items, {line.newest.n_ratings:,} ratings"
+            + (", synthetic" if line.newest.is_synthetic else ""),
+            line.newest.get_absolute_url(),
+        )
+        for line in lines[:PER_KIND]
+    ]
+
+
+def _runs(query: str) -> list[Match]:
+    number = _RUN.fullmatch(query)
+    if number is None:
+        return []
+    runs = EvaluationRun.objects.filter(pk=int(number[1])).select_related("version__dataset")
+    return [
+        Match(
+            f"Run {run.pk}",
+            f"{run.version}, {run.get_status_display().lower()}",
+            reverse("evaluation:detail", args=[run.pk]),
+        )
+        for run in runs
+    ]
+
+
+def _participants(researcher: Any, query: str) -> list[Match]:
+    """Participants of the studies whose list of participants the researcher may open."""
+    if len(query) < SHORTEST_CODE:
+        return []
+    participants = Participant.objects.filter(
+        code__istartswith=query,
+        study__memberships__researcher=researcher,
+        study__memberships__role__in=OWNERS,
+    )
+    return [
+        Match(
+            participant.code,
+            participant.study.title
+            + ("" if participant.mode == Mode.LIVE else f", {participant.get_mode_display().lower()}"),
+            f"{reverse('studies:participants', args=[participant.study.slug])}?{urlencode({'q': participant.code})}",
+        )
+        for participant in participants.select_related("study").order_by("code", "pk")[:PER_KIND]
+    ]

@@ -1,0 +1,50 @@
+"""Front page, home, search and help."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.templatetags.static import static
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
+
+from parallax.shell.attention import home_of
+from parallax.shell.documentation import INDEX, documentation_page
+from parallax.shell.front_page import front_page
+from parallax.shell.search import query_from, search
+
+
+@login_not_required
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """The researcher's home; for visitors the front page."""
+    if not request.user.is_authenticated:
+        return render(request, "public/front.html", {"front": front_page()})
+    return render(request, "console/home.html", {"home": home_of(request.user)})
+
+
+@require_safe
+def search_page(request: HttpRequest) -> HttpResponse:
+    """Search studies, datasets, runs and participants."""
+    query = query_from(request.GET.get("q", ""))
+    return render(request, "console/search.html", {"query": query, "kinds": search(request.user, query)})
+
+
+@login_not_required
+@require_safe
+def help_page(request: HttpRequest, path: str = INDEX) -> HttpResponse:
+    """A page of the documentation."""
+    page = documentation_page(path)
+    if page is None:
+        raise Http404("There is no such page.")
+    shell = "console/base.html" if request.user.is_authenticated else "public/base.html"
+    return render(request, "public/help.html", {"page": page, "is_index": path == INDEX, "shell": shell})
+
+
+@login_not_required
+@require_safe
+@cache_control(public=True, max_age=86400)
+def favicon(request: HttpRequest) -> HttpResponse:
+    """Lead browsers that ask for this address, whatever a page says, to the icon."""
+    return redirect(static("icon.svg"), permanent=True)

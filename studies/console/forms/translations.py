@@ -1,0 +1,65 @@
+"""The form of a questionnaire's translation: one field for each text, beside the text in the source language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from studies.console.forms.question_lines import words_field
+from studies.console.forms.questionnaire_parts import BLOCK_LABELS
+from studies.instrument.questionnaires.schema import BLOCKS
+from studies.instrument.questionnaires.translation import Text
+
+LONG = 70  # characters; a longer text gets a field of several lines
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A text and the field of its translation."""
+
+    text: Text
+    field: forms.BoundField
+
+
+@dataclass(frozen=True)
+class Part:
+    """A block of the questionnaire, or its scales."""
+
+    key: str
+    name: str
+    pairs: Sequence[Pair]
+
+    @property
+    def n_missing(self) -> int:
+        """The number of texts without a translation."""
+        return sum(pair.text.is_missing for pair in self.pairs)
+
+
+class TranslationForm(forms.Form):
+    """The texts of a questionnaire in one language."""
+
+    def __init__(self, texts: Sequence[Text], language: str, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.source = list(texts)
+        for text in texts:
+            n_lines = 2 if max(len(text.source), len(text.translation)) > LONG else 1
+            widget = forms.Textarea(attrs={"rows": n_lines, "lang": language})
+            self.fields[text.name] = words_field(text.label, initial=text.translation, widget=widget)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The texts with their fields, block by block."""
+        names = {**{block: BLOCK_LABELS[block] for block in BLOCKS}, "scales": "Scales"}
+        parts = [
+            Part(key, name, [Pair(text, self[text.name]) for text in self.source if text.block == key])
+            for key, name in names.items()
+        ]
+        return [part for part in parts if part.pairs]
+
+    def texts(self) -> dict[str, str]:
+        """Names of texts to their translations."""
+        # Browsers send a line break as two characters; the design is hashed with one.
+        return {name: str(text).replace("\r\n", "\n") for name, text in self.cleaned_data.items()}

@@ -1,0 +1,74 @@
+"""The questionnaire as a YAML document: export, and import after a look at what would change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from core.errors import ParallaxError
+from core.provenance import digest_of
+from studies.console.forms.questionnaire_parts import BLOCK_LABELS, ImportForm
+from studies.console.views.outcomes import problems_of, warn_of_numbers
+from studies.console.views.questionnaires import back_to_list, may_edit
+from studies.console.views.workspace import QUESTIONNAIRE, study_page
+from studies.design.services import questionnaires as service
+from studies.instrument.questionnaires.changes import SCALES, changes_between
+from studies.instrument.questionnaires.document import write_document
+from studies.models import Study
+from studies.team.permissions import OWNERS, READERS, Seat, seated
+
+NAMES = {**BLOCK_LABELS, SCALES: "Scales", "attention": "Attention checks"}
+
+
+@require_safe
+@seated(READERS)
+def questionnaire_file(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The questionnaire as a YAML document."""
+    text = write_document(seat.study.questionnaire)
+    response = HttpResponse(text, content_type="application/yaml; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_questionnaire.yaml"'
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@seated(OWNERS)
+def questionnaire_import(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Check a YAML document, show what would change, and replace the questionnaire."""
+    study = seat.study
+    if not may_edit(seat):
+        messages.error(request, "The design was frozen at the launch and cannot be changed any more.")
+        return back_to_list(seat)
+    form = ImportForm(request.POST or None, request.FILES or None)
+    if request.method != "POST" or not form.is_valid():
+        return _shown(request, seat, {"form": form})
+    text = form.cleaned_data["document"]
+    base = digest_of(study.questionnaire)
+    problems: list[str] = []
+    is_confirmed = "replace" in request.POST and not form.cleaned_data["file"]
+    try:
+        if is_confirmed and form.cleaned_data["base"] == base:
+            service.import_questionnaire(study=study, text=text, actor=request.user)
+            warn_of_numbers(request, study)
+            return back_to_list(seat)
+        changes = _changes(study, text)
+    except ParallaxError as refusal:
+        problems, changes = problems_of(refusal), None
+    if is_confirmed and not problems:
+        problems = ["The questionnaire has changed since the document was checked. Look at the changes again."]
+    checked = ImportForm(initial={"document": text, "base": base})
+    return _shown(request, seat, {"form": checked, "problems": problems, "changes": changes, "is_checked": True})
+
+
+def _changes(study: Study, text: str) -> list[dict[str, Any]]:
+    document = service.checked_document(study=study, text=text)
+    return [
+        {"change": change, "block": NAMES[change.block], "fields": ", ".join(change.fields)}
+        for change in changes_between(study.questionnaire, document)
+    ]
+
+
+def _shown(request: HttpRequest, seat: Seat, context: dict[str, Any]) -> HttpResponse:
+    return study_page(request, seat, "console/studies/questionnaire_import.html", context, tab=QUESTIONNAIRE)

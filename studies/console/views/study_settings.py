@@ -1,0 +1,139 @@
+"""The settings of a study that are no part of its design: members, languages, contact, retention, and its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.models import Invitation
+from accounts.selectors import open_invitations
+from accounts.services.invitations import BY_LINK, deliver, revoke_invitation
+from core.errors import ParallaxError
+from core.site import site_of
+from studies.console.forms.console import MemberForm
+from studies.console.forms.data import RetentionForm
+from studies.console.forms.members import InviteForm
+from studies.console.views.outcomes import perform, refusals_in
+from studies.console.views.workspace import SETTINGS, study_page
+from studies.design.selectors.texts import contact_of, language_name
+from studies.enums import StudyStatus
+from studies.models import StudyMembership
+from studies.recruitment.selectors.recruitment import is_nested
+from studies.team.permissions import NO_ROLE, OWNERS, READERS, Seat, ownerless_study_for, seated
+from studies.team.selectors import studies
+from studies.team.services import members
+from studies.team.services.invitations import invite_to_study
+
+
+@require_safe
+@seated(READERS)
+def study_settings(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Members, languages and contact, retention, copies, and the activity log."""
+    study = seat.study
+    context = {
+        "members": studies.members_of(study) if seat.is_owner else (),
+        "languages": [(code, language_name(code), contact_of(study, code)) for code in study.settings["languages"]],
+        "retention_form": RetentionForm(study),
+        "is_draft": study.status == StudyStatus.DRAFT,
+        "log": studies.log_of(study),
+    }
+    return study_page(request, seat, "console/studies/settings.html", context, tab=SETTINGS)
+
+
+@require_POST
+@seated(OWNERS)
+def member_add(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Add a researcher, or change their role."""
+    form = MemberForm(seat.study, request.POST)
+    if form.is_valid():
+        perform(request, members.add_member, "The member is added.", study=seat.study, **form.cleaned_data)
+    else:
+        messages.error(request, "Enter the address of an account and a role.")
+    return redirect("studies:members", slug=seat.study.slug)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_take_over(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make the administrator the owner of a study that has none, once they confirm it."""
+    study = ownerless_study_for(request.user, slug)
+    if request.method == "POST":
+        try:
+            members.take_over(study=study, actor=request.user)
+        except ParallaxError as refusal:
+            messages.error(request, str(refusal))
+            return redirect("studies:list")
+        messages.success(request, "You are the owner of this study now.")
+        return redirect("studies:detail", slug=study.slug)
+    return render(request, "console/studies/take_over.html", {"study": study, "members": studies.members_of(study)})
+
+
+study_take_over.roles = NO_ROLE  # type: ignore[attr-defined]
+
+
+def _member_page(request: HttpRequest, seat: Seat, **shown: Any) -> HttpResponse:
+    study = seat.study
+    context = {
+        "is_nested": is_nested(study),
+        "members": studies.members_of(study),
+        "form": MemberForm(study),
+        "invite_form": InviteForm(study),
+        "has_mail": bool(settings.EMAIL_HOST),
+        "invitations": [
+            (each, reverse("studies:invitation-revoke", args=[study.slug, each.pk]))
+            for each in open_invitations().filter(study_invitation__study=study)
+        ],
+        **shown,
+    }
+    return study_page(request, seat, "console/studies/members.html", context, tab=SETTINGS)
+
+
+@require_safe
+@seated(OWNERS)
+def member_list(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The study's members, their roles, and open invitations."""
+    return _member_page(request, seat)
+
+
+@never_cache
+@require_POST
+@seated(OWNERS)
+def member_invite(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Invite a colleague; only this response contains the link of the new invitation."""
+    form = InviteForm(seat.study, request.POST)
+    if form.is_valid():
+        with refusals_in(form, "email"):
+            invitation, key = invite_to_study(study=seat.study, actor=request.user, **form.cleaned_data)
+            delivery = deliver(
+                invitation=invitation, key=key, site=site_of(request), by=request.POST.get("by", BY_LINK)
+            )
+            return _member_page(request, seat, delivery=delivery)
+    return _member_page(request, seat, invite_form=form)
+
+
+@require_POST
+@seated(OWNERS)
+def member_invitation_revoke(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+    """Revoke an invitation to the study."""
+    invitation = get_object_or_404(Invitation, study_invitation__study=seat.study, pk=pk)
+    revoke_invitation(invitation=invitation, actor=request.user)
+    messages.success(request, "The invitation is revoked.")
+    return redirect("studies:members", slug=seat.study.slug)
+
+
+@require_POST
+@seated(OWNERS)
+def member_remove(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+    """Remove a researcher from the study."""
+    membership = get_object_or_404(StudyMembership, study=seat.study, pk=pk)
+    is_self = membership.researcher_id == request.user.pk
+    perform(request, members.remove_member, "The member is removed.", study=seat.study, membership=membership)
+    if is_self and not StudyMembership.objects.filter(study=seat.study, researcher_id=request.user.pk).exists():
+        return redirect("studies:list")
+    return redirect("studies:members", slug=seat.study.slug)

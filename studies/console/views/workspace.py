@@ -1,0 +1,95 @@
+"""The workspace of a study: the header and the tabs that every one of its pages shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from studies.enums import Mode, Role, StudyStatus
+from studies.monitoring.selectors.study_progress import StudyProgress, progress_of
+from studies.recruitment.services.entry_links import entry_link
+from studies.team.permissions import ANY_ROLE, OWNERS, READERS, Seat
+
+RECRUITING = (StudyStatus.LIVE, StudyStatus.PAUSED)
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A tab: its key, label, URL name and the roles that see it."""
+
+    key: str
+    label: str
+    url_name: str
+    roles: frozenset[str]
+
+    def url(self, slug: str) -> str:
+        """The address of the tab for a study; reports are filtered by study in the query string."""
+        if self.url_name == "analysis:list":
+            return f"{reverse(self.url_name)}?study={slug}"
+        return reverse(self.url_name, args=[slug])
+
+
+OVERVIEW, DESIGN, QUESTIONNAIRE, RECRUIT = "overview", "design", "questionnaire", "recruit"
+DATA, REPORT, SETTINGS, SESSIONS = "data", "report", "settings", "sessions"
+TABS = (
+    Tab(OVERVIEW, "Overview", "studies:detail", ANY_ROLE),
+    Tab(DESIGN, "Design", "studies:design-summary", READERS),
+    Tab(QUESTIONNAIRE, "Questionnaire", "studies:questionnaire", READERS),
+    Tab(RECRUIT, "Recruit", "studies:recruiting", OWNERS),
+    Tab(SESSIONS, "Sessions", "studies:interview", frozenset({Role.INTERVIEWER})),
+    Tab(DATA, "Data", "studies:quality", READERS),
+    Tab(REPORT, "Report", "analysis:list", READERS),
+    Tab(SETTINGS, "Settings", "studies:settings", READERS),
+)
+
+
+@dataclass(frozen=True)
+class TabLink:
+    """A tab as shown: `current` is the value of aria-current, empty for other tabs."""
+
+    label: str
+    url: str
+    current: str
+
+
+@dataclass(frozen=True)
+class StudyHeader:
+    """The header of a study's pages; interviewers get neither progress nor link, drafts have none."""
+
+    tabs: tuple[TabLink, ...]
+    progress: StudyProgress | None
+    link: str
+
+
+def participant_url(request: HttpRequest, seat: Seat) -> str:
+    """The address of the study's consent page, with scheme and host."""
+    return request.build_absolute_uri(entry_link(study=seat.study, mode=Mode.LIVE))
+
+
+def study_header(request: HttpRequest, seat: Seat, tab: str) -> StudyHeader:
+    """The header for this role, with `tab` current; "page" if the request is for the tab itself, else "true"."""
+    here = request.get_full_path().partition("?")[0]
+    links = []
+    for each in TABS:
+        if seat.role not in each.roles:
+            continue
+        url = each.url(seat.study.slug)
+        current = ("page" if url.partition("?")[0] == here else "true") if each.key == tab else ""
+        links.append(TabLink(each.label, url, current))
+    is_launched = seat.study.status != StudyStatus.DRAFT
+    is_recruiting = seat.may_read and seat.study.status in RECRUITING
+    return StudyHeader(
+        tabs=tuple(links),
+        progress=progress_of(seat.study) if seat.may_read and is_launched else None,
+        link=participant_url(request, seat) if is_recruiting else "",
+    )
+
+
+def study_page(request: HttpRequest, seat: Seat, template: str, context: dict[str, Any], *, tab: str) -> HttpResponse:
+    """Render a page of the study under its header and tabs."""
+    shared = {"study": seat.study, "seat": seat, "header": study_header(request, seat, tab)}
+    return render(request, template, {**shared, **context})

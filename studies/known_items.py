@@ -1,0 +1,156 @@
+"""Known items that participants tell about: how many, and on which scale they rate them.
+
+A rating is stored as the number of its point on the study's elicitation scale, counted from 1. On a scale that starts
+at 1 and has whole steps that is the rating itself. Models get the point's value, which one linear map takes from the
+elicitation scale to the scale of the dataset, end point to end point (`recommenders.scale.Scale.convert`), for people
+and for simulated participants alike. A study without these settings asks for exactly `ratings_asked` ratings from 1
+to 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recommenders.scale import Scale
+
+SCALE = "elicitation_scale"
+FEWEST = "ratings_asked"
+MOST = "ratings_most"
+MOST_ASKED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitationScale:
+    """A scale on which participants rate known items; its points are numbered from 1.
+
+    Examples
+    --------
+    >>> HALF_STARS.n_points, HALF_STARS.value(7), TEN_POINTS.value(7)
+    (10, 3.5, 7)
+    """
+
+    key: str
+    scale: Scale
+    unit: str  # of a threshold, in English: "stars" or "points"
+
+    @property
+    def n_points(self) -> int:
+        """The number of points."""
+        return int(self.scale.codes(self.scale.high).round()) + 1
+
+    @property
+    def points(self) -> range:
+        """The numbers of the points, as ratings are stored."""
+        return range(1, self.n_points + 1)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether there are only two answers: dislike and like."""
+        return self.n_points == 2
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every value of the scale is a whole number."""
+        return self.scale.low.is_integer() and self.scale.step.is_integer()
+
+    def value(self, point: int) -> float:
+        """The rating at the point of that number; an int on scales of whole numbers."""
+        value = self.scale.low + (point - 1) * self.scale.step
+        return int(value) if self.is_whole else value
+
+    def nearest_point(self, rating: float, of: Scale) -> int:
+        """The number of the point nearest to a rating on another scale, mapped linearly to this one.
+
+        Halfway between two points it is the higher. Items of usage data, a scale of a single point, have the highest.
+
+        Examples
+        --------
+        >>> half_steps = Scale(0.5, 5, 0.5)
+        >>> [scale.nearest_point(3.5, half_steps) for scale in SCALES.values()]
+        [4, 5, 7, 7, 2]
+        >>> TEN_POINTS.nearest_point(1.0, Scale(1, 1, 1))
+        10
+        """
+        if of.low == of.high:
+            return self.n_points
+        return int(self.scale.codes(self.scale.nearest(of.convert(rating, self.scale))).round()) + 1
+
+
+FIVE_STARS = ElicitationScale("5-stars", Scale(1, 5, 1), "stars")
+SEVEN_POINTS = ElicitationScale("7-points", Scale(1, 7, 1), "points")
+TEN_POINTS = ElicitationScale("10-points", Scale(1, 10, 1), "points")
+HALF_STARS = ElicitationScale("half-stars", Scale(0.5, 5, 0.5), "stars")
+LIKES = ElicitationScale("likes", Scale(1, 2, 1), "points")  # dislike or like
+SCALES = {scale.key: scale for scale in (FIVE_STARS, SEVEN_POINTS, TEN_POINTS, HALF_STARS, LIKES)}
+
+
+def elicitation_scale(settings: Mapping[str, Any]) -> ElicitationScale:
+    """The scale on which participants rate known items.
+
+    Examples
+    --------
+    >>> elicitation_scale({}).key, elicitation_scale({"elicitation_scale": "half-stars"}).unit
+    ('5-stars', 'stars')
+    """
+    return SCALES[settings.get(SCALE, FIVE_STARS.key)]
+
+
+def scale_rule(settings: Mapping[str, Any]) -> str:
+    """How ratings become a profile on a dataset with ratings, for the method section, codebook and preregistration.
+
+    Examples
+    --------
+    >>> scale_rule({"elicitation_scale": "half-stars"})
+    'Known items are rated from 0.5 to 5 in steps of 0.5; ratings enter the profile by the linear map of this scale to the scale of the dataset, end point to end point.'
+    """  # noqa: E501 (a sentence as it is printed)
+    scale = elicitation_scale(settings)
+    meaning = " (1 dislike, 2 like)" if scale.is_binary else ""
+    return (
+        f"Known items are rated {scale.scale.words()}{meaning}; ratings enter the profile by the linear "
+        "map of this scale to the scale of the dataset, end point to end point."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsAsked:
+    """How many known items a participant rates or chooses: at least `fewest`, at most `most`.
+
+    Examples
+    --------
+    >>> str(ItemsAsked(5, 5)), str(ItemsAsked(5, 15)), 15 in ItemsAsked(5, 15)
+    ('5', '5 to 15', True)
+    """
+
+    fewest: int
+    most: int
+
+    @property
+    def is_range(self) -> bool:
+        """Whether participants decide how many."""
+        return self.fewest < self.most
+
+    def __contains__(self, n: int) -> bool:
+        return self.fewest <= n <= self.most
+
+    def __str__(self) -> str:
+        return f"{self.fewest} to {self.most}" if self.is_range else str(self.fewest)
+
+
+def items_asked(settings: Mapping[str, Any]) -> ItemsAsked:
+    """How many known items the study asks for; without a maximum exactly as many as its minimum."""
+    fewest = int(settings[FEWEST])
+    return ItemsAsked(fewest, int(settings.get(MOST, fewest)))
+
+
+def without_defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings without a scale or a maximum that says what its absence says.
+
+    Examples
+    --------
+    >>> without_defaults({"ratings_asked": 5, "ratings_most": 5, "elicitation_scale": "5-stars"})
+    {'ratings_asked': 5}
+    """
+    silent = {SCALE: FIVE_STARS.key, MOST: settings[FEWEST]}
+    return {name: value for name, value in settings.items() if name not in silent or value != silent[name]}

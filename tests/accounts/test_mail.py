@@ -1,0 +1,131 @@
+"""Letters through a real mail server with TLS and sign-in, and a reset without one."""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+import subprocess
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from accounts.models import User
+from accounts.services import create_account
+from core.models import LogEntry
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+ACCOUNT, PASSWORD = "parallax", "a/b#c?d"
+
+
+class Inbox:
+    """Letters that the server accepted."""
+
+    def __init__(self) -> None:
+        self.letters: list[str] = []
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
+        self.letters.append(envelope.content.decode())
+        return "250 OK"
+
+
+class MailServer(Controller):
+    """A server whose own first connection does not speak TLS, which its context is not made for."""
+
+    def _trigger_server(self) -> None:
+        socket.create_connection((self.hostname, self.port), timeout=5).close()
+
+
+def sign_in(server: Any, session: Any, envelope: Any, mechanism: str, data: Any) -> AuthResult:
+    return AuthResult(success=(data.login, data.password) == (ACCOUNT.encode(), PASSWORD.encode()), handled=False)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("certificate")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost", "-keyout", "key", "-out", "certificate"],
+        check=True, capture_output=True, cwd=folder,
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture(params=["starttls", "ssl"])
+def inbox(
+    request: pytest.FixtureRequest, certificate: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Inbox]:
+    """The letters of a server that wants TLS and a password, and whose certificate is verified."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate / "certificate", certificate / "key")
+    tls: dict[str, Any] = {"tls_context": context, "require_starttls": True}
+    if request.param == "ssl":
+        tls = {"ssl_context": context, "auth_require_tls": False}
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    handler = Inbox()
+    server = MailServer(
+        handler, hostname="localhost", port=port, authenticator=sign_in, auth_required=True, **tls
+    )  # fmt: skip
+    server.start()
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "localhost", port
+    settings.EMAIL_USE_TLS, settings.EMAIL_USE_SSL = request.param == "starttls", request.param == "ssl"
+    settings.EMAIL_HOST_USER, settings.EMAIL_HOST_PASSWORD = ACCOUNT, PASSWORD
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "certificate"))
+    yield handler
+    server.stop()
+
+
+@pytest.mark.filterwarnings("ignore:Requiring AUTH")  # of a server whose connections are encrypted from the start
+def test_a_reset_letter_goes_through_a_server_with_tls_and_sign_in(
+    inbox: Inbox, client: Client, settings: Any, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level("DEBUG")
+    settings.SITE_URL = "https://study.example.org"
+    create_account(email="a@example.org", password="correct horse battery")
+    assert client.post("/account/password/reset/", {"email": "a@example.org"}).status_code == 302
+    (letter,) = inbox.letters
+    assert "To: a@example.org" in letter
+    link = re.search(r"https://study\.example\.org/account/password/reset/\S+", letter.replace("=\n", ""))
+    assert link is not None
+    ours = [entry.getMessage() for entry in caplog.records if entry.name != "mail.log"]  # which is the server's
+    output = "\n".join(ours) + "".join(capfd.readouterr())
+    assert link[0].rsplit("/", 2)[1] not in output
+    assert PASSWORD not in output
+
+
+def test_the_command_prints_a_link_that_works_once(client: Client, settings: Any) -> None:
+    create_account(email="a@example.org", password="correct horse battery")
+    out = StringIO()
+    call_command("reset_password", "A@example.org", stdout=out)
+    link, *advice = out.getvalue().splitlines()
+    assert "PARALLAX_URL is not set" in advice[0]
+    path = link.removeprefix("http://localhost:8000")
+    form = client.get(path, follow=True)
+    new = "another long phrase"
+    client.post(form.redirect_chain[-1][0], {"new_password1": new, "new_password2": new})
+    assert User.objects.get().check_password(new)
+    assert "used or has expired" in client.get(path, follow=True).text
+    entry = LogEntry.objects.get(kind="accounts.user")
+    assert path.rsplit("/", 2)[1] not in entry.reason
+    settings.SITE_URL = "https://study.example.org"
+    out = StringIO()
+    call_command("reset_password", "a@example.org", stdout=out)
+    assert out.getvalue().startswith("https://study.example.org/account/password/reset/")
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_command_refuses_an_account_that_cannot_sign_in(is_there: bool) -> None:
+    if is_there:
+        create_account(email="a@example.org", password="correct horse battery")
+        User.objects.update(is_active=False)
+    with pytest.raises(CommandError, match=r"no active account for 'a@example\.org'"):
+        call_command("reset_password", "a@example.org")

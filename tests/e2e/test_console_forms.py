@@ -1,0 +1,111 @@
+"""Forms of the console in a browser: rows in place and without scripts, a live count, and focus on what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Browser, Page, expect
+
+from evaluation.models import EvaluationRun
+from studies.models import Study
+from tests.e2e.test_console_accessibility import look_at, signed_in, unfolded
+from tests.factories.catalog import make_version
+from tests.factories.studies import make_study
+
+expect.set_options(timeout=30_000)
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def draft(transactional_db: None) -> Study:
+    make_version(name="tiny", n_items=40)
+    return make_study(status="draft")
+
+
+def opened(browser: Browser, url: str, study: Study, *, has_scripts: bool = True) -> Any:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, java_script_enabled=has_scripts)
+    signed_in(context, url, study.memberships.get().researcher)
+    return context
+
+
+def test_run_is_put_together_in_place(live_server: Any, browser: Browser, draft: Study) -> None:
+    page: Page = opened(browser, live_server.url, draft).new_page()
+    page.goto(live_server.url + reverse("evaluation:new"), timeout=60_000)
+    page.get_by_label("Dataset", exact=True).select_option("tiny")
+    count = page.locator("#case-count")
+    expect(count).to_contain_text("Fewer candidates than requested.")
+    page.evaluate("window.isSame = true")
+    page.get_by_label("Algorithm to add").select_option("ials")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("heading", name="iALS")).to_be_focused()
+    page.get_by_role("button", name="Remove TopPop").click()
+    expect(page.get_by_role("heading", name="TopPop")).to_have_count(0)
+    factors = page.locator("[name=row7-factors]")
+    factors.fill("7")
+    factors.blur()
+    expect(page.locator("[name=algorithms_text]")).to_have_value(
+        "corngr, nncosngr, asysvd, puresvd, puresvd:factors=300, lsa, ials:factors=7"
+    )
+    page.locator("#split-holdout").check()
+    expect(page.locator("[name=split_text]")).to_have_value("holdout")
+    assert page.evaluate("window.isSame")
+    factors.fill("0")
+    page.get_by_role("button", name="Start run").click()
+    expect(page.locator("[name=row7-factors]")).to_be_focused()
+    expect(page.locator("#id_row7-factors_error")).to_have_text(
+        "Factors: Ensure this value is greater than or equal to 1."
+    )
+    expect(page.get_by_role("alert").get_by_role("link", name="Factors")).to_be_visible()
+
+
+def test_run_and_quota_are_put_together_without_scripts(live_server: Any, browser: Browser, draft: Study) -> None:
+    page: Page = opened(browser, live_server.url, draft, has_scripts=False).new_page()
+    page.goto(live_server.url + reverse("evaluation:new"), timeout=60_000)
+    page.get_by_label("Dataset", exact=True).select_option("tiny")
+    for name in ("CorNgr", "NNCosNgr", "AsySVD", "LSA", "PureSVD", "PureSVD"):
+        page.get_by_role("button", name=f"Remove {name}", exact=True).first.click()
+    page.get_by_label("Algorithm to add").select_option("random")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.locator("[name=protocol-one-plus-random-negatives]").fill("10")
+    page.get_by_role("button", name="Count test cases").click()
+    expect(page.locator("#case-count")).to_contain_text("Counted on this dataset.")
+    page.get_by_role("button", name="Start run").click()
+    run = EvaluationRun.objects.order_by("-pk").first()
+    assert run is not None
+    assert list(run.algorithms.values_list("label", flat=True)) == ["TopPop", "Random"]
+    page.goto(live_server.url + reverse("studies:design", args=[draft.slug]), timeout=60_000)
+    page.get_by_role("button", name="Add row to quotas").click()
+    for number, gender in enumerate(("woman", "man")):
+        page.locator(f"[name=quotas-{number}-most]").fill("9")
+        page.locator(f"[name=quotas-{number}-question]").select_option("gender")
+        page.locator(f"[name=quotas-{number}-answers]").fill(gender)
+    page.get_by_role("button", name="Save design").click()
+    draft.refresh_from_db()
+    assert [(quota["most"], quota["where"][0]["values"]) for quota in draft.settings["quotas"]] == [
+        (9, ["woman"]),
+        (9, ["man"]),
+    ]
+
+
+def test_forms_have_no_barrier(live_server: Any, browser: Browser, draft: Study) -> None:
+    def refused_run(page: Page) -> None:
+        page.locator("[name=seed]").evaluate("field => { field.type = 'text'; field.value = 'x'; }")
+        page.get_by_role("button", name="Start run").click()
+        page.wait_for_selector(".problems")
+
+    def refused_design(page: Page) -> None:
+        page.locator("[name=quotas-0-most]").fill("5")
+        page.get_by_role("button", name="Save design").click()
+        page.wait_for_selector(".problems")
+        expect(page.locator("[name=quotas-0-question]")).to_be_focused()
+
+    design = reverse("studies:design", args=[draft.slug])
+    pages = {
+        "new run": (reverse("evaluation:new"), unfolded),
+        "new run, refused": (reverse("evaluation:new"), refused_run),
+        "design, refused": (design, refused_design),
+        "new study": (reverse("studies:new"), None),
+    }
+    look_at(opened(browser, live_server.url, draft), live_server.url, pages)

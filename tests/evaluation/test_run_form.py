@@ -1,0 +1,258 @@
+"""The form of a new run: fields and text state the same, rows come and go, and the cases are counted."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from django.http import QueryDict
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from catalog.models import Feature, Item
+from catalog.selectors import ratings
+from evaluation.forms.algorithm_rows import AlgorithmRows, named_algorithms, picker
+from evaluation.forms.run import RunForm
+from evaluation.forms.split_choice import PROTOCOL_KINDS, SPLIT_KINDS, WRAPPER, ProtocolChoice, SplitChoice
+from evaluation.models import EvaluationRun
+from evaluation.protocols.registry import PROTOCOLS
+from evaluation.services import case_counts as counting
+from evaluation.services.case_counts import case_counts
+from evaluation.splitting.registry import SPLITS
+from recommenders import registry
+from recommenders.parameters import ParameterInfo
+from tests.factories.accounts import UserFactory
+from tests.factories.catalog import make_version
+from tests.factories.evaluation import make_run, run_fields, work_off
+
+MANY = 10_000
+LETTERS = st.text("abcdefghijklmnopqrstuvwxyz-", min_size=1, max_size=9).filter(lambda text: text.strip("-"))
+
+
+def values_of(info: ParameterInfo) -> st.SearchStrategy[Any]:
+    """The values that a parameter may have, as its description states them."""
+    if info.type is bool:
+        return st.booleans()
+    if info.choices:
+        return st.sampled_from(info.choices)
+    if info.type is str:
+        return LETTERS
+    low, high = info.minimum or 0, MANY if info.maximum is None else info.maximum
+    if info.type is int:
+        return st.integers(int(low), int(high))
+    return st.floats(low, high, allow_nan=False)
+
+
+def posted_values(described: tuple[ParameterInfo, ...]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({info.name: values_of(info) for info in described})
+
+
+def query(fields: dict[str, Any], prefix: str = "") -> QueryDict:
+    """Fields as a browser posts them: an unticked box is missing, and a number is text."""
+    said = {f"{prefix}{name}": "on" if value is True else value for name, value in fields.items() if value is not False}
+    return QueryDict(urlencode(said, doseq=True))
+
+
+@pytest.mark.unit
+class TestRoundTrip:
+    @pytest.mark.parametrize("key", [key for key in registry.keys() if key != "expected-utility"])  # noqa: SIM118
+    def test_algorithm_from_fields_to_text_and_back(self, key: str) -> None:
+        described = registry.algorithm(key).Params.described()
+
+        @settings(max_examples=25, deadline=None)
+        @given(posted_values(described))
+        def check(values: dict[str, Any]) -> None:
+            said = {"row": f"3:{key}", **query(values, "row3-").dict()}
+            rows = AlgorithmRows.posted(query(said), is_checked=True)
+            if rows.forms[0].errors:  # values that do not go together
+                return
+            assert registry.params_of(key, rows.named_settings()[0][1]) == registry.params_of(key, values)
+            back = AlgorithmRows.of(named_algorithms(rows.text()))
+            assert back.named_settings() == rows.named_settings()
+            assert back.text() == rows.text()
+
+        check()
+
+    def test_algorithm_on_top_of_another_names_it_with_its_options(self) -> None:
+        text = "expected-utility:scorer=puresvd:factors=7,utility=given, toppop"
+        rows = AlgorithmRows.of(named_algorithms(text))
+        assert [key for key, _ in rows.named_settings()] == ["expected-utility", "toppop"]
+        assert rows.text() == text
+
+    @pytest.mark.parametrize("is_divided", [False, True])
+    @pytest.mark.parametrize("kind", SPLIT_KINDS, ids=lambda kind: kind.key)
+    def test_split_from_fields_to_text_and_back(self, kind: Any, is_divided: bool) -> None:
+        own = posted_values(WRAPPER.options.described())
+
+        @settings(max_examples=25, deadline=None)
+        @given(posted_values(tuple(kind.described)), own)
+        def check(values: dict[str, Any], development: dict[str, Any]) -> None:
+            said = {"split": kind.key, **query(values, f"split-{kind.key}-").dict()}
+            said |= query({"divide": is_divided, **development}, f"{WRAPPER.key}-").dict()
+            choice = SplitChoice.posted(query(said), is_checked=True)
+            if any(form.errors for form in choice.forms) or choice.problem():
+                return
+            back = SplitChoice.of(choice.text())
+            assert back.settings() == choice.settings()
+            assert back.text() == choice.text()
+            assert choice.settings()["name"] == (WRAPPER.key if is_divided else kind.key)
+
+        check()
+
+    @pytest.mark.parametrize("kind", PROTOCOL_KINDS, ids=lambda kind: kind.key)
+    def test_protocol_from_fields_to_text_and_back(self, kind: Any) -> None:
+        @settings(max_examples=25, deadline=None)
+        @given(posted_values(tuple(kind.described)))
+        def check(values: dict[str, Any]) -> None:
+            said = {"protocol": kind.key, **query(values, f"protocol-{kind.key}-").dict()}
+            choice = ProtocolChoice.posted(query(said), is_checked=True)
+            assert not choice.forms[0].errors
+            back = ProtocolChoice.of(choice.text())
+            assert back.settings() == choice.settings()
+            assert back.text() == choice.text()
+
+        check()
+
+    def test_every_registered_name_is_offered_once(self) -> None:
+        offered = [key for _, members in picker() for key, _ in members]
+        assert sorted(offered) == sorted(registry.keys())
+        assert {kind.key for kind in SPLIT_KINDS} == set(SPLITS) - {WRAPPER.key}
+        assert [kind.key for kind in PROTOCOL_KINDS] == list(PROTOCOLS)
+
+
+@pytest.fixture
+def signed_in(client: Client) -> Client:
+    make_version()
+    client.force_login(UserFactory())
+    return client
+
+
+NEW = "evaluation:new"
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+class TestPage:
+    def test_row_is_added_without_checking_or_losing_anything(self, signed_in: Client) -> None:
+        fields = run_fields(row=["0:puresvd"], seed="x", **{"row0-factors": "many"}, step="add", algorithm="ials")
+        form = signed_in.post(reverse(NEW), fields).context["form"]
+        assert [row.id for row in form.algorithms.rows] == ["0:puresvd", "1:ials"]
+        assert not form.is_bound
+        assert form["seed"].value() == "x"
+        assert form.algorithms.rows[0].form["factors"].value() == "many"
+        assert not EvaluationRun.objects.exists()
+
+    def test_row_is_removed_and_the_text_follows(self, signed_in: Client) -> None:
+        fields = run_fields(row=["0:puresvd", "5:toppop"], **{"row0-factors": "7"}, step="remove-5")
+        form = signed_in.post(reverse(NEW), fields).context["form"]
+        assert form["algorithms_text"].value() == "puresvd:factors=7"
+
+    def test_changed_text_replaces_the_fields(self, signed_in: Client) -> None:
+        texts = {"algorithms_text": "puresvd:factors=9,toppop", "algorithms_text_shown": "toppop"}
+        form = signed_in.post(reverse(NEW), run_fields(**texts, step="apply")).context["form"]
+        assert [row.key for row in form.algorithms.rows] == ["puresvd", "toppop"]
+        assert form.algorithms.rows[0].form["factors"].value() == 9
+
+    def test_unchanged_text_yields_to_the_fields(self, signed_in: Client) -> None:
+        texts = {"split_text": "holdout", "split_text_shown": "holdout"}
+        signed_in.post(reverse(NEW), run_fields(**texts))
+        assert EvaluationRun.objects.get().split == {"name": "probe", "share": 0.2}
+
+    def test_error_stands_beside_its_field_with_its_label_and_in_the_summary(self, signed_in: Client) -> None:
+        html = signed_in.post(reverse(NEW), run_fields(row=["3:puresvd"], **{"row3-factors": "0"})).content.decode()
+        assert '<a\n  href="#id_row3-factors">Factors</a>: Ensure this value is greater than or equal to 1.' in html
+        assert "<strong>Factors:</strong> Ensure this value is greater than or equal to 1." in html
+        assert 'aria-invalid="true"' in html
+        assert 'aria-describedby="id_row3-factors_helptext id_row3-factors_error"' in html
+
+    def test_split_of_many_models_cannot_be_divided(self, signed_in: Client) -> None:
+        html = signed_in.post(reverse(NEW), run_fields(split="k-fold", **{"dev-eval-divide": "on"})).content.decode()
+        assert "k-fold trains several" in html
+        assert not EvaluationRun.objects.exists()
+
+    def test_repetitions_differ_in_the_seed_alone(self, signed_in: Client) -> None:
+        signed_in.post(reverse(NEW), run_fields(repeats=3))
+        runs = list(EvaluationRun.objects.all())
+        assert len({run.seed for run in runs}) == len(runs) == 3
+        assert len({str((run.split, run.protocol)) for run in runs}) == 1
+
+    def test_unbound_form_shows_the_algorithms_of_the_study(self, signed_in: Client) -> None:
+        form = RunForm()
+        assert form["split_text"].value() == "probe:share=0.1"
+        assert form["algorithms_text"].value().count("puresvd") == 2
+
+    def test_algorithms_at_first_are_those_that_the_dataset_allows(self, signed_in: Client) -> None:
+        version = make_version(name="bare", n_items=20)
+        assert RunForm(dataset="bare")["algorithms_text"].value().endswith("lsa")
+        Item.objects.filter(version=version).update(title="", plot="")
+        Feature.objects.filter(item__version=version).delete()
+        ratings._features.cache_clear()
+        assert RunForm(dataset="bare")["algorithms_text"].value().endswith("factors=300")
+
+    def test_count_warns_before_the_run_starts(self, signed_in: Client) -> None:
+        fields = run_fields(**{"protocol-one-plus-random-negatives": "1000"})
+        html = signed_in.post(reverse("evaluation:count"), fields).content.decode()
+        assert "Fewer candidates than requested." in html
+        assert "catalogue has 40 items" in html
+        assert "Counted on this dataset." in html
+        assert 'hx-swap-oob="true"' in html
+        assert "Fewer candidates" not in signed_in.post(reverse("evaluation:count"), run_fields()).content.decode()
+        assert not EvaluationRun.objects.exists()
+
+    def test_count_says_why_there_is_none(self, signed_in: Client) -> None:
+        html = signed_in.post(reverse("evaluation:count"), run_fields(split="temporal-global")).content.decode()
+        assert "time" in html
+        assert "Test users" not in html
+        invalid = signed_in.post(reverse("evaluation:count"), run_fields(reserve="x")).content.decode()
+        assert "once the split, the protocol and the settings are valid" in invalid
+
+
+@pytest.mark.integration
+@pytest.mark.django_db(transaction=True)
+class TestCounts:
+    LIMITS = {"relevant": 4.0, "irrelevant": 2.0}
+
+    @pytest.mark.parametrize(
+        ("split", "protocol"),
+        [
+            ({"name": "probe", "share": 0.2}, {"name": "one-plus-random", "negatives": 20, **LIMITS}),
+            ({"name": "given-n", "n": 5}, {"name": "full-ranking", **LIMITS}),
+            ({"name": "k-fold", "k": 3}, {"name": "rating-prediction", **LIMITS}),
+        ],
+    )
+    def test_counts_are_those_of_the_run(self, split: dict[str, Any], protocol: dict[str, Any]) -> None:
+        run = work_off(make_run(split=split, protocol=protocol))
+        counts = case_counts(version=run.version, split=split, protocol=protocol, reserved=run.reserve, seed=run.seed)
+        assert counts.cases == run.n_relevant + run.n_irrelevant
+        assert not counts.is_estimate
+
+    def test_sample_of_a_large_dataset_estimates_the_counts(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        version = make_version(n_users=800)
+        said: dict[str, Any] = {"version": version, "reserved": 0.1, "seed": 3}
+        said |= {"protocol": {"name": "one-plus-random", "negatives": 20, **self.LIMITS}}
+        for split in ({"name": "probe", "share": 0.2}, {"name": "all-but-n", "test_users": 300}):
+            counting._counted.cache_clear()
+            exact = case_counts(split=split, **said)
+            monkeypatch.setattr(counting, "MOST_RATINGS", 5000)
+            counting._counted.cache_clear()
+            estimate = case_counts(split=split, **said)
+            monkeypatch.undo()
+            assert (exact.is_estimate, estimate.is_estimate) == (False, True)
+            assert np.isclose(estimate.cases, exact.cases, rtol=0.2)
+            assert np.isclose(estimate.users, exact.users, rtol=0.2)
+            assert estimate.candidates == exact.candidates
+
+
+@pytest.mark.django_db
+def test_a_link_chooses_the_dataset() -> None:
+    make_version(name="first")
+    make_version(name="second")
+    client = Client()
+    client.force_login(UserFactory(), backend="django.contrib.auth.backends.ModelBackend")
+    for name in ("first", "second"):
+        page = client.get(reverse("evaluation:new"), {"dataset": name})
+        assert f'<option value="{name}" selected>' in page.text

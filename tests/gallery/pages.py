@@ -1,0 +1,95 @@
+"""The console's pages: every address of the site that answers with a page, found from the URL configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.test import Client
+from django.urls import get_resolver, reverse
+from django.urls.resolvers import URLPattern, URLResolver
+
+from accounts.models import User
+from analysis.exports.chapters import KEYS
+from analysis.models import Report, ReportRequest
+from evaluation.models import EvaluationRun
+from studies.models import Study
+
+NAMESPACES = ("", "accounts", "analysis", "catalog", "evaluation", "replication", "studies")
+
+
+@dataclass(frozen=True)
+class Installation:
+    """What the pages are about."""
+
+    owner: User
+    run: EvaluationRun
+    studies: tuple[Study, ...]
+    report: Report
+    request: ReportRequest
+    subjects: dict[str, dict[str, Any]]  # arguments of addresses that are about one thing; see tests.gallery.subjects
+
+
+def console_pages(installation: Installation) -> dict[str, str]:
+    """The path of every page by a name to save it under, as its owner sees it; addresses that redirect are left out."""
+    client = Client(SERVER_NAME="localhost")
+    client.force_login(installation.owner, backend="django.contrib.auth.backends.ModelBackend")
+    found = {}
+    for name, path in _addresses(installation):
+        response = client.get(path)
+        is_html = response.status_code == 200 and response["Content-Type"].startswith("text/html")
+        if is_html and b"<html" in response.content:
+            found[name] = path
+    return found
+
+
+def _addresses(installation: Installation) -> Iterator[tuple[str, str]]:
+    yield "api-docs", reverse("api:docs")
+    for study in installation.studies:
+        yield f"studies-report-{study.status}", f"{reverse('analysis:list')}?study={study.slug}"
+    for namespace, pattern in _patterns():
+        address = f"{namespace}:{pattern.name}" if namespace else str(pattern.name)
+        names = set(pattern.pattern.converters)
+        own = installation.subjects.get(address)
+        given = [("", own)] if own else _arguments(installation, namespace, str(pattern.name), names)
+        for mark, arguments in given:
+            yield "-".join(filter(None, (namespace, str(pattern.name), mark))), reverse(address, kwargs=arguments)
+
+
+def _arguments(
+    installation: Installation, namespace: str, name: str, names: set[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Values for the arguments of an address, each with a mark that tells them apart."""
+    version = installation.run.version
+    given = {
+        "": {},
+        "accounts": {},
+        "analysis": {"pk": installation.request.pk if name.startswith("request") else installation.report.pk},
+        "catalog": {"name": version.dataset.name, "number": version.number, "index": 0},
+        "evaluation": {"pk": installation.run.pk, "name": version.dataset.name, "number": version.number},
+        "replication": {},
+        "studies": {},
+    }[namespace]
+    if namespace == "studies" and "slug" in names:
+        for study in installation.studies:
+            arguments = {"slug": study.slug, "key": "comment", "block": "overall"}
+            if names <= arguments.keys():
+                yield str(study.status), {argument: arguments[argument] for argument in names}
+    elif "chapter" in names:
+        for key in KEYS:
+            yield key, {"pk": installation.report.pk, "chapter": key}
+    elif names <= given.keys():
+        yield "", {argument: given[argument] for argument in names}
+
+
+def _patterns() -> Iterator[tuple[str, URLPattern]]:
+    """Patterns of the site's own namespaces, outermost first."""
+    waiting: list[tuple[str, Any]] = [("", get_resolver())]
+    while waiting:
+        namespace, resolver = waiting.pop(0)
+        for pattern in resolver.url_patterns:
+            if isinstance(pattern, URLResolver):
+                waiting.append((pattern.namespace or namespace, pattern))
+            elif namespace in NAMESPACES and pattern.name:
+                yield namespace, pattern

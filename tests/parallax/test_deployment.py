@@ -1,0 +1,100 @@
+"""What a public installation needs: settings that are safe by default, and an image without secrets."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+import pytest
+import yaml
+
+from parallax.env import is_weak
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.unit
+
+HSTS = """
+import json
+from django.conf import settings
+print(json.dumps([settings.SECURE_HSTS_SECONDS, settings.SECURE_HSTS_INCLUDE_SUBDOMAINS, settings.SECURE_HSTS_PRELOAD]))
+"""
+STRONG = "k7Vw2xQ9pLs4Tn8RbY3mZc6HdF1gJ5aEuXoWiSqKtNvBhCyP"
+
+
+def start(var: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", HSTS], cwd=ROOT, capture_output=True, text=True, check=False,
+        env={"PARALLAX_VAR": str(var), "DJANGO_SETTINGS_MODULE": "parallax.settings", **environment},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, [0, False, False]),
+        ({"HTTPS": "1"}, [31536000, False, False]),
+        ({"HTTPS": "1", "HSTS": "subdomains"}, [31536000, True, False]),
+        ({"HTTPS": "1", "HSTS": "preload"}, [31536000, True, True]),
+    ],
+)
+def test_other_sites_of_the_domain_are_not_bound_unless_asked(
+    environment: dict[str, str], expected: list[object], tmp_path: Path
+) -> None:
+    assert json.loads(start(tmp_path, **environment).stdout) == expected
+
+
+@pytest.mark.parametrize("key", ["secret", "change me" * 2, "ab" * 40, "django-insecure-" + "k7Vw2xQ9pLs4Tn8RbY3mZ"])
+def test_a_secret_key_that_can_be_guessed_stops_the_start_outside_debug(key: str, tmp_path: Path) -> None:
+    assert is_weak(key)
+    refused = start(tmp_path, SECRET_KEY=key)
+    assert refused.returncode != 0
+    assert "SECRET_KEY is too easy to guess" in refused.stderr
+    assert f"{key!r}" not in refused.stderr
+    assert start(tmp_path, SECRET_KEY=key, DEBUG="1").returncode == 0
+
+
+def test_a_strong_or_generated_secret_key_is_accepted(tmp_path: Path) -> None:
+    assert start(tmp_path, SECRET_KEY=STRONG).returncode == 0
+    assert start(tmp_path).returncode == 0
+    assert not is_weak((tmp_path / "secret_key").read_text())
+
+
+def test_the_database_password_is_passed_as_it_is_and_not_in_an_address() -> None:
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    for name in ("migrate", "web", "worker", "beat"):
+        environment = compose["services"][name]["environment"]
+        assert "POSTGRES_PASSWORD" not in environment["DATABASE_URL"]
+        assert environment["DATABASE_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
+
+
+def is_left_out(path: str, patterns: list[str]) -> bool:
+    """Whether `.dockerignore` leaves a path of the build context out: a pattern matches it, or a folder above it."""
+    parts = PurePosixPath(path).parts
+    above = ["/".join(parts[: n + 1]) for n in range(len(parts))]
+    return any(
+        fnmatchcase(each, pattern.rstrip("/").removeprefix("**/"))
+        or (pattern.startswith("**/") and fnmatchcase(PurePosixPath(each).name, pattern.removeprefix("**/")))
+        for each in above
+        for pattern in patterns
+        if "*" in pattern or each == pattern.rstrip("/")
+    )
+
+
+def test_no_build_context_holds_secrets_data_or_history() -> None:
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    built = {service["build"] for service in compose["services"].values() if "build" in service}
+    assert built
+    for context in built:
+        lines = (ROOT / context / ".dockerignore").read_text().splitlines()
+        patterns = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        assert not [pattern for pattern in patterns if pattern.startswith("!")]  # which would bring files back
+        for path in (
+            ".env", ".env.production", ".git/config", "var/secret_key", "var/parallax.sqlite3", "var/mail/1.log",
+            ".venv/bin/python", ".venv-lenskit/bin/python", "backup.zip", "node_modules/x/index.js",
+        ):  # fmt: skip
+            assert is_left_out(path, patterns), path
+        for path in ("manage.py", "parallax/settings.py", "requirements.txt", "static/participant.js"):
+            assert not is_left_out(path, patterns), path

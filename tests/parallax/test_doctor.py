@@ -1,0 +1,151 @@
+"""The doctor finds what is wrong with an installation, and says how to mend it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.management import call_command
+from django.utils import timezone
+
+from core.code_digest import current_code_digest
+from core.models import LogEntry
+from jobs.worker_lock import running_workers
+from parallax.doctor import machine, services
+from parallax.doctor.diagnosis import Diagnosis, Level
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+Check = Callable[[], Iterator[Diagnosis]]
+
+WORKER = """
+import sys, django
+django.setup()
+from jobs import worker_lock
+if "old" in sys.argv:
+    worker_lock.code_digest = lambda: "0" * 64
+worker_lock.hold_worker_lock()
+print("holding", flush=True)
+sys.stdin.read()
+"""
+
+
+def level_of(check: Check) -> Level:
+    found = list(check())
+    assert all(one.what and (one.level is Level.OK or one.remedy) for one in found)
+    return max((one.level for one in found), key=list(Level).index, default=Level.OK)
+
+
+def test_disk_private_files_and_kernels(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.VAR_DIR = tmp_path
+    tmp_path.chmod(0o755)
+    assert level_of(machine.check_private_files) is Level.PROBLEM
+    tmp_path.chmod(0o700)
+    assert level_of(machine.check_private_files) is Level.OK
+    monkeypatch.setattr(machine, "LITTLE_FREE", 1e30)
+    assert level_of(machine.check_disk) is Level.ADVICE
+    monkeypatch.setattr(machine, "LEAST_FREE", 1e30)
+    assert level_of(machine.check_disk) is Level.PROBLEM
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert level_of(machine.check_kernels) is Level.ADVICE
+
+
+def test_packages_that_differ_from_the_pins(settings: Any, tmp_path: Path) -> None:
+    assert level_of(machine.check_versions) is Level.OK
+    settings.BASE_DIR = tmp_path
+    (tmp_path / "requirements.txt").write_text("Django==1.0  # old\npsycopg[binary]==1.0\nnot-there==1\n")
+    (found,) = machine.check_versions()
+    assert found.level is Level.PROBLEM
+    assert "not-there missing instead of 1" in found.what
+    assert found.what.count(" instead of ") == 3
+
+
+def test_unsafe_settings_of_a_public_site(settings: Any) -> None:
+    settings.ALLOWED_HOSTS, settings.DEBUG = ["study.example.org"], True
+    sentences = [found.what for found in services.check_settings() if found.level is Level.PROBLEM]
+    assert any("DEBUG is on" in what for what in sentences)
+    assert any("HTTPS is off" in what for what in sentences)
+
+
+def test_a_clock_that_was_set_back() -> None:
+    assert level_of(services.check_clock) is Level.OK
+    entry = LogEntry.objects.create(kind="study", object_id=1)
+    LogEntry.objects.filter(pk=entry.pk).update(at=timezone.now() + timedelta(hours=1))
+    assert level_of(services.check_clock) is Level.PROBLEM
+
+
+def test_a_broker_that_does_not_answer_or_is_full(settings: Any, tmp_path: Path) -> None:
+    settings.REDIS_URL = ""
+    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {"data_folder_in": str(tmp_path)}
+    assert level_of(services.check_broker) is Level.OK
+    for number in range(services.MANY_MESSAGES + 1):
+        (tmp_path / str(number)).touch()
+    assert level_of(services.check_broker) is Level.ADVICE
+    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {"data_folder_in": str(tmp_path / "gone")}
+    assert level_of(services.check_broker) is Level.PROBLEM
+    settings.REDIS_URL = "redis://:a-password@127.0.0.1:1/0"
+    (found,) = services.check_broker()
+    assert found.level is Level.PROBLEM
+    assert "a-password" not in found.what + found.remedy
+
+
+def test_a_broker_on_redis(settings: Any, redis_url: str) -> None:
+    settings.REDIS_URL = redis_url
+    assert level_of(services.check_broker) is Level.OK
+
+
+def test_a_mail_server_that_does_not_answer(settings: Any) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_HOST_PASSWORD = "127.0.0.1", 1, "a-password"
+    (found,) = services.check_mail()
+    assert found.level is Level.PROBLEM
+    assert "127.0.0.1:1" in found.what
+    assert "a-password" not in found.what
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("age", "level"), [("new", Level.OK), ("old", Level.PROBLEM)])
+def test_workers_and_the_code_that_they_run(settings: Any, tmp_path: Path, age: str, level: Level) -> None:
+    settings.VAR_DIR = tmp_path
+    assert level_of(services.check_workers) is Level.ADVICE
+    worker = subprocess.Popen(
+        [sys.executable, "-c", WORKER, age], cwd=django_settings.BASE_DIR, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={"PARALLAX_VAR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "parallax.settings"},
+    )  # fmt: skip
+    with worker:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == b"holding\n"
+        assert [one.pid for one in running_workers()] == [worker.pid]
+        assert level_of(services.check_workers) is level
+        worker.kill()
+    assert list(running_workers()) == []
+    assert list(tmp_path.glob("*-workers/*.json")) == []
+
+
+def test_the_command_ends_with_status_1_where_something_must_be_mended(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DJANGO_ALLOW_ASYNC_UNSAFE", raising=False)
+    settings.ALLOWED_HOSTS = ["localhost"]
+    out = StringIO()
+    call_command("doctor", stdout=out)
+    assert out.getvalue().splitlines()[-1] == "Nothing has to be mended."
+    monkeypatch.setattr(machine, "LEAST_FREE", 1e30)
+    out = StringIO()
+    with pytest.raises(SystemExit) as end:
+        call_command("doctor", stdout=out)
+    assert end.value.code == 1
+    assert out.getvalue().splitlines()[-1] == "Problems to mend: 1."
+    assert "Free some space" in out.getvalue()
+
+
+def test_the_digest_of_the_code_is_of_the_product(tmp_path: Path) -> None:
+    assert current_code_digest() == current_code_digest()
+    assert len(current_code_digest()) == 64

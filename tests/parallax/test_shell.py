@@ -1,0 +1,244 @@
+"""Front page, home, search, documentation: what they offer, to whom, and in how many queries."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import User
+from analysis.enums import RequestStatus
+from analysis.models import Report, ReportRequest
+from catalog.services import DEMO_NAME
+from evaluation.enums import RunStatus
+from evaluation.models import EvaluationRun
+from parallax.shell.attention import home_of
+from parallax.shell.documentation import documentation_page, documentation_paths
+from parallax.shell.search import PER_KIND, query_from, search
+from studies.enums import Mode, NoticeKind, Role, StudyStatus
+from studies.models import ExportJob, Study, StudyMembership
+from studies.team.services.notices import mark_read, notify_owners
+from tests.factories.accounts import UserFactory
+from tests.factories.catalog import make_version
+from tests.factories.evaluation import make_run_at
+from tests.factories.pages import flat
+from tests.factories.studies import enter, make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture
+def study(db: None) -> Study:
+    return make_study(slug="our-films", run=make_run_at("succeeded"))
+
+
+@pytest.fixture
+def owner(study: Study) -> User:
+    return study.memberships.get(role=Role.OWNER).researcher
+
+
+def front(client: Client) -> str:
+    return flat(client.get(reverse("home")).content.decode())
+
+
+def test_visitors_see_the_question_and_a_labelled_example_while_there_is_no_sample(client: Client) -> None:
+    page = front(client)
+    assert "Is the recommender that scores best" in page
+    assert "Example drawing" in page
+    assert "it is not a result" in page
+    assert "Read a sample report" not in page
+    assert "Try a study" not in page
+    assert "Cremonesi" in page
+    assert reverse("accounts:sign_in") in page
+    assert "<form" not in page
+
+
+def test_only_the_demo_study_is_offered_to_visitors(client: Client, study: Study) -> None:
+    Study.objects.filter(pk=study.pk).update(slug="demo")
+    assert "Try a study" not in front(client), "a study of someone's own, whatever its address"
+    version = make_version(name=DEMO_NAME)
+    version.is_synthetic = True
+    version.save()
+    Study.objects.filter(pk=study.pk).update(dataset_version=version)
+    assert f'href="{reverse("participant:consent", args=["demo"])}"' in front(client)
+    Study.objects.filter(pk=study.pk).update(status=StudyStatus.PAUSED)
+    assert "Try a study" not in front(client)
+
+
+def test_an_empty_account_gets_four_steps_with_the_next_one_marked() -> None:
+    researcher = UserFactory()
+    home = home_of(researcher)
+    assert [step.is_done for step in home.steps] == [False] * 4
+    assert home.next_step == home.steps[0]
+    run = make_run_at("succeeded")
+    home = home_of(researcher)
+    assert [step.is_done for step in home.steps] == [True, True, False, False]
+    assert home.next_step is not None
+    assert home.next_step.url == reverse("studies:new")
+    draft = make_study(slug="draft", run=run, status="draft", owner=researcher)
+    step = home_of(researcher).next_step
+    assert step is not None
+    assert step.url == reverse("studies:detail", args=[draft.slug])
+    Study.objects.filter(pk=draft.pk).update(status=StudyStatus.LIVE)
+    step = home_of(researcher).next_step
+    assert step is not None
+    assert step.url == reverse("analysis:new")
+
+
+def fill(study: Study, owner: User, number: int) -> None:
+    """One more of everything that the home page shows."""
+    moment = timezone.now()
+    make_study(slug=f"draft-{number}", run=study.run, status="draft", owner=owner)
+    another = make_study(slug=f"live-{number}", run=study.run, owner=owner)
+    notify_owners(study=another, kind=NoticeKind.FLAG, key="flag:1:fast", text="Fast")
+    copied = {"version": study.run.version, "split": {}, "protocol": {"name": "x"}, "seed": 1, "owner": owner}
+    EvaluationRun.objects.create(status=RunStatus.RUNNING, activity="Fitting LSA", **copied)
+    EvaluationRun.objects.create(status=RunStatus.FAILED, error="Out of memory.", finished_at=moment, **copied)
+    ReportRequest.objects.create(study=study, asked_by=owner, status=RequestStatus.FAILED, error="Not enough data.")
+    ReportRequest.objects.create(study=study, asked_by=owner, status=RequestStatus.RUNNING)
+    ExportJob.objects.create(study=study, kind="long", status="failed", error="Disk full.", requested_by=owner)
+    ExportJob.objects.create(study=study, kind="long", status="queued", requested_by=owner)
+    Report.objects.create(
+        study=study, run=study.run, number=number, mode=Mode.SIMULATED, inputs_hash=str(number), results={}
+    )
+
+
+def test_home_shows_what_needs_attention_in_a_fixed_number_of_queries(
+    client: Client, study: Study, owner: User, django_assert_num_queries: Any
+) -> None:
+    client.force_login(owner)
+    fill(study, owner, 1)
+    with django_assert_num_queries(12):  # two of them for session and account
+        page = flat(client.get(reverse("home")).content.decode())
+    for words in (
+        "1 new quality flag",
+        "Out of memory.",
+        "Not enough data.",
+        "Disk full.",
+        "0 of",
+        "Fitting LSA",
+        "Report 1",
+        "draft-1",
+        "simulated participants",
+    ):
+        assert words in page, words
+    assert "Four steps" not in page
+    for number in (2, 3):
+        fill(study, owner, number)
+    with django_assert_num_queries(12):
+        client.get(reverse("home"))
+    mark_read(researcher=owner)
+    assert "new quality flag" not in front(client)
+
+
+def test_home_holds_nothing_of_others_studies(study: Study, owner: User) -> None:
+    fill(study, owner, 1)
+    home = home_of(UserFactory())
+    assert home.attention == home.reports == home.drafts == []
+    assert [job.text for job in home.jobs] == ["Fitting LSA"], "runs are shared, as in the list of runs"
+    interviewer = UserFactory()
+    StudyMembership.objects.create(study=study, researcher=interviewer, role=Role.INTERVIEWER)
+    home = home_of(interviewer)
+    assert home.attention == home.reports == [], "counts and reports are for owners and analysts"
+
+
+def titles(researcher: User, query: str) -> dict[str, list[str]]:
+    return {kind.kind: [match.title for match in kind.matches] for kind in search(researcher, query_from(query))}
+
+
+def test_search_finds_studies_datasets_runs_and_participants(client: Client, study: Study, owner: User) -> None:
+    participant = enter(study, Mode.SIMULATED).participant
+    run = study.run
+    assert titles(owner, " OUR-films ") == {"Studies": [study.title]}
+    assert titles(owner, run.version.dataset.name)["Datasets"] == [run.version.dataset.title]
+    for query in (str(run.pk), f"run {run.pk}", f"#{run.pk}"):
+        assert titles(owner, query)["Runs"] == [f"Run {run.pk}"]
+    assert titles(owner, participant.code[:5].upper())["Participants"] == [participant.code]
+    client.force_login(owner)
+    page = client.get(reverse("search"), {"q": participant.code}).content.decode()
+    assert reverse("studies:participants", args=[study.slug]) in page
+    assert client.get(reverse("search"), {"q": "\x00%"}).status_code == 200
+
+
+def test_search_keeps_to_the_permissions_of_the_pages(study: Study) -> None:
+    code = enter(study, Mode.LIVE).participant.code
+    stranger, analyst, interviewer = UserFactory(), UserFactory(), UserFactory()
+    StudyMembership.objects.create(study=study, researcher=analyst, role=Role.ANALYST)
+    StudyMembership.objects.create(study=study, researcher=interviewer, role=Role.INTERVIEWER)
+    assert titles(stranger, "our-films") == {}
+    for researcher in (stranger, analyst, interviewer):
+        assert titles(researcher, code) == {}, "the list of participants is the owners'"
+    assert titles(analyst, "our-films") == {"Studies": [study.title]}
+
+
+def test_search_is_short_and_says_when_nothing_matches(client: Client, study: Study, owner: User) -> None:
+    for number in range(PER_KIND + 2):
+        make_study(slug=f"our-films-{number}", run=study.run, owner=owner)
+    assert len(titles(owner, "our-films")["Studies"]) == PER_KIND
+    client.force_login(owner)
+    assert (
+        "Nothing you have access to matches" in client.get(reverse("search"), {"q": "no such thing"}).content.decode()
+    )
+    assert "Nothing" not in client.get(reverse("search")).content.decode()
+
+
+def test_search_is_for_researchers(client: Client) -> None:
+    assert client.get(reverse("search"), {"q": "a"}).status_code == 302
+
+
+def test_the_documentation_is_served_and_leads_nowhere_outside(client: Client) -> None:
+    index = client.get(reverse("help"))
+    assert "How-to guides" in index.content.decode()
+    assert "<table>" in index.content.decode()
+    for path in (
+        "../pyproject.toml",
+        "how-to/../../README.md",
+        "how-to",
+        "/etc/passwd",
+        "reference/report.schema.json",
+    ):
+        assert documentation_page(path) is None, path
+        assert client.get(f"/help/{path}").status_code == 404
+    client.force_login(UserFactory())
+    assert 'aria-label="Console"' in client.get(reverse("help", args=["how-to/plan-a-study.md"])).content.decode()
+
+
+def test_every_link_between_pages_of_the_documentation_leads_to_a_page(client: Client) -> None:
+    broken = []
+    for path in documentation_paths():
+        page = documentation_page(path)
+        assert page is not None
+        for link in re.findall(r'href="([^":#]+)(?:#[^"]*)?"', page.body):
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), link)) + "/" * link.endswith("/")
+            if target.endswith((".md", "/")) and not target.startswith("../") and documentation_page(target) is None:
+                broken.append((path, link))
+    assert broken == []
+
+
+def test_every_page_of_the_documentation_can_be_rendered() -> None:
+    assert len(documentation_paths()) > 30
+    for path in documentation_paths():
+        page = documentation_page(path)
+        assert page is not None
+        assert page.title
+
+
+def test_pages_of_the_documentation_hold_generated_entries_and_scroll_by_keyboard() -> None:
+    page = documentation_page("reference/commands.md")
+    assert page is not None
+    assert '<h2 id="simulate_participants">' in page.body
+    assert "<pre>" not in page.body
+    assert page.body.count('<pre tabindex="0">') > 30
+
+
+def test_the_icon_is_found_at_the_usual_address(client: Client) -> None:
+    answer = client.get("/favicon.ico")
+    assert answer.status_code == 301
+    assert (Path(settings.BASE_DIR) / answer["Location"].lstrip("/")).is_file()
