@@ -15,13 +15,12 @@ from core.models import LogEntry, RateCount
 from core.rate_limits import RateLimit, forget_counts, seconds_to_wait
 from studies.design.services.launch import resume_study
 from studies.enums import Mode, NoticeKind, ProofOfWork, StudyStatus
-from studies.models import Event, Notice, Participant, ProfileRating, Study
+from studies.models import Event, Notice, Participant, Study
 from studies.participation.services.entry_limits import default_pause_threshold
-from studies.participation.services.idle import release_idle
 from studies.recruitment.selectors.recruitment import recruiting_of
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.recruitment import set_limits, set_panel
-from tests.factories.studies import assigned, enter, make_study, recruit_on_prolific
+from tests.factories.studies import enter, make_study, recruit_on_prolific
 from tests.studies.test_pages import ABOUT, HTMX, Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -245,21 +244,6 @@ def test_limits_are_set_by_the_owner_in_the_console_and_logged(study: Study, cli
 
 
 # Slots and ids
-
-
-def test_at_an_unusual_rate_slots_without_a_rating_are_released_soon(study: Study) -> None:
-    set_limits(study=study, pause_at=8)
-    without, with_rating = assigned(study), assigned(study)
-    ProfileRating.objects.create(participant=with_rating, item=study.dataset_version.items.all()[0], rating=3)
-    later = timezone.now() + timedelta(minutes=6)
-    assert release_idle(now=later) == 0
-    for _ in range(2):
-        enter(study)
-    assert release_idle(now=timezone.now() + timedelta(minutes=4)) == 0
-    assert release_idle(now=later) == 1
-    without.refresh_from_db()
-    with_rating.refresh_from_db()
-    assert (without.status, with_rating.status) == ("abandoned", "active")
 
 
 def test_with_the_entrance_by_panel_id_each_id_enters_once(study: Study) -> None:

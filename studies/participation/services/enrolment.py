@@ -21,6 +21,7 @@ from studies.models import Condition, Participant, Response, Study
 from studies.participation.services.attention import ended_by_attention, note_checks
 from studies.participation.services.entrance import refuse_unless_open
 from studies.participation.services.participant_state import lock, not_active
+from studies.participation.services.unused_slots import release_unused_slots
 
 logger = logging.getLogger(__name__)
 
@@ -90,14 +91,11 @@ def accept_about(
     if ended_by_attention(participant=current, questionnaire=questionnaire):
         return current
     stratum = stratum_for(study, checked, current)
-    quota = full_quota(study, current.mode, checked)
-    if quota is not None:
-        reason = f"The quota {quota.name} is full."
-        _move(current, ParticipantStatus.QUOTA_FULL, reason=reason, now=now, stratum=stratum)
-        return current
-    slot = _chosen_slot(study, current, stratum) or take_slot(study=study, participant=current, stratum=stratum)
-    if slot is None:
-        _move(current, ParticipantStatus.QUOTA_FULL, reason="Every condition is full.", now=now, stratum=stratum)
+    slot = _slot_or_reason(study, current, stratum, checked)
+    if isinstance(slot, str) and current.mode == Mode.LIVE and release_unused_slots(study, now):
+        slot = _slot_or_reason(study, current, stratum, checked)
+    if isinstance(slot, str):
+        _move(current, ParticipantStatus.QUOTA_FULL, reason=slot, now=now, stratum=stratum)
         return current
     condition, position = slot
     _move(
@@ -113,6 +111,18 @@ def accept_about(
     )
     logger.info("assigned study=%s participant=%s stratum=%s", study.slug, current.code, stratum)
     return current
+
+
+def _slot_or_reason(
+    study: Study, participant: Participant, stratum: str, answers: Mapping[str, Any]
+) -> tuple[Condition, int] | str:
+    """The newcomer's slot, or the sentence that says what is full."""
+    quota = full_quota(study, participant.mode, answers)
+    if quota is not None:
+        return f"The quota {quota.name} is full."
+    slot = _chosen_slot(study, participant, stratum)
+    slot = slot or take_slot(study=study, participant=participant, stratum=stratum)
+    return slot or "Every condition is full."
 
 
 def _chosen_slot(study: Study, participant: Participant, stratum: str) -> tuple[Condition, int] | None:

@@ -5,22 +5,17 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from studies.allocation.services.slots import end_participation, locked_study
-from studies.enums import Mode, ParticipantStatus
-from studies.models import Participant, ProfileRating, Study
-from studies.participation.services.entry_limits import is_unusual
-
-NO_PROGRESS = timedelta(minutes=5)  # without a rating, while the enrolment rate is unusual
+from studies.enums import ParticipantStatus
+from studies.models import Participant, Study
 
 
 def release_idle(*, now: datetime | None = None) -> int:
     """Mark participants idle past their study's limit as abandoned, release their slots, and return their number.
 
-    While the enrolment rate is unusual, a slot whose holder has rated no item is released after NO_PROGRESS; a holder
-    who comes back continues as others do. Safe to run at any time and concurrently: each participant is checked again
+    Safe to run at any time and concurrently: each participant is checked again
     under the study's lock.
     """
     moment = now or timezone.now()
@@ -31,19 +26,7 @@ def release_idle(*, now: datetime | None = None) -> int:
         idle = Participant.objects.filter(study=study, status__in=open_statuses, last_seen_at__lt=limit)
         for participant_id in list(idle.order_by("pk").values_list("pk", flat=True)):
             released += _abandoned(study.pk, participant_id, limit)
-        early = moment - NO_PROGRESS
-        if early > limit and is_unusual(study, moment):
-            for participant_id in list(_without_progress(study, early).values_list("pk", flat=True)):
-                released += _abandoned(study.pk, participant_id, early)
     return released
-
-
-def _without_progress(study: Study, limit: datetime) -> QuerySet[Participant]:
-    """Holders of a slot who were last seen before the limit and have rated nothing."""
-    rated = ProfileRating.objects.filter(participant=OuterRef("pk"))
-    return Participant.objects.filter(
-        ~Exists(rated), study=study, mode=Mode.LIVE, status=ParticipantStatus.ACTIVE, last_seen_at__lt=limit
-    ).order_by("pk")
 
 
 @transaction.atomic

@@ -22,10 +22,11 @@ from core.errors import ParallaxError
 from core.optional_writes import optional_write
 from core.transitions import move
 from studies.allocation.services.slots import full_quota, locked_study, retake_slot
-from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, StudyStatus
+from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, StudyStatus
 from studies.models import Event, ExternalId, Participant, Study
 from studies.participation.selectors.participant_rows import participant_by_token, participants_with_study
 from studies.participation.services.participant_state import SEEN_EVERY, lock
+from studies.participation.services.unused_slots import release_unused_slots
 from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
 from studies.recruitment.services.external_ids import known_id
 from studies.recruitment.services.tokens import digest_of_token
@@ -99,6 +100,9 @@ def _return_abandoned(participant: Participant) -> Participant:
     if participant.status != ParticipantStatus.ABANDONED or study.status == StudyStatus.CLOSED:
         return participant
     to, reason, position = _status_after_return(study, participant)
+    is_turned_away = to == ParticipantStatus.QUOTA_FULL and participant.mode == Mode.LIVE
+    if is_turned_away and release_unused_slots(study, timezone.now()):
+        to, reason, position = _status_after_return(study, participant)
     changes: dict[str, Any] = {"place": position} if to == ParticipantStatus.ACTIVE else {}
     move(participant, to=to, allowed=PARTICIPANT_MOVES, reason=reason, last_seen_at=timezone.now(), **changes)
     return participant
