@@ -1,9 +1,10 @@
 # One image for web, worker and beat; docker-compose.yml sets the command of each.
 # Debian 12 has the client of PostgreSQL 15, the server in docker-compose.yml, which backup and restore need.
-FROM python:3.11-slim-bookworm
+FROM python:3.11.11-slim-bookworm
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PARALLAX_VAR=/var/lib/parallax
 RUN apt-get update && apt-get install -y --no-install-recommends fonts-liberation postgresql-client-15 && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --create-home --home-dir /var/lib/parallax parallax
+    && useradd --system --create-home --home-dir /var/lib/parallax parallax \
+    && install -d -m 700 -o parallax /backups
 WORKDIR /srv/parallax
 COPY requirements.txt requirements-bayesian.txt ./
 # The virtual environment is in the same place as in a checkout, so that all commands are the same.

@@ -16,6 +16,7 @@ from django.db import connections
 
 from jobs.parent_process import PARENT_VARIABLE
 from parallax.database import prepare_database
+from parallax.sign_of_life import touch_when_sending, touch_while_broker_answers
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
 
@@ -63,6 +64,21 @@ def start_clock(**kwargs: Any) -> None:
     if settings.SWEEP_SECONDS:
         _stop.clear()
         threading.Thread(target=_clock, args=(settings.SWEEP_SECONDS,), name="sweep-clock", daemon=True).start()
+
+
+@worker_ready.connect
+def show_life_of_worker(**kwargs: Any) -> None:
+    """Let a health check see that the worker is there."""
+    if settings.ALIVE_FILE:
+        _stop.clear()
+        touch_while_broker_answers(app, settings.ALIVE_FILE, _stop)
+
+
+@beat_init.connect
+def show_life_of_beat(**kwargs: Any) -> None:
+    """Let a health check see that beat sends."""
+    if settings.ALIVE_FILE:
+        touch_when_sending(settings.ALIVE_FILE)
 
 
 @worker_shutdown.connect

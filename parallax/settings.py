@@ -204,6 +204,7 @@ CELERY_BEAT_SCHEDULE = {
     name: {"task": name, "schedule": max(SWEEP_SECONDS, 5), "options": {"expires": max(SWEEP_SECONDS, 5)}}
     for name in ("catalog.sweep", "evaluation.sweep", "studies.sweep", "analysis.sweep", "replication.sweep")
 }
+ALIVE_FILE = Path(name) if (name := env_str("PARALLAX_ALIVE_FILE")) else None  # touched by workers and beat
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 
 STORAGES = {

@@ -196,8 +196,8 @@ def states(language: str, run: EvaluationRun | None = None) -> dict[str, State]:
         found[str(status)] = State(gone.base)
     full = study(per_condition=1)
     late = Way(full, language)
-    for _condition in range(2):
-        Way(full, language).to("rate")
+    for _condition in range(full.conditions.count()):
+        Way(full, language).to("rated")
     enrolment.accept_about(participant=late.participant, answers=ABOUT)
     found["full, at the entrance"] = State(f"/s/{full.slug}/{lang}")
     found["full, after about"] = State(late.base)

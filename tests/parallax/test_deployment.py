@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from fnmatch import fnmatchcase
@@ -62,12 +63,30 @@ def test_a_strong_or_generated_secret_key_is_accepted(tmp_path: Path) -> None:
     assert not is_weak((tmp_path / "secret_key").read_text())
 
 
-def test_the_database_password_is_passed_as_it_is_and_not_in_an_address() -> None:
+def test_secrets_are_files_and_never_in_an_environment() -> None:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-    for name in ("migrate", "web", "worker", "beat"):
-        environment = compose["services"][name]["environment"]
-        assert "POSTGRES_PASSWORD" not in environment["DATABASE_URL"]
-        assert environment["DATABASE_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
+    for name, service in compose["services"].items():
+        environment = service.get("environment", {})
+        secret = {key for key in environment if key.endswith(("PASSWORD", "TOKEN", "SECRET_KEY"))}
+        assert not secret, name
+        named = {value for key, value in environment.items() if key.endswith("_FILE") and "secrets" in value}
+        assert named == {f"/run/secrets/{each}" for each in service.get("secrets", [])}, name
+        assert "PASSWORD" not in environment.get("DATABASE_URL", "")
+    assert compose["secrets"]["secret_key"] == {"file": "./secrets/secret_key"}
+
+
+def test_images_are_pinned_and_every_container_is_bounded() -> None:
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    assert re.search(r"^FROM python:3\.11\.\d+-", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    for name, service in compose["services"].items():
+        assert "build" in service or re.search(r":\d+\.\d+", service["image"]), name
+        assert service["mem_limit"], name
+        assert service["logging"]["options"]["max-size"], name
+        assert service.get("read_only") or name == "database", name
+    for name in ("worker", "short-worker", "beat"):
+        assert compose["services"][name]["environment"]["PARALLAX_ALIVE_FILE"] in str(
+            compose["services"][name]["healthcheck"]["test"]
+        )
 
 
 def is_left_out(path: str, patterns: list[str]) -> bool:
@@ -92,7 +111,8 @@ def test_no_build_context_holds_secrets_data_or_history() -> None:
         patterns = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
         assert not [pattern for pattern in patterns if pattern.startswith("!")]  # which would bring files back
         for path in (
-            ".env", ".env.production", ".git/config", "var/secret_key", "var/parallax.sqlite3", "var/mail/1.log",
+            ".env", ".env.production", "secrets/secret_key", "certificates/site.key",
+            ".git/config", "var/secret_key", "var/parallax.sqlite3", "var/mail/1.log",
             ".venv/bin/python", ".venv-lenskit/bin/python", "backup.zip", "node_modules/x/index.js",
         ):  # fmt: skip
             assert is_left_out(path, patterns), path
