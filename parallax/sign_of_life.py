@@ -12,7 +12,7 @@ from celery.signals import after_task_publish
 
 logger = logging.getLogger(__name__)
 EVERY_SECONDS = 15.0
-BROKER_SECONDS = 5.0
+BROKER_SECONDS = 5
 
 
 def touch_while_broker_answers(app: Celery, file: Path, stop: threading.Event) -> threading.Thread:
