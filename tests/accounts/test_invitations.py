@@ -115,7 +115,7 @@ def test_an_existing_account_signs_in_and_accepts_and_no_other_can(client: Clien
     refused = signed_in(other).post(link)
     assert "Sign out, then open the link again" in refused.text
     assert study.memberships.count() == 1
-    assert f"Accept as {invited.email}" in signed_in(invited).get(link).text
+    assert f"You accept as <strong>{invited.email}</strong>" in signed_in(invited).get(link).text
     assert signed_in(invited).post(link).url == reverse("home")
     assert study.memberships.get(researcher=invited).role == Role.OWNER
     with pytest.raises(ParallaxError, match="has been used"):

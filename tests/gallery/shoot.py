@@ -60,12 +60,15 @@ def main() -> None:
         with served(var) as url, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             researcher = signed_in(browser, url, made.owner)
+            missing: list[str] = []
             for page in pages:
-                shoot(opened(browser, url, page, researcher), pictures / page.name)
+                shoot(opened(browser, url, page, researcher, missing), pictures / page.name)
                 print(f"  {page.name}", flush=True)
             browser.close()
     write_index(asked.folder)
     print(f"{len(list(pictures.iterdir()))} pictures: {asked.folder / 'index.html'}")
+    if missing:
+        sys.exit("\n".join(["Style sheets, scripts or images were not answered:", *missing]))
 
 
 def shoot(page: Page, stem: Path) -> None:
@@ -134,14 +137,24 @@ def pages_to_open(made: Installation, only: str) -> list[PageToOpen]:
     return [page for page in found if only in page.name]
 
 
-def opened(browser: Browser, url: str, asked: PageToOpen, researcher: BrowserContext) -> Page:
+def opened(browser: Browser, url: str, asked: PageToOpen, researcher: BrowserContext, missing: list[str]) -> Page:
+    """The page as it is pictured; what it could not load is added to `missing`."""
     context = researcher if asked.is_signed_in else browser.new_context(reduced_motion="reduce")
     page = context.new_page()
+    page.on(
+        "response",
+        lambda it: missing.append(f"{asked.name}: {it.status} {it.url}") if is_lost(it.status, it.url) else None,
+    )
+    page.on("requestfailed", lambda it: missing.append(f"{asked.name}: {it.failure} {it.url}"))
     page.set_viewport_size({"width": 1280, "height": 900})
     settled(page, url + asked.path)
     if asked.do:
         asked.do(page)
     return page
+
+
+def is_lost(status: int, url: str) -> bool:
+    return "/static/" in url and status >= httpx.codes.BAD_REQUEST
 
 
 def settled(page: Page, address: str) -> None:

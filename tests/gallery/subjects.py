@@ -30,7 +30,7 @@ def subjects_of(study: Study, owner: User) -> dict[str, dict[str, Any]]:
     simulation = SimulationJob.objects.create(study=study, per_condition=2, seed=1, base_url="http://localhost/")
     replication = ReplicationJob.objects.create(
         paper="cremonesi-2011", version=run.version, run=run, requested_by=owner,
-        chosen={"per_condition": 30, "seed": 1, "factors": [50, 300], "reserve": 0.15},
+        chosen={"per_condition": 30, "seed": 1, "factors": [50, 300], "reserve": 0.15}, base_url="http://localhost:9/",
     )  # fmt: skip
     session = start_interview(study=study, interviewer=owner, place="", label="A7").interview
     _invitation, key = invite(actor=owner)

@@ -183,8 +183,8 @@ def _walk_one(
     except httpx.HTTPError as problem:
         raise ParallaxError(
             "pilot.no_answer",
-            f"{base_url} did not answer a simulated participant ({type(problem).__name__}). Is the web server running? "
-            "Start it with `.venv/bin/python manage.py up`; if it has another address, name it with `--base-url`.",
+            f"The site at {base_url} did not answer a simulated participant ({type(problem).__name__}). Check that it "
+            "is running; `make up` starts it. If it has another address, a command takes it as --base-url.",
         ) from problem
     finally:
         turn.over()

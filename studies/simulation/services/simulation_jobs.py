@@ -62,7 +62,9 @@ def simulate(*, job_id: int) -> bool:
 
     def walk(progress: Callable[[str], None]) -> dict[str, Any]:
         def tell(reached: Progress) -> None:
-            progress(f"{reached.finished} of {reached.total} participants")
+            is_over = reached.finished > reached.total  # where more were simulated before
+            more = f"{reached.finished} participants, more than the {reached.total} requested"
+            progress(more if is_over else f"{reached.finished} of {reached.total} participants")
 
         walk_group(
             study=job.study,
