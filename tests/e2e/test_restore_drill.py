@@ -1,0 +1,110 @@
+"""A backup taken while participants walk brings a lost installation back, and its study is continued to the end."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.test_main_job import free_port
+from tests.factories.installations import ROOT, Installation
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+PER_CONDITION, CONDITIONS = 12, 2
+WALK = ("simulate_participants", "drill", "--per-condition", str(PER_CONDITION), "--parallel", "4")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Installation:
+    """A launched study on two models, without participants."""
+    url = request.getfixturevalue("postgresql_url") if request.param == "postgresql" else ""
+    made = Installation(tmp_path / "var", **({"DATABASE_URL": url} if url else {}))
+    made.manage("migrate", "--no-input", "--verbosity", "0")
+    made.manage("create_account", "you@example.org")
+    made.manage("shell", "-c", "from catalog.services import load_demo_dataset; load_demo_dataset(seed=1)")
+    made.manage(
+        "evaluate", "demo-films", "--algorithms", "toppop,nncosngr", "--split", "probe:share=0.1", "--reserve", "0.2",
+        "--protocol", "one-plus-random", "--negatives", "100", "--n", "5", "--relevant", "5", "--irrelevant", "1",
+        "--workers", "1",
+    )  # fmt: skip
+    create = ("create_study", "drill", "--template", "cremonesi-2011", "--dataset", "demo-films")
+    made.manage(*create, "--per-condition", str(PER_CONDITION), "--owner", "you@example.org")
+    made.manage("launch_study", "drill")
+    return made
+
+
+@contextmanager
+def serving(installation: Installation) -> Iterator[str]:
+    """The site as `up` serves it; at the end all its processes are killed, as in a power cut."""
+    port = free_port()
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "up", "--port", str(port)], cwd=ROOT, env=installation.environment,
+        stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        assert "Parallax is ready at" in process.stdout.readline()
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+
+
+def lose(installation: Installation) -> None:
+    """Delete the installation: its folder, and its database where that is elsewhere."""
+    shutil.rmtree(installation.var)
+    if url := installation.environment.get("DATABASE_URL"):
+        import psycopg
+
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
+
+
+def test_a_backup_under_load_brings_a_lost_installation_back(installation: Installation, tmp_path: Path) -> None:
+    backup = tmp_path / "backup.zip"
+    with serving(installation) as url:
+        walkers = subprocess.Popen(
+            [sys.executable, "-u", "manage.py", *WALK, "--base-url", url],
+            cwd=ROOT, env=installation.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        assert walkers.stdout is not None
+        n_before = 0
+        for line in walkers.stdout:
+            found = re.match(r"\s*(\d+) of \d+ participants", line)
+            n_before = int(found[1]) if found else n_before
+            if n_before:
+                break
+        installation.manage("backup", str(backup))
+        assert walkers.poll() is None, "the backup was to be taken while participants walk"
+        walkers.kill()
+        walkers.wait()
+        walkers.stdout.close()
+    lose(installation)
+
+    installation.manage("restore", str(backup))
+    installation.manage("check_integrity")
+    with serving(installation) as url:
+        said = installation.manage(*WALK, "--base-url", url)
+    everyone = PER_CONDITION * CONDITIONS
+    assert f"{everyone} of {everyone} simulated participants completed" in said
+    assert n_before < everyone
+    installation.manage("check_integrity")
+    installation.manage("replay_allocation", "drill")
+    installation.manage(
+        "export_study", "drill", "--format", "wide", "--include-simulated", "--out", str(tmp_path / "export")
+    )
+    with next((tmp_path / "export").rglob("*_wide_data.csv")).open(encoding="utf-8") as table:
+        rows = list(csv.DictReader(table))
+    assert len(rows) == everyone
+    assert all(row["satisfaction"] for row in rows)
