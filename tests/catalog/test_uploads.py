@@ -281,7 +281,7 @@ def test_other_people_s_datasets_get_no_version(client: Client) -> None:
     stranger.force_login(UserFactory())
     answer = import_it(stranger, send(stranger, RATINGS.replace("0,0,1", "0,0,2")))
     assert answer.status_code == 400
-    assert "Only the owner of this dataset or staff can add a version" in answer.text
+    assert "This name is not available to you" in answer.text
     assert DatasetVersion.objects.count() == 1
     assert import_it(client, send(client, RATINGS.replace("0,0,1", "0,0,2"))).status_code == 302
     assert DatasetVersion.objects.count() == 2
@@ -292,7 +292,7 @@ def test_a_name_that_is_taken_meanwhile_is_refused_by_the_worker(client: Client)
     answer = client.post(address, {**proposed(client, address), "act": "import"})
     Dataset.objects.create(name="marks", title="Marks", owner=UserFactory())
     work()
-    assert "Another account has a dataset" in client.get(answer["Location"]).text
+    assert "is not available. Choose another name." in client.get(answer["Location"]).text
     assert not DatasetVersion.objects.exists()
 
 
@@ -529,7 +529,7 @@ def test_a_movielens_dataset_is_downloaded_and_imported(
     assert client.get(sent["Location"])["Location"] == "/catalog/ml-latest-small/1/"
     assert DatasetVersion.objects.get().n_ratings == 64
     assert list((var / "downloads").iterdir()) == []
-    assert "Another account has a dataset" in other.post(address, {"set": "ml-latest-small", "accepted": "on"}).text
+    assert "is not available to you" in other.post(address, {"set": "ml-latest-small", "accepted": "on"}).text
     assert "cannot become" in client.post(reverse("catalog:job-retry", args=[job.pk]), follow=True).text
 
 

@@ -110,7 +110,7 @@ def study_conditions(request: HttpRequest, seat: Seat) -> HttpResponse:
         messages.error(request, FROZEN)
         return redirect("studies:design-summary", slug=study.slug)
     chosen = list(study.conditions.order_by("position").values_list("model_digest", flat=True))
-    form = ConditionsForm(available_models(study), request.POST or None, initial={"models": chosen})
+    form = ConditionsForm(available_models(study, request.user), request.POST or None, initial={"models": chosen})
     if request.method == "POST" and form.is_valid():
         with refusals_in(form, "models", of="bad_conditions"):
             choose_conditions(study=study, digests=form.cleaned_data["models"], actor=request.user)
