@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts.enums import ProjectRole
 from accounts.models import WRITERS, Invitation, Project, ProjectMembership, Token, User
+from core.models import LogEntry
 
 
 def digest_of_token(text: str) -> str:
@@ -81,6 +82,18 @@ def membership_in(researcher: Any, project_id: int) -> ProjectMembership | None:
 def writes_in(researcher: Any, project_id: int) -> bool:
     """Whether a researcher may change what belongs to a project, as an owner or a member of it."""
     return Project.objects.of(researcher, WRITERS).filter(pk=project_id).exists()
+
+
+def seats_of(researcher: Any) -> QuerySet[ProjectMembership]:
+    """A researcher's memberships in projects, by the project's name, each with the project."""
+    seats = ProjectMembership.objects.filter(researcher=researcher).select_related("project")
+    return seats.order_by("project__name", "project")
+
+
+def log_of_project(project: Project, n: int = 20) -> QuerySet[LogEntry]:
+    """The newest entries of a project's log."""
+    entries = LogEntry.objects.filter(kind="accounts.project", object_id=project.pk)
+    return entries.select_related("actor").order_by("-at", "-id")[:n]
 
 
 def members_of_project(project: Project) -> QuerySet[ProjectMembership]:

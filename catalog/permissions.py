@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from accounts.enums import ProjectRole
+from accounts.models import Project
 from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import may_change
 
@@ -43,6 +45,13 @@ def may_add_version(user: Any, version: DatasetVersion) -> bool:
 def may_change_item_type(user: Any, dataset: Dataset) -> bool:
     """Whether `user` may change the dataset."""
     return may_change(user, dataset)
+
+
+def may_move(user: Any, dataset: Dataset) -> bool:
+    """Whether `user` may choose who sees the dataset: an owner of its project; of a public one, its owner or staff."""
+    if dataset.project_id is None:
+        return may_change(user, dataset)
+    return Project.objects.of(user, (ProjectRole.OWNER,)).filter(pk=dataset.project_id).exists()
 
 
 def may_use_name(user: Any, name: str) -> bool:

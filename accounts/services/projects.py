@@ -67,11 +67,11 @@ def set_member(*, project: Project, email: str, role: str, actor: Any) -> Projec
     if researcher is None:
         raise ParallaxError("project.unknown_researcher", f"There is no account with the address {email.strip()}.")
     _locked(project)
+    by_administrator = "" if _is_owner(actor, project) else " By an administrator."
     seat, _created = ProjectMembership.objects.update_or_create(
         project=project, researcher=researcher, defaults={"role": role}
     )
     _require_an_owner(project)
-    by_administrator = "" if _is_owner(actor, project) else " By an administrator."
     record(project, f"Member added or changed.{by_administrator}", actor, researcher=researcher.pk, role=role)
     return seat
 
@@ -81,7 +81,8 @@ def remove_member(*, project: Project, membership: ProjectMembership, actor: Any
     """Remove a researcher from a project; logged. Raises `project.last_owner`."""
     _locked(project)
     researcher_id = membership.researcher_id
-    by_administrator = "" if _is_owner(actor, project) else " By an administrator."
+    is_own = actor is not None and actor.pk == researcher_id
+    by_administrator = "" if is_own or _is_owner(actor, project) else " By an administrator."
     membership.delete()
     _require_an_owner(project)
     record(project, f"Member removed.{by_administrator}", actor, researcher=researcher_id)

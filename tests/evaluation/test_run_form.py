@@ -191,9 +191,7 @@ class TestPage:
         Item.objects.filter(version=version).update(title="", plot="")
         Feature.objects.filter(item__version=version).delete()
         ratings._features.cache_clear()
-        assert (
-            RunForm(dataset="bare", datasets=datasets)["algorithms_text"].value().endswith("factors=300")
-        )
+        assert RunForm(dataset="bare", datasets=datasets)["algorithms_text"].value().endswith("factors=300")
 
     def test_count_warns_before_the_run_starts(self, signed_in: Client) -> None:
         fields = run_fields(**{"protocol-one-plus-random-negatives": "1000"})
