@@ -24,8 +24,8 @@ MODES = ("light", "dark")
 def publish_sample(*, report: Report, actor: Any = None) -> None:
     """Let anyone read the summary and the chapters of a report, and draw them.
 
-    Raises ParallaxError with code `report.not_simulated`: a report of participants stays closed; `report.of_project`: so
-    does one of a project's data.
+    Raises ParallaxError with code `report.not_simulated`: a report of participants stays closed. Code
+    `report.of_project`: so does one of a project's data.
     """
     if report.mode != Mode.SIMULATED:
         raise ParallaxError(

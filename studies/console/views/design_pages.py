@@ -36,7 +36,7 @@ from studies.known_items import elicitation_scale, items_asked
 from studies.models import Study
 from studies.plans import REFILL, contrast_from, plan_from
 from studies.recruitment.selectors.recruitment import is_nested
-from studies.team.permissions import OWNERS, READERS, Seat, seated
+from studies.team.permissions import OWNERS, READERS, Seat, seated, sees_run
 from studies.usage_data import is_choice, is_usage, taken_from
 
 FROZEN = "The design was frozen at the launch and cannot be changed any more."
@@ -65,6 +65,7 @@ def study_design_summary(request: HttpRequest, seat: Seat) -> HttpResponse:
         "conditions": study.conditions.select_related("model").order_by("position"),
         "ages": age_limits(study),
         "known_users_note": known_users_note(study.run),
+        "sees_run": sees_run(request.user, study),
         "method_label": METHOD_LABELS[method_from(study.settings).name],
         "is_nested": is_nested(study),
         "chooses": is_choice(study.settings),

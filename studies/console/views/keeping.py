@@ -28,7 +28,7 @@ from studies.design.services.duplicating import duplicate_study, free_slug
 from studies.design.services.reopening import reopen_study
 from studies.enums import StudyStatus
 from studies.instrument.questionnaires.document import write_document
-from studies.team.permissions import OWNERS, READERS, Seat, require_run, seated
+from studies.team.permissions import OWNERS, READERS, Seat, require_run, seated, sees_run
 
 METHODS = ["GET", "HEAD", "POST"]
 
@@ -84,6 +84,7 @@ def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
     context: dict[str, Any] = {
         "form": form,
         "usage": usage_of(study),
+        "sees_run": sees_run(request.user, study),
         "is_live": study.status == StudyStatus.LIVE,
         "export_form": ExportForm(is_owner=seat.is_owner),
     }
