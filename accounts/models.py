@@ -184,7 +184,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
 
 
 class Project(TimeStampedModel):
-    """A team's datasets and runs: nobody outside the team sees them, administrators included."""
+    """A team's datasets and runs, which are invisible outside the team, also to administrators."""
 
     name = models.CharField(_("name"), max_length=120)  # not unique: a refused name would reveal another project
 

@@ -98,7 +98,7 @@ def log_of_project(project: Project, n: int = 20) -> QuerySet[LogEntry]:
 
 def members_of_project(project: Project) -> QuerySet[ProjectMembership]:
     """The members of a project, owners first, then by address."""
-    order = Case(*(When(role=role, then=place) for place, role in enumerate(ProjectRole)), default=0)
+    order = Case(*(When(role=role, then=rank) for rank, role in enumerate(ProjectRole)), default=0)
     return project.memberships.select_related("researcher").order_by(order, "researcher__email")
 
 

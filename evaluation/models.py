@@ -76,8 +76,8 @@ class RunQuerySet(models.QuerySet["EvaluationRun"]):
         """The runs of the researcher's projects and those of none, on datasets that the researcher sees."""
         return self.filter(in_projects_of(researcher), in_projects_of(researcher, "version__dataset__project"))
 
-    def beside(self, project_id: int | None) -> Self:
-        """The runs that may be named beside one of this project: its own, and public ones."""
+    def comparable_in(self, project_id: int | None) -> Self:
+        """The runs that a page about a run of this project may name: those of the project, and public ones."""
         return self.filter(Q(project=None) | Q(project=project_id))
 
 

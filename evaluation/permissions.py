@@ -1,4 +1,4 @@
-"""Permissions for runs: whoever sees a run reads it; of a project its owners and members cancel and resume it, of
+"""Permissions for runs: researchers who see a run read it; of a project its owners and members cancel and resume it, of
 none its owner and staff.
 """
 

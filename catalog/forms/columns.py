@@ -283,9 +283,9 @@ def columns_form(job: DatasetJob, data: Mapping[str, Any] | None) -> ColumnsForm
     """The form of a job; it is not bound where `data` ask for a new preview, or say that the text is written otherwise
     than it was previewed. Raises ParallaxError as `preview_of` does.
     """
-    given: dict[str, Any] = {"source": job.source, "projects": Project.objects.of(job.requested_by, WRITERS)}
+    common: dict[str, Any] = {"source": job.source, "projects": Project.objects.of(job.requested_by, WRITERS)}
     if not data:
-        return ColumnsForm(preview=preview_of(job), **given)
+        return ColumnsForm(preview=preview_of(job), **common)
     items_encoding = data.get("items_encoding", "")
     preview = preview_of(job, _declared(data), items_encoding if items_encoding in ENCODINGS else None)
     table = preview.dataset.table
@@ -293,8 +293,8 @@ def columns_form(job: DatasetJob, data: Mapping[str, Any] | None) -> ColumnsForm
     if is_other or data.get("act") == "preview":
         settings = ("name", "title", "item_type", "project", "on_bad_row", "duplicates")
         carried_over = {name: data[name] for name in settings if name in data}
-        return ColumnsForm(preview=preview, initial=carried_over, **given)
-    return ColumnsForm(data, preview=preview, **given)
+        return ColumnsForm(preview=preview, initial=carried_over, **common)
+    return ColumnsForm(data, preview=preview, **common)
 
 
 def _declared(data: Mapping[str, Any]) -> Declared:

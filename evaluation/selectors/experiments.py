@@ -85,7 +85,7 @@ def existing_run(inputs_hash: str, project_id: int | None) -> EvaluationRun | No
         default=Value(2),
         output_field=IntegerField(),
     )
-    runs = EvaluationRun.objects.beside(project_id).filter(inputs_hash=inputs_hash)
+    runs = EvaluationRun.objects.comparable_in(project_id).filter(inputs_hash=inputs_hash)
     for run in runs.annotate(order=order).order_by("order", "-pk"):
         if run.status != RunStatus.SUCCEEDED or _is_current(run):
             return run

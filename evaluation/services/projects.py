@@ -23,7 +23,7 @@ def move_dataset(*, dataset: Dataset, project: Project | None, actor: Any = None
     before = current.project_id
     current.project = project
     current.save(update_fields=["project", "updated_at"])
-    runs = EvaluationRun.objects.filter(version__dataset=current).beside(before)
+    runs = EvaluationRun.objects.filter(version__dataset=current).comparable_in(before)
     n_runs = runs.update(project=project, updated_at=timezone.now())
     DatasetJob.objects.filter(version__dataset=current).update(project=project)
     LogEntry.objects.create(

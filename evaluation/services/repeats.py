@@ -25,8 +25,8 @@ def create_repeat(*, run: EvaluationRun, number: int, queue: str = "") -> Evalua
     """
     check_repeats(repeats=number)
     seed = repeat_seed(run, number)
-    beside = EvaluationRun.objects.beside(run.project_id)
-    succeeded = beside.filter(version=run.version, seed=seed, status=RunStatus.SUCCEEDED)
+    comparable = EvaluationRun.objects.comparable_in(run.project_id)
+    succeeded = comparable.filter(version=run.version, seed=seed, status=RunStatus.SUCCEEDED)
     for repeat in succeeded.order_by("pk"):
         if is_same_but_for_seed(run, repeat):
             return repeat

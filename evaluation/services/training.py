@@ -71,7 +71,7 @@ def recipe_of(
 ) -> str:
     """Return the hash that identifies a model: everything that determines its arrays, and the project of its data.
 
-    So nobody is served a model of a project in which they are not, and a reused model reveals no project's data.
+    So no run reuses a model of another project, which would reveal that project's data.
     """
     kind = registry.algorithm(algorithm)
     features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)

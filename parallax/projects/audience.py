@@ -31,7 +31,7 @@ class Audience:
 
 def audience_of(dataset: Dataset, project: Project | None) -> Audience:
     """Count what a move of the dataset into the project, or to everyone, would show and hide."""
-    runs = EvaluationRun.objects.filter(version__dataset=dataset).beside(dataset.project_id)
+    runs = EvaluationRun.objects.filter(version__dataset=dataset).comparable_in(dataset.project_id)
     n_versions, n_runs = dataset.versions.count(), runs.count()
     if project is None:
         return Audience((), User.objects.filter(is_active=True).count(), n_versions, n_runs)
