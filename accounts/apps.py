@@ -11,8 +11,8 @@ class AccountsConfig(AppConfig):
     name = "accounts"
 
     def ready(self) -> None:
-        """Receive the signals of signing in; models are not loaded before."""
-        from accounts.services import library_adapters, sign_in  # noqa: PLC0415 -- they import models
+        """Receive the signals of signing in and of closed accounts; models are not loaded before."""
+        from accounts.services import library_adapters, projects, sign_in  # noqa: F401, PLC0415 -- they import models
 
         sign_in.connect()
         library_adapters.connect()

@@ -1,4 +1,4 @@
-"""Scopes of access tokens."""
+"""Scopes of access tokens, and roles in a project."""
 
 from __future__ import annotations
 
@@ -12,3 +12,11 @@ class Scope(TextChoices):
     READ = "read", _("Read")
     REPORT = "report", _("Read, and build reports")
     WITHDRAW = "withdraw", _("Read, and withdraw participants")
+
+
+class ProjectRole(TextChoices):
+    """What a researcher may do in a project."""
+
+    OWNER = "owner", _("Owner")
+    MEMBER = "member", _("Member")
+    VIEWER = "viewer", _("Viewer")

@@ -1,19 +1,21 @@
-"""Researchers' accounts, access tokens and invitations."""
+"""Researchers' accounts, access tokens, invitations and projects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Collection, Iterator
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models, transaction
+from django.db.models import Q
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-from accounts.enums import Scope
-from core.models import LogEntry
+from accounts.enums import ProjectRole, Scope
+from core.models import LogEntry, TimeStampedModel
 
 
 class ResearcherManager(UserManager["User"]):
@@ -164,3 +166,65 @@ class Invitation(models.Model):
     def is_open(self) -> bool:
         """Whether the invitation can be accepted now."""
         return self.accepted_at is None and self.revoked_at is None and self.expires_at > timezone.now()
+
+
+WRITERS = (ProjectRole.OWNER, ProjectRole.MEMBER)
+EVERY_ROLE = tuple(ProjectRole)
+
+
+class ProjectQuerySet(models.QuerySet["Project"]):
+    """Projects by the researchers in them."""
+
+    def of(self, researcher: Any, roles: Collection[str] = EVERY_ROLE) -> Self:
+        """The projects in which `researcher` has one of the roles; none for a visitor."""
+        if not researcher.is_authenticated:
+            return self.none()
+        seats = ProjectMembership.objects.filter(researcher=researcher, role__in=roles)
+        return self.filter(pk__in=seats.values("project"))
+
+
+class Project(TimeStampedModel):
+    """A team's datasets and runs, which are invisible outside the team, also to administrators."""
+
+    name = models.CharField(_("name"), max_length=120)  # not unique: a refused name would reveal another project
+
+    objects = ProjectQuerySet.as_manager()
+    researchers: models.ManyToManyField[User, ProjectMembership] = models.ManyToManyField(
+        User, through="ProjectMembership", related_name="projects"
+    )
+
+    class Meta:
+        ordering = ["name", "id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """Its page in the console."""
+        return reverse("projects:detail", args=[self.pk])
+
+
+class ProjectMembership(models.Model):
+    """A researcher's role in a project: viewers read, members also change, owners also choose the members."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    researcher = models.ForeignKey(User, on_delete=models.CASCADE, related_name="project_memberships")
+    role = models.CharField(_("role"), max_length=12, choices=ProjectRole, default=ProjectRole.VIEWER)
+
+    class Meta:
+        ordering = ["project_id", "id"]
+        constraints = [models.UniqueConstraint(fields=["project", "researcher"], name="project_membership_once")]
+
+    def __str__(self) -> str:
+        return f"{self.researcher} ({self.role}) in {self.project}"
+
+
+def in_projects_of(researcher: Any, field: str = "project", roles: Collection[str] = EVERY_ROLE) -> Q:
+    """The rows whose project, named by `field`, is none or one in which `researcher` has one of the roles.
+
+    A row without a project is public to all researchers of the installation. A visitor sees no row at all.
+    """
+    if not researcher.is_authenticated:
+        return Q(pk__in=())
+    own = Project.objects.of(researcher, roles).order_by().values("pk")
+    return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__in": own})

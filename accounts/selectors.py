@@ -1,4 +1,4 @@
-"""Accounts, invitations, access tokens, and whether a request is signed in."""
+"""Accounts, invitations, access tokens, roles in projects, and whether a request is signed in."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
-from django.db.models import Q, QuerySet
+from django.db.models import Case, Q, QuerySet, When
 from django.http.cookie import parse_cookie
 from django.utils import timezone
 
-from accounts.models import Invitation, Token, User
+from accounts.enums import ProjectRole
+from accounts.models import WRITERS, Invitation, Project, ProjectMembership, Token, User
+from core.models import LogEntry
 
 
 def digest_of_token(text: str) -> str:
@@ -69,3 +71,40 @@ def is_signed_in(cookie: str, authorization: str) -> bool:
         return True
     session_key = parse_cookie(cookie).get(settings.SESSION_COOKIE_NAME, "")
     return bool(session_key) and SESSION_KEY in SessionStore(session_key)
+
+
+def membership_in(researcher: Any, project_id: int) -> ProjectMembership | None:
+    """A researcher's membership in a project, with the project; None for strangers, administrators included."""
+    seats = ProjectMembership.objects.filter(researcher=researcher, project=project_id)
+    return seats.select_related("project").first()
+
+
+def writes_in(researcher: Any, project_id: int) -> bool:
+    """Whether a researcher may change what belongs to a project, as an owner or a member of it."""
+    return Project.objects.of(researcher, WRITERS).filter(pk=project_id).exists()
+
+
+def seats_of(researcher: Any) -> QuerySet[ProjectMembership]:
+    """A researcher's memberships in projects, by the project's name, each with the project."""
+    seats = ProjectMembership.objects.filter(researcher=researcher).select_related("project")
+    return seats.order_by("project__name", "project")
+
+
+def log_of_project(project: Project, n: int = 20) -> QuerySet[LogEntry]:
+    """The newest entries of a project's log."""
+    entries = LogEntry.objects.filter(kind="accounts.project", object_id=project.pk)
+    return entries.select_related("actor").order_by("-at", "-id")[:n]
+
+
+def members_of_project(project: Project) -> QuerySet[ProjectMembership]:
+    """The members of a project, owners first, then by address."""
+    order = Case(*(When(role=role, then=rank) for rank, role in enumerate(ProjectRole)), default=0)
+    return project.memberships.select_related("researcher").order_by(order, "researcher__email")
+
+
+def projects_named(name: str) -> QuerySet[Project]:
+    """The projects of this name, or of this number; names are not unique."""
+    is_named = Q(name=name)
+    if name.isdecimal() and len(name) < 10:
+        is_named |= Q(pk=int(name))
+    return Project.objects.filter(is_named).order_by("pk")

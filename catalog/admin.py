@@ -17,7 +17,7 @@ class DatasetAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     list_display = ["name", "title", "owner", "created_at"]
     search_fields = ["name", "title"]
     raw_id_fields = ["owner"]
-    readonly_fields = ["name"]
+    readonly_fields = ["name", "project"]  # moved on its page, with its runs
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""REST API endpoints for datasets, which every researcher can read."""
+"""REST API endpoints for datasets, those that the researcher can see."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     ordering = "name"
 
     def get_queryset(self) -> QuerySet[Dataset]:
-        """Return all datasets."""
-        return datasets_with_versions()
+        """Return the visible datasets."""
+        return datasets_with_versions(self.request.user)

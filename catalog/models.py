@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
 from django.utils.functional import cached_property
 
+from accounts.models import WRITERS, Project, in_projects_of
 from catalog.clip_types import clip_type
 from catalog.enums import JOB_OPEN, JobKind, JobStatus
 from catalog.item_types import DEFAULT, ITEM_TYPES, ItemType
@@ -15,8 +18,30 @@ from core.provenance import digest_of
 from jobs.models import JobModel
 
 
+class DatasetQuerySet(models.QuerySet["Dataset"]):
+    """Datasets by who may see and use them."""
+
+    def visible_to(self, researcher: Any) -> Self:
+        """Public datasets, and those of the researcher's projects."""
+        return self.filter(in_projects_of(researcher))
+
+    def usable_by(self, researcher: Any) -> Self:
+        """The visible datasets on which the researcher may start runs: a viewer's project has none."""
+        return self.filter(in_projects_of(researcher, roles=WRITERS))
+
+
+class VersionQuerySet(models.QuerySet["DatasetVersion"]):
+    """Versions by who may see them."""
+
+    def visible_to(self, researcher: Any) -> Self:
+        """The versions of the visible datasets."""
+        return self.filter(in_projects_of(researcher, "dataset__project"))
+
+
 class Dataset(TimeStampedModel):
     """A named source of ratings; runs and studies use one of its versions.
+
+    Without a project it is public: every researcher of the installation sees it.
 
     The item type and language are the dataset's and not a version's: they can be corrected, and a version never
     changes.
@@ -29,6 +54,10 @@ class Dataset(TimeStampedModel):
     )
     item_language = models.CharField(max_length=10, blank=True)  # of the items' default texts; empty if unknown
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    # Protected: a deleted project would make its datasets public.
+    project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.PROTECT, related_name="datasets")
+
+    objects = DatasetQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
@@ -64,6 +93,8 @@ class DatasetVersion(TimeStampedModel):
     scale_step = models.FloatField()
     report = models.JSONField(default=dict)  # what the importer read, kept and dropped
     retired_at = models.DateTimeField(null=True, blank=True)
+
+    objects = VersionQuerySet.as_manager()
 
     class Meta:
         ordering = ["dataset__name", "-number"]
@@ -159,6 +190,8 @@ class DatasetJob(TimeStampedModel, JobModel):
 
     kind = models.CharField(max_length=12, choices=JobKind)
     status = models.CharField(max_length=12, choices=JobStatus, default=JobStatus.QUEUED)
+    # Of the dataset that an import will make; other jobs follow their base.
+    project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     base = models.ForeignKey(DatasetVersion, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
     source = models.CharField(max_length=300, blank=True)  # what is read, as its owner calls it

@@ -2,31 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from accounts.enums import ProjectRole
+from accounts.models import Project
 from catalog.models import Dataset, DatasetVersion
+from catalog.selectors.datasets import may_change
+
+# Storeys above let more accounts see the pictures of a version: those whose studies show them.
+_further_readers: list[Callable[[Any, int], bool]] = []
+
+
+def let_see_pictures(may_see: Callable[[Any, int], bool]) -> None:
+    """Register who else may see pictures: a function of an account and the primary key of a version."""
+    if may_see not in _further_readers:
+        _further_readers.append(may_see)
+
+
+def may_see_pictures(user: Any, version: DatasetVersion) -> bool:
+    """Whether an account may see the posters and clips of a version: it sees the dataset, or a study that shows it."""
+    if not user.is_authenticated:
+        return False
+    is_visible = Dataset.objects.visible_to(user).filter(pk=version.dataset_id).exists()
+    return is_visible or any(may_see(user, version.pk) for may_see in _further_readers)
 
 
 def may_retire(user: Any, version: DatasetVersion) -> bool:
-    """Whether `user` owns the version's dataset or is an administrator, and it is not retired yet."""
-    is_theirs = user.is_superuser or version.dataset.owner_id == user.pk
-    return version.retired_at is None and is_theirs
+    """Whether `user` may change the version's dataset (staff who are no administrators may not), and the version is
+    not retired yet.
+    """
+    dataset = version.dataset
+    is_theirs = dataset.project_id is not None or user.is_superuser or dataset.owner_id == user.pk
+    return version.retired_at is None and is_theirs and may_change(user, dataset)
 
 
 def may_add_version(user: Any, version: DatasetVersion) -> bool:
-    """Whether `user` owns the version's dataset or is staff, and it is not retired."""
-    is_theirs = user.is_staff or user.is_superuser or version.dataset.owner_id == user.pk
-    return version.retired_at is None and is_theirs
+    """Whether `user` may change the version's dataset, and the version is not retired."""
+    return version.retired_at is None and may_change(user, version.dataset)
 
 
 def may_change_item_type(user: Any, dataset: Dataset) -> bool:
-    """Whether `user` owns the dataset or is staff."""
-    return bool(user.is_staff or user.is_superuser or dataset.owner_id == user.pk)
+    """Whether `user` may change the dataset."""
+    return may_change(user, dataset)
+
+
+def may_move(user: Any, dataset: Dataset) -> bool:
+    """Whether `user` may choose who sees the dataset: an owner of its project; of a public one, its owner or staff."""
+    if dataset.project_id is None:
+        return may_change(user, dataset)
+    return Project.objects.of(user, (ProjectRole.OWNER,)).filter(pk=dataset.project_id).exists()
 
 
 def may_use_name(user: Any, name: str) -> bool:
     """Whether a dataset that `user` imports may have this name: it is free, or `user` may add versions to it."""
-    newest = DatasetVersion.objects.filter(dataset__name=name).order_by("-number").first()
+    newest = DatasetVersion.objects.filter(dataset__name=name).select_related("dataset").order_by("-number").first()
     return newest is None or may_add_version(user, newest)
 
 

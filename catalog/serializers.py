@@ -25,8 +25,11 @@ class DatasetSerializer(serializers.ModelSerializer[Dataset]):
     """A dataset with all its versions, newest first."""
 
     versions = VersionSerializer(many=True)
+    project = serializers.SlugRelatedField(
+        slug_field="name", read_only=True, allow_null=True, help_text="Name of its project; null if it is public."
+    )  # type: ignore[var-annotated]
 
     class Meta:
         model = Dataset
-        fields = ["name", "title", "item_type", "versions"]
+        fields = ["name", "title", "item_type", "project", "versions"]
         read_only_fields = fields

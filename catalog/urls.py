@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from catalog.views import changes, imports, pages
+from catalog.views import changes, imports, media, pages
 
 app_name = "catalog"
 urlpatterns = [
@@ -15,8 +15,8 @@ urlpatterns = [
     path("import/jobs/<int:pk>/", imports.job_page, name="job"),
     path("import/jobs/<int:pk>/cancel/", imports.cancel, name="job-cancel"),
     path("import/jobs/<int:pk>/retry/", imports.retry, name="job-retry"),
-    path("posters/<int:item_id>.svg", pages.poster, name="poster"),
-    path("clips/<int:item_id>", pages.clip, name="clip"),
+    path("posters/<int:item_id>.svg", media.poster, name="poster"),
+    path("clips/<int:item_id>", media.clip, name="clip"),
     path("<slug:name>/", pages.newest, name="newest"),
     path("<slug:name>/<int:number>/", pages.version_page, name="version"),
     path("<slug:name>/<int:number>/retire/", pages.retire, name="retire"),

@@ -1,4 +1,4 @@
-"""REST API of runs, results and models; every researcher may read all of them, as in the console."""
+"""REST API of runs, results and models that the researcher can see, as in the console."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class ModelViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[TrainedModel]:
-        """Return every model, or those of the query."""
-        rows = models_by_time()
+        """Return the visible models, or those of the query."""
+        rows = models_by_time(self.request.user)
         if self.action == "list":
             query = ModelQuerySerializer(data=self.request.query_params.dict())
             query.is_valid(raise_exception=True)
@@ -73,8 +73,8 @@ class RunViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[EvaluationRun]):
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[EvaluationRun]:
-        """Return every run, or those of the query."""
-        rows = runs_by_time()
+        """Return the visible runs, or those of the query."""
+        rows = runs_by_time(self.request.user)
         if self.action == "list":
             query = RunQuerySerializer(data=self.request.query_params.dict())
             query.is_valid(raise_exception=True)

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from catalog.models import Dataset
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.forms.experiment import ExperimentForm
@@ -24,16 +25,18 @@ def experiment_start(request: HttpRequest, key: str) -> HttpResponse:
     experiment = next((each for each in shipped_experiments() if each.key == key), None)
     if experiment is None:
         raise Http404("There is no such experiment.")
-    form = ExperimentForm(request.POST or None)
+    datasets = Dataset.objects.usable_by(request.user)
+    form = ExperimentForm(request.POST or None, datasets=datasets)
     if request.method == "POST" and form.is_valid():
         try:
-            version = newest_version(form.cleaned_data["dataset"])
+            version = newest_version(form.cleaned_data["dataset"], datasets)
             job = start_experiment(key=key, version=version, actor=request.user)
         except ParallaxError as refusal:
             form.add_error("dataset", str(refusal))
         else:
             return redirect("evaluation:experiment-job", pk=job.pk)
-    jobs = ExperimentJob.objects.filter(experiment=key).select_related("version__dataset")[:10]
+    visible = ExperimentJob.objects.visible_to(request.user)
+    jobs = visible.filter(experiment=key).select_related("version__dataset")[:10]
     context = {"experiment": experiment, "form": form, "jobs": jobs}
     return render(request, "console/evaluation/experiment_start.html", context)
 
@@ -42,7 +45,7 @@ def experiment_start(request: HttpRequest, key: str) -> HttpResponse:
 @require_safe
 def experiment_job(request: HttpRequest, pk: int) -> HttpResponse:
     """The runs of an experiment with their progress, then its verdicts; htmx asks for the part that changes."""
-    job = get_object_or_404(ExperimentJob.objects.select_related("version__dataset"), pk=pk)
+    job = get_object_or_404(ExperimentJob.objects.visible_to(request.user).select_related("version__dataset"), pk=pk)
     runs = [(name, run, progress(run)) for name, run in runs_of(job).items()]
     context = {"job": job, "runs": runs, "is_open": job.status in OPEN}
     is_part = bool(request.headers.get("HX-Request"))
@@ -53,7 +56,7 @@ def experiment_job(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def experiment_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The written outcome as an archive."""
-    job = get_object_or_404(ExperimentJob, pk=pk)
+    job = get_object_or_404(ExperimentJob.objects.visible_to(request.user), pk=pk)
     if not job.file:
         raise Http404("The outcome is not written yet.")
     return FileResponse(

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 from django.conf import settings
 from django.db import models
+from django.db.models import Exists, OuterRef, Q
 
+from accounts.models import Project, in_projects_of
 from catalog.models import DatasetVersion
 from core.models import TimeStampedModel
 from evaluation.enums import ExperimentStatus, PartKind, PartStatus, RunStatus
 from jobs.models import JobModel, LeasedModel
 
 LONGEST_METRIC_NAME = 80
+
+
+class ModelQuerySet(models.QuerySet["TrainedModel"]):
+    """Models by who may see them."""
+
+    def visible_to(self, researcher: Any) -> Self:
+        """The models on visible datasets that a visible run uses, or no run at all."""
+        uses = (RunAlgorithm.objects.filter(model=OuterRef("pk")), RunPart.objects.filter(model=OuterRef("pk")))
+        of_visible_runs = in_projects_of(researcher, "run__project")
+        is_used = Exists(uses[0]) | Exists(uses[1])
+        is_shown = Exists(uses[0].filter(of_visible_runs)) | Exists(uses[1].filter(of_visible_runs))
+        return self.filter(in_projects_of(researcher, "version__dataset__project")).filter(is_shown | ~is_used)
 
 
 class TrainedModel(TimeStampedModel):
@@ -30,6 +46,8 @@ class TrainedModel(TimeStampedModel):
     threads = models.PositiveSmallIntegerField()
     training_digest = models.CharField(max_length=64)  # artefact "training": the rows it saw
     fit_seconds = models.FloatField()
+
+    objects = ModelQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]
@@ -51,6 +69,18 @@ class SizeChoice(TimeStampedModel):
         return f"{self.choice['algorithm']} {self.choice['parameter']}={self.choice['chosen']}"
 
 
+class RunQuerySet(models.QuerySet["EvaluationRun"]):
+    """Runs by who may see them."""
+
+    def visible_to(self, researcher: Any) -> Self:
+        """The runs of the researcher's projects and those of none, on datasets that the researcher sees."""
+        return self.filter(in_projects_of(researcher), in_projects_of(researcher, "version__dataset__project"))
+
+    def comparable_in(self, project_id: int | None) -> Self:
+        """The runs that a page about a run of this project may name: those of the project, and public ones."""
+        return self.filter(Q(project=None) | Q(project=project_id))
+
+
 class EvaluationRun(TimeStampedModel):
     """Dataset version × reserved users × split × protocol × algorithms × seed × threads.
 
@@ -62,6 +92,8 @@ class EvaluationRun(TimeStampedModel):
 
     version = models.ForeignKey(DatasetVersion, on_delete=models.PROTECT, related_name="runs")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    # Inherited from the dataset. A run without one, on a dataset that has one, is no more visible than the dataset.
+    project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.PROTECT, related_name="runs")
     status = models.CharField(max_length=20, choices=RunStatus, default=RunStatus.QUEUED)
     split = models.JSONField()  # {"name": "probe", "share": 0.1}
     protocol = models.JSONField()  # {"name": "one-plus-random", "negatives": 1000, "relevant": 5, "irrelevant": 1, ...}
@@ -91,6 +123,8 @@ class EvaluationRun(TimeStampedModel):
     hinted_at = models.DateTimeField(null=True, blank=True)  # when the sweep last sent a message for it
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = RunQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -176,6 +210,14 @@ class MetricResult(models.Model):
         return f"{self.metric} of {self.algorithm}"
 
 
+class ExperimentQuerySet(models.QuerySet["ExperimentJob"]):
+    """Experiments by who may see them."""
+
+    def visible_to(self, researcher: Any) -> Self:
+        """The experiments on visible datasets."""
+        return self.filter(in_projects_of(researcher, "version__dataset__project"))
+
+
 class ExperimentJob(TimeStampedModel, JobModel):
     """A shipped experiment on a dataset: queued until its runs have succeeded, then a worker writes its outcome."""
 
@@ -189,6 +231,8 @@ class ExperimentJob(TimeStampedModel, JobModel):
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+
+    objects = ExperimentQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

@@ -1,10 +1,13 @@
-"""Permissions for runs: every researcher may read and start runs; owner and staff may cancel and resume them."""
+"""Permissions for runs: researchers who see a run read it; of a project its owners and members cancel and resume it, of
+none its owner and staff.
+"""
 
 from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
 
 from accounts.models import User
+from accounts.selectors import writes_in
 from evaluation.models import EvaluationRun
 
 
@@ -15,4 +18,7 @@ def may_resume(user: User | AnonymousUser, run: EvaluationRun) -> bool:
 
 def may_cancel(user: User | AnonymousUser, run: EvaluationRun) -> bool:
     """Whether `user` may cancel `run`."""
+    project_id = run.project_id or run.version.dataset.project_id
+    if project_id is not None:
+        return writes_in(user, project_id)
     return user.is_staff or run.owner_id == user.pk

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from catalog.models import Dataset
 from core.errors import ParallaxError
 from evaluation.forms.run import RunForm
 from evaluation.models import EvaluationRun
@@ -20,7 +21,9 @@ from evaluation.services.runs import create_run
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_new(request: HttpRequest) -> HttpResponse:
     """Create a run from the form, unless a button only changed the form; a link chooses its dataset."""
-    form = RunForm(request.POST if request.method == "POST" else None, dataset=request.GET.get("dataset", ""))
+    posted = request.POST if request.method == "POST" else None
+    datasets = Dataset.objects.usable_by(request.user)
+    form = RunForm(posted, dataset=request.GET.get("dataset", ""), datasets=datasets)
     if form.is_bound and form.is_valid() and not form.step and form.is_confirmed():
         try:
             run = _create(request, form)
@@ -34,7 +37,7 @@ def run_new(request: HttpRequest) -> HttpResponse:
 @require_POST
 def run_count(request: HttpRequest) -> HttpResponse:
     """Render the number of test cases that the posted form would give, with its fields as text."""
-    form = RunForm(request.POST)
+    form = RunForm(request.POST, datasets=Dataset.objects.usable_by(request.user))
     return render(request, "console/evaluation/_case_count.html", {"form": form, "is_part": True, **_counts(form)})
 
 

@@ -97,6 +97,10 @@ class CandidatesSerializer(serializers.Serializer[Any]):
 class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
     """A run and its inputs."""
 
+    project = serializers.SlugRelatedField(
+        slug_field="name", read_only=True, allow_null=True, help_text="Name of its project; null without one."
+    )  # type: ignore[var-annotated]
+
     dataset = serializers.SlugField(source="version.dataset.name")
     dataset_version = serializers.IntegerField(source="version.number")
     dataset_hash = serializers.CharField(source="version.content_hash")
@@ -108,8 +112,8 @@ class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
     class Meta:
         model = EvaluationRun
         fields = [
-            "id", "status", "dataset", "dataset_version", "dataset_hash", "split", "protocol", "task", "metrics",
-            "reserve", "seed", "n", "profile_lengths", "threads", "inputs_hash", "created_at", "started_at",
+            "id", "status", "project", "dataset", "dataset_version", "dataset_hash", "split", "protocol", "task",
+            "metrics", "reserve", "seed", "n", "profile_lengths", "threads", "inputs_hash", "created_at", "started_at",
             "finished_at",
         ]  # fmt: skip
         read_only_fields = fields

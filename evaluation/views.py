@@ -18,8 +18,8 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_POST, require_safe
 
 from catalog.models import DatasetVersion, Item
-from catalog.selectors.datasets import version_in_console
 from catalog.selectors.search import search_items
+from catalog.views.versions import version_or_404
 from core.errors import NotAllowedInState, ParallaxError
 from evaluation import exports, tables
 from evaluation.enums import RUN_OPEN, RunStatus
@@ -36,6 +36,7 @@ from evaluation.selectors.run_comparison import compare_runs
 from evaluation.selectors.runs import (
     RUN_COLUMNS,
     listed_runs,
+    runs_shown_to,
     succeeded_runs,
 )
 from evaluation.selectors.user_groups import group_tables, grouped_metrics
@@ -51,9 +52,11 @@ MAX_MATCHES = 6
 @require_safe
 def run_list(request: HttpRequest) -> HttpResponse:
     """List runs, newest first or by a column, of those that the fields ask for."""
-    form = RunFilterForm(request.GET)
+    form = RunFilterForm(request.GET, researcher=request.user)
     order = Sorting(request.GET, RUN_COLUMNS, ("status", "dataset", "protocol"))
-    page = Paginator(listed_runs(**form.chosen(), order=order), RUNS_PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(listed_runs(request.user, **form.chosen(), order=order), RUNS_PER_PAGE).get_page(
+        request.GET.get("page")
+    )
     query = urlencode([(name, value) for name, value in request.GET.items() if name != "page"])
     context = {
         "page": page,
@@ -68,7 +71,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def model_list(request: HttpRequest) -> HttpResponse:
     """List trained models, newest first, with their data and runs."""
-    page = Paginator(listed_models(), MODELS_PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(listed_models(request.user), MODELS_PER_PAGE).get_page(request.GET.get("page"))
     lines = [line_of(model) for model in page]
     return render(request, "console/evaluation/model_list.html", {"page": page, "lines": lines})
 
@@ -83,7 +86,7 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
 @gzip_page  # charts by their numbers
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a run with its status and, once it has succeeded, its results."""
-    run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset", "owner"), pk=pk)
+    run = get_object_or_404(runs_shown_to(request.user), pk=pk)
     context = state_of(request.user, run)
     context["has_groups"] = bool(grouped_metrics(run))
     context["try_address"] = _try_address(run, context["algorithms"])
@@ -95,7 +98,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Render the progress of a run as a fragment; a finished run triggers a reload of the page."""
-    run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
+    run = get_object_or_404(runs_shown_to(request.user), pk=pk)
     response = render(request, "console/evaluation/_progress.html", state_of(request.user, run))
     if run.status not in RUN_OPEN:
         response["HX-Refresh"] = "true"
@@ -106,7 +109,7 @@ def _act_on_run(
     request: HttpRequest, pk: int, may: Callable[[Any, EvaluationRun], bool], act: Callable[..., object], result: str
 ) -> HttpResponse:
     """Perform an action on a run, report the result, and redirect to the run."""
-    run = get_object_or_404(EvaluationRun, pk=pk)
+    run = get_object_or_404(runs_shown_to(request.user), pk=pk)
     if not may(request.user, run):
         raise PermissionDenied
     try:
@@ -133,7 +136,7 @@ def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
     """Show pairwise comparisons of a run's algorithms by metric."""
-    run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
+    run = get_object_or_404(runs_shown_to(request.user), pk=pk)
     correction = next((name for name in CORRECTIONS if name == request.GET.get("correction", "holm")), None)
     test = request.GET.get("test", "sign")
     if correction is None or test not in kinds_of_test(run):
@@ -167,7 +170,7 @@ def _query_without(request: HttpRequest, *changed: str) -> str:
 @require_safe
 def run_groups(request: HttpRequest, pk: int) -> HttpResponse:
     """Compare a metric of a run between groups of users."""
-    run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
+    run = get_object_or_404(runs_shown_to(request.user), pk=pk)
     names = grouped_metrics(run)
     metric = request.GET.get("metric") or next(iter(names), "")
     if names and metric not in names:
@@ -192,8 +195,9 @@ def run_groups(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def run_compare(request: HttpRequest) -> HttpResponse:
     """Compare two runs, once both are chosen; a link from a run names the first."""
-    form = CompareForm(request.GET if "b" in request.GET else None, initial=request.GET.dict())
-    context: dict[str, Any] = {"form": form, "has_runs": succeeded_runs().exists()}
+    runs = succeeded_runs(EvaluationRun.objects.visible_to(request.user))
+    form = CompareForm(request.GET if "b" in request.GET else None, initial=request.GET.dict(), runs=runs)
+    context: dict[str, Any] = {"form": form, "has_runs": runs.exists()}
     if form.is_bound and form.is_valid():
         try:
             comparison = compare_runs(form.cleaned_data["a"], form.cleaned_data["b"])
@@ -214,7 +218,7 @@ def run_compare(request: HttpRequest) -> HttpResponse:
 @require_safe
 def run_csv(request: HttpRequest, pk: int, kind: str) -> HttpResponseBase:
     """Download a run's metrics, its values by user, or its metrics by group of users, as CSV."""
-    run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
+    run = get_object_or_404(runs_shown_to(request.user), pk=pk)
     if run.status != RunStatus.SUCCEEDED:
         raise Http404
     if kind == "groups" and not grouped_metrics(run):
@@ -229,7 +233,7 @@ def run_csv(request: HttpRequest, pk: int, kind: str) -> HttpResponseBase:
 @require_safe
 def run_figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     """Download a figure of a run as SVG."""
-    run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
+    run = get_object_or_404(runs_shown_to(request.user), pk=pk)
     picture = exports.figure(run, name) if run.status == RunStatus.SUCCEEDED else None
     if picture is None:
         raise Http404
@@ -241,7 +245,7 @@ def run_figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 @require_safe
 def run_json(request: HttpRequest, pk: int) -> HttpResponse:
     """Download every number of a run with the hashes of its inputs."""
-    run = get_object_or_404(EvaluationRun.objects.select_related("version__dataset"), pk=pk)
+    run = get_object_or_404(runs_shown_to(request.user), pk=pk)
     try:
         document = exports.run_document(run)
     except ParallaxError as problem:
@@ -254,8 +258,8 @@ def run_json(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def try_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Preview what models recommend for a profile, and why; all choices are in the query string."""
-    version = get_object_or_404(version_in_console(), dataset__name=name, number=number)
-    lines = models_on(version)
+    version = version_or_404(request.user, name, number)
+    lines = models_on(version, request.user)
     form = TryForm(_query(request, lines), version=version, models=lines)
     is_complete = form.is_valid()
     context = {"version": version, "form": form, "found": _matching_items(version, form)}

@@ -24,6 +24,7 @@ urlpatterns = [
     path("runs/", include("evaluation.urls")),
     path("", include("studies.urls")),
     path("reports/", include("analysis.urls")),
+    path("projects/", include("parallax.projects.urls")),
     path("replications/", include("parallax.replication.urls")),
     path("api/v1/", include("parallax.api.urls")),
     path("charts/runtime.js", views.chart_runtime, name="chart-runtime"),

@@ -14,8 +14,11 @@ class StudiesConfig(AppConfig):
 
     def ready(self) -> None:
         """Listen for erasures, so that no stored export outlives the answers of a participant in it, and for accepted
-        invitations and closed accounts, so that roles are granted and no study loses its owner.
+        invitations and closed accounts, so that roles are granted and no study loses its owner. Members see the
+        pictures that their studies show.
         """
         import_module("studies.data.services.exports")
         import_module("studies.team.services.invitations")
         import_module("studies.team.services.ownership")
+        let_see_pictures = import_module("catalog.permissions").let_see_pictures
+        let_see_pictures(import_module("studies.team.permissions").shows_items_to)

@@ -88,7 +88,8 @@ def runs_of_other_protocols(study: Study, run: EvaluationRun) -> list[tuple[Eval
     """The newest succeeded run of each other protocol with all models of the study, and where these stand in it."""
     digests = [condition.model_digest for condition in conditions_of(study)]
     newest: dict[str, tuple[EvaluationRun, list[int]]] = {}
-    for other in succeeded_runs().filter(version=run.version_id).exclude(pk=run.pk):
+    comparable = EvaluationRun.objects.comparable_in(run.project_id)
+    for other in succeeded_runs(comparable).filter(version=run.version_id).exclude(pk=run.pk):
         name = other.protocol["name"]
         if name == run.protocol["name"] or name in newest or other.folds:
             continue
@@ -107,7 +108,8 @@ def run_of_other_users(study: Study, run: EvaluationRun) -> tuple[EvaluationRun,
     the reverse; and where the algorithms of the conditions stand in it. Its models were trained on other ratings.
     """
     wanted = [(condition.model.algorithm, condition.model.params) for condition in conditions_of(study)]
-    for other in succeeded_runs().filter(version=run.version_id, protocol=run.protocol, folds=[]):
+    comparable = EvaluationRun.objects.comparable_in(run.project_id)
+    for other in succeeded_runs(comparable).filter(version=run.version_id, protocol=run.protocol, folds=[]):
         if (other.split["name"] == STRANGERS) == (run.split["name"] == STRANGERS):
             continue
         measured = [

@@ -1,4 +1,7 @@
-"""The reports that a researcher may read: owners and analysts of a study read them, interviewers do not."""
+"""The reports that a researcher may read: owners and analysts of a study read them, interviewers do not.
+
+A report also shows its run, so that of a project's run is only read by those who see the run.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 
 from analysis.models import Report, ReportRequest
+from evaluation.models import EvaluationRun
 from studies.enums import Mode, ParticipantStatus, Role, StudyStatus
 from studies.models import Exclusion, Participant, Study
 
@@ -15,11 +19,14 @@ READERS = (Role.OWNER, Role.ANALYST)
 
 
 def studies_to_report(researcher: Any) -> QuerySet[Study]:
-    """The studies whose reports a researcher may read, newest first: launched ones, and drafts that were piloted."""
+    """The studies whose reports a researcher may read, newest first: launched ones, and drafts that were piloted.
+
+    They see the runs of these studies too.
+    """
     piloted = Participant.objects.filter(study=OuterRef("pk"), mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED)
     return (
         Study.objects.filter(memberships__researcher=researcher, memberships__role__in=READERS)
-        .filter(~Q(status=StudyStatus.DRAFT) | Exists(piloted))
+        .filter(~Q(status=StudyStatus.DRAFT) | Exists(piloted), run__in=_runs_shown_to(researcher))
         .order_by("-created_at", "-pk")
     )
 
@@ -51,6 +58,7 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
     overtaken = Q(is_pilot=True) & (~Q(study__status=StudyStatus.DRAFT) | ~Exists(walked))
     return (
         Report.objects.filter(study__memberships__researcher=researcher, study__memberships__role__in=READERS)
+        .filter(run__in=_runs_shown_to(researcher))
         .annotate(
             is_out_of_date=Case(
                 When(Exists(withdrawn_since) | Exists(decided_since) | reopened_since | overtaken, then=Value(True)),
@@ -61,6 +69,10 @@ def reports_of(researcher: Any) -> QuerySet[Report]:
         .select_related("study", "run", "made_by")
         .order_by("-created_at", "-pk")
     )
+
+
+def _runs_shown_to(researcher: Any) -> QuerySet[Any]:
+    return EvaluationRun.objects.visible_to(researcher).order_by().values("pk")
 
 
 def has_changed_since(report: Report, moment: datetime) -> bool:

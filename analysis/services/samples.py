@@ -24,13 +24,19 @@ MODES = ("light", "dark")
 def publish_sample(*, report: Report, actor: Any = None) -> None:
     """Let anyone read the summary and the chapters of a report, and draw them.
 
-    Raises ParallaxError with code `report.not_simulated`: a report of participants stays closed.
+    Raises ParallaxError with code `report.not_simulated`: a report of participants stays closed. Code
+    `report.of_project`: so does one of a project's data.
     """
     if report.mode != Mode.SIMULATED:
         raise ParallaxError(
             "report.not_simulated",
             f"Report {report.number} of {report.study.slug} is about participants, whose answers stay closed. Only a "
             "report of simulated participants can be a sample.",
+        )
+    if report.run.project_id is not None or report.run.version.dataset.project_id is not None:
+        raise ParallaxError(
+            "report.of_project",
+            f"Report {report.number} of {report.study.slug} shows a run of a project. Make the dataset public first.",
         )
     _set(report, is_sample=True, actor=actor)
     for chapter in page_of(report).chapters:

@@ -9,7 +9,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 
+from accounts.models import WRITERS, Project
 from catalog.forms.column_choices import (
     DELIMITERS,
     ENCODINGS,
@@ -64,6 +66,13 @@ class ColumnsForm(forms.Form):
         choices=[("", "Suggest one"), *((each.key, each.title) for each in ITEM_TYPES.values())],
         help_text="Decides the words and pictures of new studies.",
     )
+    project = forms.ModelChoiceField(
+        label="Visible to",
+        queryset=Project.objects.none(),
+        required=False,
+        empty_label="Every researcher of this installation",
+        help_text="A project: its members and viewers alone. A new version of a dataset stays where the dataset is.",
+    )
     kind = forms.ChoiceField(
         label="Each row says",
         choices=[(RATINGS, "how a user rated an item"), (USAGE, "that a user took an item, without a rating")],
@@ -91,6 +100,7 @@ class ColumnsForm(forms.Form):
         *,
         preview: JobPreview,
         source: str,
+        projects: QuerySet[Project],
         initial: Mapping[str, Any] | None = None,
     ) -> None:
         table, items = preview.dataset.table, preview.items if preview.dataset.table else None
@@ -98,6 +108,9 @@ class ColumnsForm(forms.Form):
         super().__init__(data, initial=detected)
         self.dataset, self.table, self.items = preview.dataset, table, items
         unused: tuple[str, ...] = ("kind", "scale") if table is None else ()
+        self.fields["project"].queryset = projects  # type: ignore[attr-defined]
+        if not projects:
+            unused += ("project",)
         if table is None or not table.is_text:
             unused += ("delimiter", "encoding", "has_header", "decimal", "layout")
         if items is None or not items.is_text:
@@ -144,7 +157,7 @@ class ColumnsForm(forms.Form):
     @property
     def dataset_fields(self) -> list[forms.BoundField]:
         """The fields that name the dataset."""
-        return self.group("name", "title", "item_type")
+        return self.group("name", "title", "item_type", "project")
 
     @property
     def text_fields(self) -> list[forms.BoundField]:
@@ -270,17 +283,18 @@ def columns_form(job: DatasetJob, data: Mapping[str, Any] | None) -> ColumnsForm
     """The form of a job; it is not bound where `data` ask for a new preview, or say that the text is written otherwise
     than it was previewed. Raises ParallaxError as `preview_of` does.
     """
+    common: dict[str, Any] = {"source": job.source, "projects": Project.objects.of(job.requested_by, WRITERS)}
     if not data:
-        return ColumnsForm(preview=preview_of(job), source=job.source)
+        return ColumnsForm(preview=preview_of(job), **common)
     items_encoding = data.get("items_encoding", "")
     preview = preview_of(job, _declared(data), items_encoding if items_encoding in ENCODINGS else None)
     table = preview.dataset.table
     is_other = table is not None and table.is_text and data.get("layout") != layout_of(table)
     if is_other or data.get("act") == "preview":
-        settings = ("name", "title", "item_type", "on_bad_row", "duplicates")
+        settings = ("name", "title", "item_type", "project", "on_bad_row", "duplicates")
         carried_over = {name: data[name] for name in settings if name in data}
-        return ColumnsForm(preview=preview, source=job.source, initial=carried_over)
-    return ColumnsForm(data, preview=preview, source=job.source)
+        return ColumnsForm(preview=preview, initial=carried_over, **common)
+    return ColumnsForm(data, preview=preview, **common)
 
 
 def _declared(data: Mapping[str, Any]) -> Declared:

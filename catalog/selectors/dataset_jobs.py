@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from accounts.models import in_projects_of
 from catalog.enums import JOB_OPEN, JobStatus
 from catalog.models import DatasetJob
 
@@ -13,9 +14,16 @@ MOST_LISTED = 10
 
 
 def jobs_of(user: Any) -> QuerySet[DatasetJob]:
-    """The account's own jobs, newest first; for an administrator those of all."""
-    jobs = DatasetJob.objects.select_related("version__dataset", "base__dataset", "requested_by")
-    return jobs if user.is_superuser else jobs.filter(requested_by=user)
+    """The account's own jobs on what it may see, newest first; for an administrator also those of others.
+
+    Of others, uploads that wait for their columns and jobs of projects are left out: they may hold private data.
+    """
+    jobs = DatasetJob.objects.select_related("version__dataset", "base__dataset", "requested_by").filter(
+        in_projects_of(user), in_projects_of(user, "base__dataset__project"),
+        in_projects_of(user, "version__dataset__project"),
+    )  # fmt: skip
+    own = Q(requested_by=user)
+    return jobs.filter(own | ~Q(status=JobStatus.WAITING)) if user.is_superuser else jobs.filter(own)
 
 
 def unfinished_jobs(user: Any) -> QuerySet[DatasetJob]:

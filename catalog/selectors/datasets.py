@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 
+from accounts.selectors import writes_in
 from catalog.models import Dataset, DatasetVersion, Feature, Item
 from catalog.selectors.items import facts_of_item
 from core import artefacts
@@ -41,14 +43,25 @@ class ItemDetails:
     plot: str
 
 
+def may_change(user: Any, dataset: Dataset) -> bool:
+    """Whether `user` may change the dataset: as an owner or a member of its project; of a public one, as its owner or
+    as staff.
+    """
+    if dataset.project_id is not None:
+        return writes_in(user, dataset.project_id)
+    return bool(user.is_staff or user.is_superuser or dataset.owner_id == user.pk)
+
+
 def open_versions() -> QuerySet[DatasetVersion]:
     """Versions that are not retired."""
     return DatasetVersion.objects.filter(retired_at=None).select_related("dataset")
 
 
-def version_in_console() -> QuerySet[DatasetVersion]:
-    """All versions with their datasets, including retired ones, which existing runs and studies link to."""
-    return DatasetVersion.objects.select_related("dataset")
+def versions_shown_to(researcher: Any) -> QuerySet[DatasetVersion]:
+    """The versions that a researcher may see, with their datasets, including retired ones, which existing runs and
+    studies link to.
+    """
+    return DatasetVersion.objects.visible_to(researcher).select_related("dataset__project")
 
 
 def versions_of(dataset: Dataset) -> QuerySet[DatasetVersion]:
@@ -56,13 +69,16 @@ def versions_of(dataset: Dataset) -> QuerySet[DatasetVersion]:
     return dataset.versions.select_related("dataset").order_by("-number")
 
 
-def newest_version(name: str) -> DatasetVersion:
-    """The newest version of the dataset called `name`, retired ones apart. Raises ParallaxError for `dataset.unknown`:
-    no such dataset, or every version of it is retired.
+def newest_version(name: str, among: QuerySet[Dataset] | None = None) -> DatasetVersion:
+    """The newest version of the dataset called `name`, retired ones apart.
+
+    `among` are the datasets that the researcher may choose; None, for commands of the operator: all. Raises
+    ParallaxError for `dataset.unknown`: no such dataset among them, or every version of it is retired.
     """
-    version = open_versions().filter(dataset__name=name).order_by("-number").first()
+    versions = open_versions() if among is None else open_versions().filter(dataset__in=among)
+    version = versions.filter(dataset__name=name).order_by("-number").first()
     if version is None:
-        known = ", ".join(sorted(set(open_versions().order_by().values_list("dataset__name", flat=True)))) or "none yet"
+        known = ", ".join(sorted(set(versions.order_by().values_list("dataset__name", flat=True)))) or "none yet"
         raise ParallaxError(
             "dataset.unknown",
             f"There is no dataset called {name!r}. Known: {known}. "
@@ -76,9 +92,10 @@ def version_numbered(name: str, number: int) -> DatasetVersion:
     """The version of the dataset with this number, retired or not. Raises ParallaxError for `dataset.unknown`: no such
     dataset or version.
     """
-    version = version_in_console().filter(dataset__name=name, number=number).first()
+    versions = DatasetVersion.objects.select_related("dataset").filter(dataset__name=name)
+    version = versions.filter(number=number).first()
     if version is None:
-        numbers = sorted(version_in_console().filter(dataset__name=name).values_list("number", flat=True))
+        numbers = sorted(versions.values_list("number", flat=True))
         known = f"Known: {', '.join(map(str, numbers))}." if numbers else "There is no dataset of that name."
         raise ParallaxError(
             "dataset.unknown", f"There is no version {number} of {name!r}. {known}", {"name": name, "number": number}
@@ -86,23 +103,21 @@ def version_numbered(name: str, number: int) -> DatasetVersion:
     return version
 
 
-def datasets_with_versions() -> QuerySet[Dataset]:
-    """Every dataset by name, each with all its versions, newest first."""
+def datasets_with_versions(researcher: Any) -> QuerySet[Dataset]:
+    """The datasets that a researcher may see, by name, each with all its versions, newest first."""
     versions = DatasetVersion.objects.select_related("dataset").order_by("-number")
-    return Dataset.objects.prefetch_related(Prefetch("versions", queryset=versions)).order_by("name")
+    datasets = Dataset.objects.visible_to(researcher).select_related("project")
+    return datasets.prefetch_related(Prefetch("versions", queryset=versions)).order_by("name")
 
 
-def dataset_lines() -> list[DatasetLine]:
-    """Every dataset with a version in use, by title."""
+def dataset_lines(datasets: QuerySet[Dataset]) -> list[DatasetLine]:
+    """Those of the datasets that have a version in use, by title."""
     newest = open_versions().filter(dataset=OuterRef("pk")).order_by("-number").values("pk")[:1]
-    datasets = list(
-        Dataset.objects.annotate(newest_id=Subquery(newest), n_versions=Count("versions")).filter(
-            newest_id__isnull=False
-        )
-    )
-    versions = DatasetVersion.objects.in_bulk([dataset.newest_id for dataset in datasets])
+    counted = datasets.annotate(newest_id=Subquery(newest), n_versions=Count("versions")).select_related("project")
+    listed = list(counted.filter(newest_id__isnull=False))
+    versions = DatasetVersion.objects.in_bulk([dataset.newest_id for dataset in listed])
     lines = []
-    for dataset in sorted(datasets, key=lambda dataset: (dataset.title.casefold(), dataset.pk)):
+    for dataset in sorted(listed, key=lambda dataset: (dataset.title.casefold(), dataset.pk)):
         version = versions[dataset.newest_id]
         version.dataset = dataset
         lines.append(DatasetLine(dataset, version, dataset.n_versions))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from accounts.models import Project
 from catalog.importers.addresses import address_problem
 from catalog.importers.auto import parse
 from catalog.importers.base import Limits, ParsedDataset, Policy
@@ -45,6 +46,7 @@ def import_dataset(
     progress: Progress | None = None,
     item_type: str | None = None,
     item_language: str | None = None,
+    project: Project | None = None,
 ) -> DatasetVersion:
     """Import a dataset from files, completely or not at all.
 
@@ -52,9 +54,9 @@ def import_dataset(
     `catalog.importers.base.Policy` (`on_bad_row`, `duplicates`) for any. `limits` say how far an archive may unfold.
     `progress` is called with what is being done,
     how far, and of how much where that is known. Without an `item_type` a new dataset gets the one that its format and
-    columns suggest, and an existing one keeps its own; without an `item_language` an existing one keeps its own. Raises
-    ParallaxError for `import.refused` with file, line and reason, `import.bad_option`, `dataset.unknown_language`, or
-    what `import_parsed` raises.
+    columns suggest, and an existing one keeps its own; without an `item_language` an existing one keeps its own. A new
+    dataset belongs to `project`; without one it is public. Raises ParallaxError for `import.refused` with file, line
+    and reason, `import.bad_option`, `dataset.unknown_language`, or what `import_parsed` raises.
     """
     _check_name(name)
     check_item_type(item_type)
@@ -88,6 +90,7 @@ def import_dataset(
         source_format=parsed.report.source_format,
         owner=owner,
         item_type=item_type,
+        project=project,
     )
     if item_language is not None:
         version.dataset = change_item_language(dataset=version.dataset, language=item_language, actor=owner)
@@ -121,9 +124,10 @@ def import_parsed(
     is_synthetic: bool = False,
     owner: Any = None,
     item_type: str | None = None,
+    project: Project | None = None,
 ) -> DatasetVersion:
     """Store a parsed dataset as a version, and return the version. Raises ParallaxError for `dataset.bad_name`,
-    `dataset.unknown_item_type`, or `import.bad_data` where the ratings cannot be used.
+    `dataset.unknown_item_type`, `dataset.elsewhere`, or `import.bad_data` where the ratings cannot be used.
     """
     _check_name(name)
     check_item_type(item_type)
@@ -143,6 +147,7 @@ def import_parsed(
         report=parsed.report.as_json(),
         owner=owner,
         item_type=item_type,
+        project=project,
     )
 
 

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from accounts.models import Project
 from catalog.enums import JOB_MOVES, JOB_OPEN, JobKind, JobStatus
 from catalog.importers.download import SETS
 from catalog.models import DatasetJob, DatasetVersion
@@ -96,11 +97,13 @@ def _recognised(job: DatasetJob) -> DatasetJob:
 
 
 @transaction.atomic
-def start_import(*, job: DatasetJob, chosen: Mapping[str, Any], actor: Any) -> None:
+def start_import(*, job: DatasetJob, chosen: Mapping[str, Any], actor: Any, project: Project | None = None) -> None:
     """Enqueue an import with its confirmed columns; one that failed is tried again. Raises NotAllowedInState.
 
-    `chosen` are the settings: name, title, item_type, options, and the form as it was sent.
+    A new dataset will belong to `project`. `chosen` are the settings: name, title, item_type, options, and the form as
+    it was sent.
     """
+    job.project = project
     job.settings = {**job.settings, **chosen}
     _enqueue(job, actor)
 
@@ -118,6 +121,7 @@ def _enqueue(job: DatasetJob, actor: Any) -> None:
         allowed=JOB_MOVES,
         actor=actor,
         settings=job.settings,
+        project=job.project,
         error="",
         problems=[],
         remedies=[],
@@ -207,7 +211,7 @@ def run_job(*, job_id: int) -> bool:
 
     Delivered twice, late, or for a closed job, it does nothing. Errors: see `JobLeases.carry_out`.
     """
-    job = DatasetJob.objects.select_related("requested_by", "base__dataset").filter(pk=job_id).first()
+    job = DatasetJob.objects.select_related("requested_by", "base__dataset", "project").filter(pk=job_id).first()
     if job is None or not JOBS.take(job, actor=job.requested_by, activity="Starting"):
         return False
 

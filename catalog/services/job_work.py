@@ -10,6 +10,7 @@ from typing import Any
 
 from django.conf import settings
 
+from accounts.selectors import writes_in
 from catalog.clip_types import CLIP_TYPES
 from catalog.enums import JobKind
 from catalog.importers.base import Limits
@@ -18,6 +19,7 @@ from catalog.importers.item_files import LIMITS as MEDIA_LIMITS
 from catalog.importers.scales import scale_of_text
 from catalog.importers.sources import open_source
 from catalog.models import Dataset, DatasetJob, DatasetVersion
+from catalog.selectors.datasets import may_change
 from catalog.services.dataset_import import import_dataset
 from catalog.services.metadata import add_metadata
 from catalog.services.previews import items_path, limits_of, ratings_path
@@ -37,6 +39,7 @@ def import_files(job: DatasetJob, progress: Progress) -> Result:
     """Import the files of a job with the columns that were confirmed."""
     chosen = job.settings
     _require_name(chosen["name"], job.requested_by)
+    _require_project(job)
     options = _import_options(chosen["options"])
     if (items := items_path(job)) is not None:
         options["items_file"] = items
@@ -50,6 +53,7 @@ def import_files(job: DatasetJob, progress: Progress) -> Result:
         limits=limits_of(job),
         progress=progress,
         item_type=chosen.get("item_type") or None,
+        project=job.project,
     )
     return version, _imported(version)
 
@@ -152,9 +156,15 @@ def _import_options(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _require_name(name: str, actor: Any) -> None:
     """Refuse a name that was taken after it had been checked."""
-    foreign = Dataset.objects.filter(name=name).exclude(owner=actor)
-    if not (actor.is_staff or actor.is_superuser) and foreign.exists():
-        raise ParallaxError("dataset.not_yours", f"Another account has a dataset called {name!r}. Choose another name.")
+    dataset = Dataset.objects.filter(name=name).first()
+    if dataset is not None and not may_change(actor, dataset):
+        raise ParallaxError("dataset.not_yours", f"The name {name!r} is not available. Choose another name.")
+
+
+def _require_project(job: DatasetJob) -> None:
+    """Refuse a project whose members the account has left since, or in which it only reads."""
+    if job.project_id is not None and not writes_in(job.requested_by, job.project_id):
+        raise ParallaxError("project.not_yours", "You may no longer add datasets to the project that was chosen.")
 
 
 def _imported(version: DatasetVersion) -> str:

@@ -14,11 +14,13 @@ from django.db.models import Field, Model
 from django.utils import timezone
 from numpy.typing import NDArray
 
+from accounts.models import Project
 from catalog.importers.base import ParsedItem
 from catalog.models import Dataset, DatasetVersion, Feature, Item
 from catalog.selectors.ratings import ARTEFACT_KIND
 from catalog.selectors.text_folding import sort_title
 from core import artefacts
+from core.errors import ParallaxError
 from core.models import LogEntry
 from core.provenance import digest_of, digest_of_arrays
 from recommenders.data import Scale
@@ -43,6 +45,7 @@ def store_version(
     report: Mapping[str, Any],
     owner: Any,
     item_type: str | None = None,
+    project: Project | None = None,
 ) -> DatasetVersion:
     """Store ratings and items as a version of the dataset `name`, and return the version.
 
@@ -51,7 +54,8 @@ def store_version(
     are written before the rows can be seen: a crash in between leaves arrays that nothing names, never rows without
     them.
     Arrays that are there already are not written again, so versions with the same ratings share them. `item_type` is
-    the dataset's from now on; None leaves what it has.
+    the dataset's from now on; None leaves what it has. `project` is that of a new dataset; None leaves an existing one
+    where it is. Raises ParallaxError for `dataset.elsewhere`: it is there already, and not in this project.
     """
     meta = {"low": scale.low, "high": scale.high, "step": scale.step}
     with ThreadPoolExecutor(1) as executor:  # the arrays are hashed and stored while the items are prepared
@@ -66,6 +70,7 @@ def store_version(
                 title=title,
                 item_type=item_type,
                 owner=owner,
+                project=project,
                 content_hash=digest_of([CONTENT_FORMAT, arrays_digest, facts]),
                 ratings_digest=artefacts.digest_of_artefact(arrays_digest, meta),
                 source_format=source_format,
@@ -87,12 +92,25 @@ def store_version(
 
 
 def _version_row(
-    *, name: str, title: str | None, item_type: str | None, owner: Any, content_hash: str, **facts: Any
+    *,
+    name: str,
+    title: str | None,
+    item_type: str | None,
+    owner: Any,
+    project: Project | None,
+    content_hash: str,
+    **facts: Any,
 ) -> tuple[DatasetVersion, bool]:
     """The row of the version with this content, and whether it is a new one, whose items are to be written."""
     dataset, _ = Dataset.objects.select_for_update().get_or_create(
-        name=name, defaults={"title": title or name, "owner": owner}
+        name=name, defaults={"title": title or name, "owner": owner, "project": project}
     )
+    if project is not None and dataset.project_id != project.pk:
+        raise ParallaxError(
+            "dataset.elsewhere",
+            f"There is a dataset called {name!r} already, which is not in the project {project}. Move it there first, "
+            "or choose another name.",
+        )
     title, item_type = title or dataset.title, item_type or dataset.item_type
     if (title, item_type) != (dataset.title, dataset.item_type):
         dataset.title, dataset.item_type = title, item_type

@@ -24,7 +24,7 @@ from core.errors import ParallaxError
 @require_http_methods(["GET", "HEAD", "POST"])
 def add_item_metadata(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Add item metadata, pictures and clips from files; the result is the dataset's next version."""
-    version = version_or_404(name, number)
+    version = version_or_404(request.user, name, number)
     if not may_add_version(request.user, version):
         raise PermissionDenied("Only the dataset's owner or staff can add metadata, and only to a version in use.")
     form = MetadataForm(request.POST or None, request.FILES or None)
@@ -82,7 +82,7 @@ def _counted(version: DatasetVersion, form: SubsetForm) -> dict[str, object]:
 
 
 def _subsettable(request: HttpRequest, name: str, number: int) -> DatasetVersion:
-    version = version_or_404(name, number)
+    version = version_or_404(request.user, name, number)
     if not may_add_version(request.user, version):
         raise PermissionDenied("Only the dataset's owner or staff can make subsets, and only of a version in use.")
     return version

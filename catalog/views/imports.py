@@ -29,7 +29,7 @@ from catalog.services.dataset_jobs import (
 )
 from core.errors import ParallaxError
 
-NOT_YOURS = "Only the owner of this dataset or staff can add a version to it. Choose another name."
+NOT_YOURS = "This name is not available to you. Choose another name."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -63,7 +63,9 @@ def download(request: HttpRequest) -> HttpResponse:
         try:
             if may_use_name(request.user, name):
                 return redirect(request_download(name=name, actor=request.user))
-            form.add_error("set", f"Another account has a dataset called {name}. Use that one.")
+            form.add_error(
+                "set", f"The name {name} is not available to you: a dataset of another account or project has it."
+            )
         except ParallaxError as refusal:
             form.add_error("set", str(refusal))
     return _first_step(request, UploadForm(has_paths=may_name_server_files(request.user)), form)
@@ -99,7 +101,7 @@ def columns(request: HttpRequest, pk: int) -> HttpResponse:
         form = columns_form(job, None)
     if is_sent and form.is_valid():
         if may_use_name(request.user, form.cleaned_data["name"]):
-            start_import(job=job, chosen=form.chosen(), actor=request.user)
+            start_import(job=job, chosen=form.chosen(), actor=request.user, project=form.cleaned_data.get("project"))
             return redirect("catalog:job", pk=job.pk)
         form.add_error("name", NOT_YOURS)
     elif not is_sent and job.status == JobStatus.FAILED and form.is_bound:

@@ -1,60 +1,50 @@
-"""Pages of the catalogue: datasets, a version, its items, an item, and drawn posters."""
+"""Pages of the catalogue: datasets, a version, its items, and an item."""
 
 from __future__ import annotations
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
-from django.utils.http import quote_etag
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from catalog import charts
-from catalog.clip_types import clip_type
 from catalog.forms.browse import BrowseForm, ItemLanguageForm, ItemTypeForm
 from catalog.importers.auto import FORMATS
-from catalog.importers.pictures import MEDIA_TYPES
-from catalog.models import Item
-from catalog.permissions import may_add_version, may_change_item_type, may_retire
-from catalog.posters import poster_svg
+from catalog.models import Dataset
+from catalog.permissions import may_add_version, may_change_item_type, may_move, may_retire
 from catalog.selectors.datasets import (
     dataset_lines,
     decades_of,
     genres_of,
     item_details,
     newest_version,
-    picture_of,
     versions_of,
 )
-from catalog.selectors.item_texts import title_in
 from catalog.selectors.ratings import rated_between
 from catalog.selectors.search import search_items
 from catalog.selectors.shape import shape_of
 from catalog.services import change_item_language, change_item_type, retire_version
 from catalog.views.versions import version_or_404
-from core.artefacts import open_file
-from core.byte_ranges import file_response
-from core.errors import ParallaxError, ParameterError
-from core.provenance import digest_of
+from core.errors import ParallaxError
 
 ITEMS_ON_A_PAGE = 24
-A_YEAR = 365 * 24 * 3600
 
 
 @require_safe
 def dataset_list(request: HttpRequest) -> HttpResponse:
-    """Every dataset with its newest version."""
-    return render(request, "console/catalog/list.html", {"lines": dataset_lines(), "formats": FORMATS.items()})
+    """The visible datasets with their newest versions."""
+    lines = dataset_lines(Dataset.objects.visible_to(request.user))
+    return render(request, "console/catalog/list.html", {"lines": lines, "formats": FORMATS.items()})
 
 
 @require_safe
 def newest(request: HttpRequest, name: str) -> HttpResponse:
     """Redirect to the dataset's newest version."""
     try:
-        return redirect(newest_version(name))
+        return redirect(newest_version(name, Dataset.objects.visible_to(request.user)))
     except ParallaxError as unknown:
         raise Http404(str(unknown)) from unknown
 
@@ -62,7 +52,7 @@ def newest(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """A version's size, the shape of its ratings, and how it was imported."""
-    version = version_or_404(name, number)
+    version = version_or_404(request.user, name, number)
     shape = shape_of(version)
     return render(
         request,
@@ -82,6 +72,7 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
                 for reason, rows in version.report["dropped"].items()
             ],
             "n_dropped": sum(version.report["dropped"].values()),
+            "may_move": may_move(request.user, version.dataset),
             "may_retire": may_retire(request.user, version),
             "may_add_version": may_add_version(request.user, version),
             "item_words": version.dataset.kind_of_item.words_in("en"),
@@ -99,7 +90,7 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
 @require_POST
 def retire(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Retire a version; allowed for the dataset's owner and administrators."""
-    version = version_or_404(name, number)
+    version = version_or_404(request.user, name, number)
     if not may_retire(request.user, version):
         raise PermissionDenied("Only the dataset's owner or an administrator can retire a version.")
     retire_version(version=version, actor=request.user)
@@ -110,7 +101,7 @@ def retire(request: HttpRequest, name: str, number: int) -> HttpResponse:
 @require_POST
 def set_item_type(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Change what the dataset's items are; allowed for its owner and staff."""
-    version = version_or_404(name, number)
+    version = version_or_404(request.user, name, number)
     if not may_change_item_type(request.user, version.dataset):
         raise PermissionDenied("Only the dataset's owner or staff can change its item type.")
     form = ItemTypeForm(request.POST)
@@ -127,7 +118,7 @@ def set_item_type(request: HttpRequest, name: str, number: int) -> HttpResponse:
 @require_POST
 def set_item_language(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Change the language of the items' default texts; allowed for the dataset's owner and staff."""
-    version = version_or_404(name, number)
+    version = version_or_404(request.user, name, number)
     if not may_change_item_type(request.user, version.dataset):
         raise PermissionDenied("Only the dataset's owner or staff can change the language of its items.")
     form = ItemLanguageForm(request.POST)
@@ -142,7 +133,7 @@ def set_item_language(request: HttpRequest, name: str, number: int) -> HttpRespo
 @require_safe
 def item_grid(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Search and browse the items; htmx requests get only the results."""
-    version = version_or_404(name, number)
+    version = version_or_404(request.user, name, number)
     form = BrowseForm(request.GET, genres=genres_of(version), decades=decades_of(version))
     results = None
     page = 1
@@ -172,43 +163,6 @@ def item_grid(request: HttpRequest, name: str, number: int) -> HttpResponse:
 @require_safe
 def item_page(request: HttpRequest, name: str, number: int, index: int) -> HttpResponse:
     """What is known of an item."""
-    version = version_or_404(name, number)
+    version = version_or_404(request.user, name, number)
     item = get_object_or_404(version.items, index=index)
     return render(request, "console/catalog/item.html", {"version": version, "details": item_details(version, item)})
-
-
-@login_not_required
-@require_safe
-def poster(request: HttpRequest, item_id: int) -> HttpResponse:
-    """The item's picture or generated poster: public, as participants have no account, and cached for a year."""
-    item = get_object_or_404(Item.objects.only("external_id", "title", "year", "image", "texts"), pk=item_id)
-    if item.image:
-        response = HttpResponse(picture_of(item), content_type=MEDIA_TYPES[item.image.rpartition(".")[2]])
-        etag = quote_etag(digest_of(item.image)[:32])
-    else:
-        title = title_in(item, request.GET.get("lang", ""), "").text
-        try:
-            svg = poster_svg(title, item.year, item.poster_key)
-        except ParameterError:  # a title without a printable character
-            svg = poster_svg(f"Item {item.external_id}", item.year, item.poster_key)
-        response = HttpResponse(svg, content_type="image/svg+xml")
-        etag = quote_etag(digest_of(svg)[:32])
-    response["ETag"] = etag
-    patch_cache_control(response, public=True, max_age=A_YEAR, immutable=True)
-    return get_conditional_response(request, etag=etag, response=response) or response
-
-
-@login_not_required
-@require_safe
-def clip(request: HttpRequest, item_id: int) -> HttpResponseBase:
-    """The item's clip of video or audio, whole or a range of it: public and cached as posters are."""
-    item = get_object_or_404(Item.objects.only("clip").exclude(clip=""), pk=item_id)
-    etag = quote_etag(digest_of(item.clip)[:32])
-    if (unchanged := get_conditional_response(request, etag=etag)) is not None:
-        response: HttpResponseBase = unchanged
-    else:
-        response = file_response(request, open_file(item.clip), content_type=clip_type(item.clip), etag=etag)
-    if response.status_code < 400:
-        response.headers["ETag"] = etag
-        patch_cache_control(response, public=True, max_age=A_YEAR, immutable=True)
-    return response

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 
 from evaluation.models import EvaluationRun
 from evaluation.selectors.run_comparison import Difference
-from evaluation.selectors.runs import succeeded_runs
 
 
 class CompareForm(forms.Form):
@@ -20,10 +20,11 @@ class CompareForm(forms.Form):
     metric = forms.CharField(label="Metric", required=False, widget=forms.Select(choices=[("", "All")]))
     significant = forms.BooleanField(label="Only significant differences", required=False)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, runs: QuerySet[EvaluationRun], **kwargs: Any) -> None:
+        """`runs` are those to choose from."""
         super().__init__(*args, **kwargs)
         for name in ("a", "b"):
-            self.fields[name].queryset = succeeded_runs()  # type: ignore[attr-defined]
+            self.fields[name].queryset = runs  # type: ignore[attr-defined]
             self.fields[name].label_from_instance = run_line  # type: ignore[attr-defined]
 
     def shown(self, differences: Sequence[Difference]) -> list[Difference]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 
+from catalog.models import Dataset
 from catalog.selectors.datasets import dataset_lines
 
 
@@ -14,7 +16,8 @@ class ExperimentForm(forms.Form):
 
     dataset = forms.ChoiceField(label="Dataset")
 
-    def __init__(self, data: Any = None) -> None:
+    def __init__(self, data: Any = None, *, datasets: QuerySet[Dataset]) -> None:
         super().__init__(data)
-        names = [(line.dataset.name, f"{line.dataset} · version {line.newest.number}") for line in dataset_lines()]
+        lines = dataset_lines(datasets)
+        names = [(line.dataset.name, f"{line.dataset} · version {line.newest.number}") for line in lines]
         self.fields["dataset"].choices = names  # type: ignore[attr-defined]

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from django import forms
+from django.db.models import QuerySet
 from django.http import QueryDict
 
-from catalog.models import DatasetVersion
+from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import dataset_lines, newest_version
 from catalog.selectors.ratings import describes, features_of
 from core.errors import ParallaxError, ParameterError
@@ -97,12 +98,13 @@ class RunForm(forms.Form):
         label="Start the run with fewer candidates", required=False, widget=forms.HiddenInput
     )
 
-    def __init__(self, data: QueryDict | None = None, *, dataset: str = "") -> None:
-        """`dataset` is the name of the one that is chosen at first."""
+    def __init__(self, data: QueryDict | None = None, *, dataset: str = "", datasets: QuerySet[Dataset]) -> None:
+        """`datasets` are those to choose from; `dataset` is the name of the one that is chosen at first."""
+        self.datasets = datasets
         self.step = str(data.get("step") or "") if data is not None else ""
         is_checked = data is not None and self.step in ("", APPLY)
         super().__init__(data if is_checked else None, initial={"dataset": dataset})
-        newest = {line.dataset.name: line.newest for line in dataset_lines()}
+        newest = {line.dataset.name: line.newest for line in dataset_lines(datasets)}
         self.fields["dataset"].choices = [  # type: ignore[attr-defined]
             (name, f"{version.dataset} · version {version.number}") for name, version in newest.items()
         ]
@@ -200,7 +202,7 @@ class RunForm(forms.Form):
 
     def version(self) -> DatasetVersion:
         """Return the newest version of the chosen dataset."""
-        return newest_version(self.cleaned_data["dataset"])
+        return newest_version(self.cleaned_data["dataset"], self.datasets)
 
     def is_confirmed(self) -> bool:
         """Return whether the run may start; with fewer unrated items than candidates only after confirmation."""
@@ -223,7 +225,7 @@ class RunForm(forms.Form):
             return None
         values = self.cleaned_data
         return {
-            "version": newest_version(values["dataset"]),
+            "version": self.version(),
             "split": self.split.settings(),
             "protocol": self.protocol.settings(),
             "reserved": values["reserve"],

@@ -22,9 +22,9 @@ class RunFilterForm(forms.Form):
     )
     status = forms.ChoiceField(label="Status", required=False, choices=[("", "Any"), *RunStatus.choices])
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, researcher: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["dataset"].choices = [("", "Any"), *datasets_with_runs()]  # type: ignore[attr-defined]
+        self.fields["dataset"].choices = [("", "Any"), *datasets_with_runs(researcher)]  # type: ignore[attr-defined]
 
     def chosen(self) -> dict[str, str]:
         """The valid choices by name; a field with another value is empty and has an error."""

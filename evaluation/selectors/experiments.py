@@ -72,8 +72,10 @@ def measured_name(plan: PlannedRun, name: str) -> str:
     return whole
 
 
-def existing_run(inputs_hash: str) -> EvaluationRun | None:
-    """Return the run with these inputs to continue with: a finished one, else an open one, else a stopped one.
+def existing_run(inputs_hash: str, project_id: int | None) -> EvaluationRun | None:
+    """Return the run with these inputs to continue with, of the project or public.
+
+    A finished one comes first, then an open one, then a stopped one.
 
     A finished run qualifies only if none of its algorithms failed or has a new version.
     """
@@ -83,7 +85,8 @@ def existing_run(inputs_hash: str) -> EvaluationRun | None:
         default=Value(2),
         output_field=IntegerField(),
     )
-    for run in EvaluationRun.objects.filter(inputs_hash=inputs_hash).annotate(order=order).order_by("order", "-pk"):
+    runs = EvaluationRun.objects.comparable_in(project_id).filter(inputs_hash=inputs_hash)
+    for run in runs.annotate(order=order).order_by("order", "-pk"):
         if run.status != RunStatus.SUCCEEDED or _is_current(run):
             return run
     return None

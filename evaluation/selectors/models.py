@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from catalog.models import DatasetVersion
-from evaluation.models import RunAlgorithm, RunPart, TrainedModel
+from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,13 @@ class ModelLine:
         return f"run{'s' if len(self.runs) > 1 else ''} {', '.join(map(str, self.runs))}"
 
 
-def models_on(version: DatasetVersion) -> list[ModelLine]:
-    """Return every model trained on `version` except models of folds, in two queries.
+def models_on(version: DatasetVersion, researcher: Any) -> list[ModelLine]:
+    """Return the visible models trained on `version` except models of folds, in two queries.
 
     Models are ordered by run, newest first, and by position in the run; models outside runs come last, newest first.
     """
     ranked = []
-    for model in listed_models().filter(version=version).order_by("-created_at", "-pk"):
+    for model in listed_models(researcher).filter(version=version).order_by("-created_at", "-pk"):
         uses = sorted(model.uses.all(), key=lambda use: use.run_id)
         rank = (-uses[-1].run_id, uses[-1].position) if uses else (1, 0)
         ranked.append((rank, line_of(model)))
@@ -43,14 +44,18 @@ def line_of(model: TrainedModel) -> ModelLine:
     return ModelLine(model, tuple(sorted({use.run_id for use in model.uses.all()})))
 
 
-def listed_models() -> QuerySet[TrainedModel]:
-    """Return the models that can be served, newest first, with dataset and uses: all except models of folds."""
+def listed_models(researcher: Any) -> QuerySet[TrainedModel]:
+    """Return the visible models that can be served, newest first, with dataset and visible uses: all except models of
+    folds.
+    """
     of_fold = Exists(RunPart.objects.filter(model=OuterRef("pk"))) & ~Exists(
         RunAlgorithm.objects.filter(model=OuterRef("pk"))
     )
-    return models_by_time().exclude(of_fold).prefetch_related("uses")
+    runs = EvaluationRun.objects.visible_to(researcher).order_by()
+    uses = Prefetch("uses", queryset=RunAlgorithm.objects.filter(run__in=runs.values("pk")))
+    return models_by_time(researcher).exclude(of_fold).prefetch_related(uses)
 
 
-def models_by_time() -> QuerySet[TrainedModel]:
-    """Return every trained model, including models of folds, newest first, with its dataset."""
-    return TrainedModel.objects.select_related("version__dataset").order_by("-pk")
+def models_by_time(researcher: Any) -> QuerySet[TrainedModel]:
+    """Return the visible trained models, including models of folds, newest first, with their datasets."""
+    return TrainedModel.objects.visible_to(researcher).select_related("version__dataset").order_by("-pk")

@@ -48,7 +48,7 @@ def order_comparison(run: EvaluationRun) -> OrderComparison | None:
     if name is None or run.status != RunStatus.SUCCEEDED:
         return None
     same = {field: getattr(run, field) for field in SAME_INPUTS}
-    candidates = EvaluationRun.objects.filter(
+    candidates = EvaluationRun.objects.comparable_in(run.project_id).filter(
         status=RunStatus.SUCCEEDED, protocol__name=name, split__name=run.split["name"], **same
     )
     for counterpart in candidates.select_related("version__dataset").order_by("-pk"):

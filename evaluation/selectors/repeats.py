@@ -35,7 +35,7 @@ def repeats_of(run: EvaluationRun) -> list[EvaluationRun]:
     They have all its inputs but the seed, and results of the same algorithms.
     """
     numbers = {repeat_seed(run, number): number for number in range(2, MOST_REPEATS + 1)}
-    succeeded = EvaluationRun.objects.filter(
+    succeeded = EvaluationRun.objects.comparable_in(run.project_id).filter(
         version=run.version, status=RunStatus.SUCCEEDED, seed__in=numbers, n=run.n, threads=run.threads
     )
     repeats: dict[int, EvaluationRun] = {}

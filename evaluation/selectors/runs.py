@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
@@ -67,10 +68,15 @@ def longest_list(run: EvaluationRun) -> int:
     return max([run.n, CURVE_N, *(metric(name).n or 0 for name in metric_names(run))])
 
 
-def runs_by_time() -> QuerySet[EvaluationRun]:
-    """Return every run, newest first, with its dataset and the numbers of its algorithms and parts."""
+def runs_shown_to(researcher: Any) -> QuerySet[EvaluationRun]:
+    """Return the runs that a researcher may see, with their datasets and owners."""
+    return EvaluationRun.objects.visible_to(researcher).select_related("version__dataset__project", "owner", "project")
+
+
+def runs_by_time(researcher: Any) -> QuerySet[EvaluationRun]:
+    """Return the visible runs, newest first, with their datasets and the numbers of their algorithms and parts."""
     return (
-        EvaluationRun.objects.select_related("version__dataset", "owner")
+        runs_shown_to(researcher)
         .annotate(
             n_algorithms=Count("algorithms", distinct=True),
             n_failed=Count("algorithms", filter=~Q(algorithms__error=""), distinct=True),
@@ -91,25 +97,28 @@ RUN_COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def listed_runs(*, dataset: str, protocol: str, status: str, order: Sorting) -> QuerySet[EvaluationRun]:
-    """Return the runs of a dataset, a protocol and a status (empty: any), newest first or by a column."""
+def listed_runs(
+    researcher: Any, *, dataset: str, protocol: str, status: str, order: Sorting
+) -> QuerySet[EvaluationRun]:
+    """Return the visible runs of a dataset, a protocol and a status (empty: any), newest first or by a column."""
     chosen = {"version__dataset__name": dataset, "protocol__name": protocol, "status": status}
-    runs = runs_by_time().filter(**{name: value for name, value in chosen.items() if value})
+    runs = runs_by_time(researcher).filter(**{name: value for name, value in chosen.items() if value})
     if not order.key:
         return runs
     first, *rest = RUN_COLUMNS[order.key]
     return runs.order_by(f"-{first}" if order.is_descending else first, *rest)
 
 
-def datasets_with_runs() -> list[tuple[str, str]]:
-    """Return the name and the title of every dataset that has runs, by title."""
-    datasets = Dataset.objects.filter(versions__runs__isnull=False)
+def datasets_with_runs(researcher: Any) -> list[tuple[str, str]]:
+    """Return the name and the title of every dataset that has visible runs, by title."""
+    runs = EvaluationRun.objects.visible_to(researcher).order_by()
+    datasets = Dataset.objects.filter(versions__in=runs.values("version"))
     return list(datasets.order_by("title", "name").values_list("name", "title").distinct())
 
 
-def succeeded_runs() -> QuerySet[EvaluationRun]:
-    """Return the succeeded runs, newest first, with their datasets."""
-    done = EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED)
+def succeeded_runs(among: QuerySet[EvaluationRun]) -> QuerySet[EvaluationRun]:
+    """Return those of the runs that succeeded, newest first, with their datasets."""
+    done = among.filter(status=RunStatus.SUCCEEDED)
     return done.select_related("version__dataset").order_by("-pk")
 
 

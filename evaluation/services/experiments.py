@@ -93,7 +93,7 @@ def run_of_plan(
 
     `queue` names the queue of the run's own workers; an open run keeps its queue.
     """
-    existing = selectors.existing_run(planned.inputs_hash)
+    existing = selectors.existing_run(planned.inputs_hash, version.dataset.project_id)
     if existing is not None:
         return resume_run(run=existing, queue=queue) if existing.status in RUN_STOPPED else existing
     plan = planned.plan

@@ -25,7 +25,8 @@ def create_repeat(*, run: EvaluationRun, number: int, queue: str = "") -> Evalua
     """
     check_repeats(repeats=number)
     seed = repeat_seed(run, number)
-    succeeded = EvaluationRun.objects.filter(version=run.version, seed=seed, status=RunStatus.SUCCEEDED)
+    comparable = EvaluationRun.objects.comparable_in(run.project_id)
+    succeeded = comparable.filter(version=run.version, seed=seed, status=RunStatus.SUCCEEDED)
     for repeat in succeeded.order_by("pk"):
         if is_same_but_for_seed(run, repeat):
             return repeat

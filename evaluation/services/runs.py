@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from catalog.models import DatasetVersion
+from catalog.models import Dataset, DatasetVersion
 from core.errors import NotAllowedInState, ParallaxError, ParameterError
 from core.transitions import move, move_all
 from evaluation.enums import PART_MOVES, RUN_MOVES, PartKind, PartStatus, RunStatus
@@ -46,7 +46,7 @@ def create_run(
     queue: str = "",
     part_users: int = PART_USERS,
 ) -> EvaluationRun:
-    """Check the inputs of a run, create it and notify a worker.
+    """Check the inputs of a run, create it in the project of its dataset and notify a worker.
 
     `algorithms` is a text such as ``toppop,puresvd:factors=50`` or pairs of key and parameters. `queue` names the queue
     of the run's own workers, and `part_users` is the number of test users per part; neither affects results. Raises
@@ -75,6 +75,7 @@ def create_run(
     run = EvaluationRun.objects.create(
         version=version,
         owner=owner,
+        project_id=Dataset.objects.values_list("project", flat=True).get(pk=version.dataset_id),
         split=inputs.split,
         protocol=inputs.protocol,
         task=task,

@@ -69,7 +69,10 @@ def recipe_of(
     seed: int,
     threads: int,
 ) -> str:
-    """Return the hash that identifies a model: everything that determines its arrays."""
+    """Return the hash that identifies a model: everything that determines its arrays, and the project of its data.
+
+    So no run reuses a model of another project, which would reveal that project's data.
+    """
     kind = registry.algorithm(algorithm)
     features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
     return digest_of(
@@ -82,6 +85,7 @@ def recipe_of(
             "seed": seed,
             "threads": threads,
             **_libraries(kind),
+            **({} if version.dataset.project_id is None else {"project": version.dataset.project_id}),
         }
     )
 

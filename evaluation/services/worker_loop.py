@@ -164,7 +164,8 @@ def sweep(*, run: EvaluationRun | None = None) -> int:
         released = PARTS.release_dead(RunPart.objects.filter(run=open_run))
         if released:
             logger.warning("released dead leases run=%s parts=%s", open_run.pk, released)
-        if open_run.queue and open_run.last_sign and open_run.last_sign < now - timedelta(seconds=ORPHAN_SECONDS):
+        last_sign = open_run.last_sign  # type: ignore[attr-defined]
+        if open_run.queue and last_sign and last_sign < now - timedelta(seconds=ORPHAN_SECONDS):
             abandoned, open_run.queue = open_run.queue, ""
             if EvaluationRun.objects.filter(pk=open_run.pk, queue=abandoned).update(queue=""):
                 delete_queue(abandoned)

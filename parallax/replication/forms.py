@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from catalog.models import Dataset
 from catalog.selectors.datasets import dataset_lines
 from parallax.replication.stages import PUBLISHED_FACTORS, Settings
 from studies.enums import StudyStatus
@@ -53,10 +54,11 @@ class ReplicationForm(forms.Form):
 
     def __init__(self, data: Any = None, *, researcher: Any) -> None:
         super().__init__(data)
+        self.datasets = Dataset.objects.usable_by(researcher)
         self.studies = {study.slug: study for study in readable_studies(researcher).filter(status=StudyStatus.CLOSED)}
         datasets = [
             (f"dataset:{line.dataset.name}", f"{line.dataset} · version {line.newest.number}")
-            for line in dataset_lines()
+            for line in dataset_lines(self.datasets)
         ]
         studies = [(f"study:{slug}", study.title) for slug, study in self.studies.items()]
         groups = [("Dataset, with simulated participants", datasets), ("Answers of a closed study", studies)]

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 
+from accounts.models import in_projects_of
 from evaluation.enums import ExperimentStatus
 from evaluation.selectors.runs import progress
 from parallax.replication.models import ReplicationJob
@@ -25,9 +26,16 @@ class Step:
 
 
 def replications_of(researcher: Any) -> QuerySet[ReplicationJob]:
-    """The replications of studies that a researcher may read, and their own without a study yet; newest first."""
+    """The replications of studies that a researcher may read, and their own without a study yet; newest first.
+
+    They also show the run, so that of a project's data only its members and viewers see them, as reports.
+    """
     readable = readable_studies(researcher).order_by().values("pk")
-    rows = ReplicationJob.objects.filter(Q(study__isnull=True, requested_by=researcher) | Q(study__in=readable))
+    rows = ReplicationJob.objects.filter(
+        Q(study__isnull=True, requested_by=researcher) | Q(study__in=readable),
+        in_projects_of(researcher, "version__dataset__project"),
+        in_projects_of(researcher, "study__dataset_version__dataset__project"),
+    )
     return rows.select_related("version__dataset", "study", "run", "simulation", "report")
 
 

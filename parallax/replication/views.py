@@ -45,7 +45,7 @@ def replication_start(request: HttpRequest) -> HttpResponse:
 def _started(request: HttpRequest, form: ReplicationForm, site: str) -> ReplicationJob:
     if not form.dataset_name:
         return start_comparison(paper=TEMPLATE, study=form.study, actor=request.user)
-    version = newest_version(form.dataset_name)
+    version = newest_version(form.dataset_name, form.datasets)
     return start_simulated(paper=TEMPLATE, version=version, chosen=form.chosen(), base_url=site, actor=request.user)
 
 

@@ -14,10 +14,10 @@ from django.utils import timezone
 from analysis.enums import REQUEST_OPEN, RequestStatus
 from analysis.models import BayesianAnalysis, Report, ReportRequest
 from analysis.selectors.reports import reports_of
-from catalog.selectors.datasets import open_versions
+from catalog.models import DatasetVersion
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.models import EvaluationRun
-from evaluation.selectors.runs import runs_by_time, succeeded_runs
+from evaluation.selectors.runs import runs_by_time, runs_shown_to, succeeded_runs
 from studies.enums import ExportStatus, NoticeKind, StudyStatus
 from studies.models import ExportJob, NoticeReceipt, Study
 from studies.team.permissions import READERS
@@ -87,7 +87,7 @@ def home_of(researcher: Any) -> Home:
         jobs=list(_jobs(researcher)),
         reports=reports,
         drafts=[study for study in studies if study.status == StudyStatus.DRAFT],
-        steps=[] if reports else _first_steps(studies),
+        steps=[] if reports else _first_steps(researcher, studies),
     )
 
 
@@ -118,8 +118,8 @@ def _flagged(researcher: Any) -> Iterator[Line]:
 def _failed(researcher: Any) -> Iterator[Line]:
     """The researcher's jobs that failed within FAILURES_SHOWN."""
     since = timezone.now() - FAILURES_SHOWN
-    runs = EvaluationRun.objects.filter(owner=researcher, status=RunStatus.FAILED, finished_at__gt=since)
-    for run in runs.select_related("version__dataset").order_by("-pk")[:N_JOBS]:
+    runs = runs_shown_to(researcher).filter(owner=researcher, status=RunStatus.FAILED, finished_at__gt=since)
+    for run in runs.order_by("-pk")[:N_JOBS]:
         yield Line("Failed", f"Run {run.pk} on {run.version}", run.error, reverse("evaluation:detail", args=[run.pk]))
     requests = ReportRequest.objects.filter(
         asked_by=researcher,
@@ -146,8 +146,8 @@ def _request_title(request: ReportRequest) -> str:
 
 
 def _jobs(researcher: Any) -> Iterator[Job]:
-    """Open work: every run, since runs share the workers, and the researcher's reports and exports."""
-    for run in runs_by_time().filter(status__in=RUN_OPEN)[:N_JOBS]:
+    """Open work: every visible run, since runs share the workers, and the researcher's reports and exports."""
+    for run in runs_by_time(researcher).filter(status__in=RUN_OPEN)[:N_JOBS]:
         yield Job(
             f"Run {run.pk} on {run.version}",
             run.activity or "Waiting for a worker",
@@ -175,7 +175,7 @@ def _jobs(researcher: Any) -> Iterator[Job]:
         yield Job(f"Export of {export.study.title}", "A worker is writing the file", url)
 
 
-def _first_steps(studies: list[Study]) -> list[FirstStep]:
+def _first_steps(researcher: Any, studies: list[Study]) -> list[FirstStep]:
     """The way to the first report; datasets and runs are shared, studies are the researcher's own."""
     launched = [study for study in studies if study.status != StudyStatus.DRAFT]
     unfinished = next((study for study in studies if study.status == StudyStatus.DRAFT), None)
@@ -185,14 +185,14 @@ def _first_steps(studies: list[Study]) -> list[FirstStep]:
             "Ratings or usage data, and the items they are of.",
             reverse("catalog:import"),
             "Import a dataset",
-            open_versions().exists(),
+            DatasetVersion.objects.visible_to(researcher).filter(retired_at=None).exists(),
         ),
         FirstStep(
             "Train and measure",
             "A run trains algorithms on a dataset and measures them offline.",
             reverse("evaluation:new"),
             "New run",
-            succeeded_runs().exists(),
+            succeeded_runs(EvaluationRun.objects.visible_to(researcher)).exists(),
         ),
         FirstStep(
             "Ask people",

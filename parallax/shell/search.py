@@ -10,8 +10,9 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from catalog.models import Dataset
 from catalog.selectors.datasets import dataset_lines
-from evaluation.models import EvaluationRun
+from evaluation.selectors.runs import runs_shown_to
 from studies.enums import Mode
 from studies.models import Participant
 from studies.team.permissions import OWNERS
@@ -51,8 +52,8 @@ def search(researcher: Any, query: str) -> list[Matches]:
         return []
     kinds = [
         Matches("Studies", _studies(researcher, query)),
-        Matches("Datasets", _datasets(query)),
-        Matches("Runs", _runs(query)),
+        Matches("Datasets", _datasets(researcher, query)),
+        Matches("Runs", _runs(researcher, query)),
         Matches("Participants", _participants(researcher, query)),
     ]
     return [kind for kind in kinds if kind.matches]
@@ -70,11 +71,11 @@ def _studies(researcher: Any, query: str) -> list[Match]:
     ]
 
 
-def _datasets(query: str) -> list[Match]:
+def _datasets(researcher: Any, query: str) -> list[Match]:
     sought = query.casefold()
     lines = [
         line
-        for line in dataset_lines()
+        for line in dataset_lines(Dataset.objects.visible_to(researcher))
         if sought in line.dataset.title.casefold() or sought in line.dataset.name.casefold()
     ]
     return [
@@ -88,11 +89,11 @@ def _datasets(query: str) -> list[Match]:
     ]
 
 
-def _runs(query: str) -> list[Match]:
+def _runs(researcher: Any, query: str) -> list[Match]:
     number = _RUN.fullmatch(query)
     if number is None:
         return []
-    runs = EvaluationRun.objects.filter(pk=int(number[1])).select_related("version__dataset")
+    runs = runs_shown_to(researcher).filter(pk=int(number[1]))
     return [
         Match(
             f"Run {run.pk}",

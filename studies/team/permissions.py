@@ -12,14 +12,33 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from evaluation.models import EvaluationRun
 from studies.enums import Role
-from studies.models import Study
+from studies.models import Study, StudyMembership
 from studies.team.selectors.studies import membership_of, ownerless_studies
 
 ANY_ROLE = frozenset(Role.values)
 READERS = frozenset({Role.OWNER, Role.ANALYST})
 STARTERS = frozenset({Role.OWNER, Role.INTERVIEWER})
 OWNERS = frozenset({Role.OWNER})
+
+
+def shows_items_to(researcher: Any, version_id: int) -> bool:
+    """Whether a study that shows the items of a dataset version has this researcher as a member."""
+    return StudyMembership.objects.filter(researcher=researcher, study__dataset_version=version_id).exists()
+
+
+def sees_run(researcher: Any, study: Study) -> bool:
+    """Whether a member of the study also sees its run, which may belong to a project."""
+    return EvaluationRun.objects.visible_to(researcher).filter(pk=study.run_id).exists()
+
+
+def require_run(researcher: Any, study: Study) -> None:
+    """Refuse what makes another study of this one's run to members who may not see the run. Raises PermissionDenied."""
+    if not sees_run(researcher, study):
+        raise PermissionDenied(
+            "The run of this study belongs to a project that you are not in. Ask one of its owners to add you."
+        )
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from studies.design.selectors.planning import preregistration_plan
 from studies.models import Study
 from studies.team.selectors.studies import runs_to_study
 from tests.analysis.test_package import run
+from tests.factories.accounts import UserFactory
 from tests.factories.analysis import page_without_pictures, plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
@@ -185,16 +186,17 @@ def test_bayesian_model_of_hits_is_left_out_with_the_reason(report: Report) -> N
 
 
 def test_runs_of_single_items_are_offered_before_newer_ones_of_whole_lists(report: Report) -> None:
+    researcher = UserFactory()
     older = make_run_at("succeeded", version=report.run.version, algorithms=ALGORITHMS)
     newer = make_run_at("succeeded", version=report.run.version, algorithms=ALGORITHMS, protocol=PROTOCOL)
-    assert list(runs_to_study()) == [older, newer, report.run]
-    labels = [str(label) for _value, label in NewStudyForm().fields["run"].choices]  # type: ignore[attr-defined]
+    assert list(runs_to_study(researcher)) == [older, newer, report.run]
+    labels = [str(label) for _value, label in NewStudyForm(researcher=researcher).fields["run"].choices]  # type: ignore[attr-defined]
     assert [label.rpartition(" · ")[2] for label in labels] == ["3 algorithms", "full-ranking", "full-ranking"]
     digests = [algorithm.model.digest for algorithm in older.algorithms.all() if algorithm.model is not None]
-    assert run_with(report.study, digests) == report.run  # its own
+    assert run_with(report.study, digests, researcher) == report.run  # its own
     study = Study.objects.get(pk=report.study_id)
     study.run = make_run_at("succeeded", version=report.run.version, algorithms="toppop")
-    assert run_with(study, digests) == older
+    assert run_with(study, digests, researcher) == older
 
 
 def test_preregistration_says_what_recall_is(report: Report) -> None:

@@ -36,6 +36,7 @@ from studies.design.selectors.reportability import report_problems
 from studies.design.services.design import create_study
 from studies.team.selectors.studies import runs_to_study
 from tests.analysis.test_package import run
+from tests.factories.accounts import UserFactory
 from tests.factories.analysis import page_without_pictures, plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
@@ -176,7 +177,7 @@ def test_design_offers_errors_and_the_preregistration_names_them(report: Report)
     study = report.study
     assert metric_keys(report.run) == ["rmse", "mae", "rmse@profile3", "mae@profile3"]
     assert study.settings["primary"]["objective"] == "rmse"
-    assert report.run in runs_to_study()
+    assert report.run in runs_to_study(UserFactory())
     assert "RMSE, mean over users in rating-prediction" in preregistration(preregistration_plan(study))
 
 

@@ -17,10 +17,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile, TemporaryUploaded
 from django.test import Client
 from django.urls import reverse
 
+from accounts.models import User
+from accounts.services.projects import create_project, set_member
 from catalog.enums import JobStatus
 from catalog.forms import upload as upload_forms
 from catalog.importers import download
 from catalog.models import Dataset, DatasetJob, DatasetVersion
+from catalog.selectors.dataset_jobs import jobs_of
 from catalog.services import dataset_jobs, job_work, upload_folders
 from catalog.services.dataset_jobs import run_job
 from tests.factories.accounts import UserFactory
@@ -281,7 +284,7 @@ def test_other_people_s_datasets_get_no_version(client: Client) -> None:
     stranger.force_login(UserFactory())
     answer = import_it(stranger, send(stranger, RATINGS.replace("0,0,1", "0,0,2")))
     assert answer.status_code == 400
-    assert "Only the owner of this dataset or staff can add a version" in answer.text
+    assert "This name is not available to you" in answer.text
     assert DatasetVersion.objects.count() == 1
     assert import_it(client, send(client, RATINGS.replace("0,0,1", "0,0,2"))).status_code == 302
     assert DatasetVersion.objects.count() == 2
@@ -292,8 +295,49 @@ def test_a_name_that_is_taken_meanwhile_is_refused_by_the_worker(client: Client)
     answer = client.post(address, {**proposed(client, address), "act": "import"})
     Dataset.objects.create(name="marks", title="Marks", owner=UserFactory())
     work()
-    assert "Another account has a dataset" in client.get(answer["Location"]).text
+    assert "is not available. Choose another name." in client.get(answer["Location"]).text
     assert not DatasetVersion.objects.exists()
+
+
+def test_an_import_goes_into_a_project_that_the_account_writes_in(client: Client) -> None:
+    owner = User.objects.get(pk=client.session["_auth_user_id"])
+    assert "project" not in proposed(client, send(client)["Location"])
+    own, foreign = create_project(name="Own", owner=owner), create_project(name="Foreign", owner=UserFactory())
+    sent = send(client)
+    assert "Foreign" not in client.get(sent["Location"]).text
+    assert import_it(client, sent, project=str(foreign.pk)).status_code == 400
+    assert import_it(client, sent, project=str(own.pk)).status_code == 302
+    dataset = Dataset.objects.get()
+    assert dataset.project == own
+    # A new version stays where the dataset is, whatever the form says.
+    assert import_it(client, send(client, RATINGS.replace("0,0,1", "0,0,2"))).status_code == 302
+    dataset.refresh_from_db()
+    assert (dataset.project, dataset.versions.count()) == (own, 2)
+
+
+def test_an_import_into_a_project_that_the_account_has_left_stores_nothing(client: Client) -> None:
+    owner = User.objects.get(pk=client.session["_auth_user_id"])
+    project = create_project(name="Own", owner=UserFactory())
+    set_member(project=project, email=owner.email, role="member", actor=None)
+    address = send(client)["Location"]
+    answer = client.post(address, {**proposed(client, address), "act": "import", "project": project.pk})
+    project.memberships.filter(researcher=owner).update(role="viewer")
+    work()
+    assert "You may no longer add datasets to the project" in client.get(answer["Location"]).text
+    assert not DatasetVersion.objects.exists()
+
+
+def test_administrators_see_jobs_of_others_but_no_waiting_uploads_and_none_of_projects(client: Client) -> None:
+    owner = User.objects.get(pk=client.session["_auth_user_id"])
+    project = create_project(name="Own", owner=owner)
+    boss = UserFactory(is_superuser=True, is_staff=True)
+    waiting = DatasetJob.objects.get(pk=send(client)["Location"].rstrip("/").rpartition("/")[2])
+    failed = DatasetJob.objects.create(kind="import", status="failed", requested_by=owner, source="a.csv")
+    private = DatasetJob.objects.create(
+        kind="import", status="failed", requested_by=owner, source="b.csv", project=project
+    )
+    assert set(jobs_of(boss)) == {failed}
+    assert set(jobs_of(owner)) == {waiting, failed, private}
 
 
 def test_nobody_sees_the_uploads_of_others(client: Client) -> None:
@@ -529,7 +573,7 @@ def test_a_movielens_dataset_is_downloaded_and_imported(
     assert client.get(sent["Location"])["Location"] == "/catalog/ml-latest-small/1/"
     assert DatasetVersion.objects.get().n_ratings == 64
     assert list((var / "downloads").iterdir()) == []
-    assert "Another account has a dataset" in other.post(address, {"set": "ml-latest-small", "accepted": "on"}).text
+    assert "is not available to you" in other.post(address, {"set": "ml-latest-small", "accepted": "on"}).text
     assert "cannot become" in client.post(reverse("catalog:job-retry", args=[job.pk]), follow=True).text
 
 

@@ -32,6 +32,7 @@ from evaluation.services.runs import BLOCK_USERS, cancel_run, resume_run
 from evaluation.services.worker_loop import execute
 from studies.design.services.design import create_study
 from studies.team.selectors.studies import runs_to_study
+from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_parsed, make_version
 from tests.factories.evaluation import make_run, work_off
 
@@ -197,10 +198,10 @@ def test_run_of_folds_goes_on_where_it_stopped() -> None:
 
 
 def test_what_several_models_cannot_do_is_refused_in_words(tmp_path: Path) -> None:
-    run = work_off(folded())
+    run, researcher = work_off(folded()), UserFactory()
     assert newest_succeeded_run(run.version) is None
-    assert run not in runs_to_study()
-    assert models_on(run.version) == []
+    assert run not in runs_to_study(researcher)
+    assert models_on(run.version, researcher) == []
     assert chosen_on_development(run) is None
     with pytest.raises(ParallaxError, match="none of which is the one to serve") as refused:
         create_study(slug="folds", version=run.version, run=run)
@@ -218,7 +219,7 @@ def test_what_several_models_cannot_do_is_refused_in_words(tmp_path: Path) -> No
     other = work_off(make_run(version=run.version, profile_lengths=(), algorithms="toppop,random"))
     assert compare_runs(run, other).has_same_cases is False
     assert "folds" not in run_document(other)
-    assert [len(line.runs) for line in models_on(run.version)] == [1, 1]
+    assert [len(line.runs) for line in models_on(run.version, researcher)] == [1, 1]
 
 
 def test_fold_that_cannot_be_fitted_is_named() -> None:

@@ -14,6 +14,7 @@ from evaluation.services.recommend_for_profile import try_models
 from evaluation.services.serving import explain, recommend
 from evaluation.services.training import train_on_everything
 from recommenders.puresvd import PureSVD
+from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run_at
 
@@ -117,7 +118,7 @@ def test_models_of_a_version_come_by_run_with_their_origin(version: DatasetVersi
     old = make_run_at("succeeded", version=version, algorithms="toppop,puresvd:factors=4")
     new = make_run_at("succeeded", version=version, algorithms="corngr,toppop")
     train(make_version(name="other", seed=2), "toppop")
-    found = [(line.model.label, line.origin) for line in models_on(version)]
+    found = [(line.model.label, line.origin) for line in models_on(version, UserFactory())]
     assert found == [
         ("CorNgr", f"run {new.pk}"),
         ("TopPop", f"runs {old.pk}, {new.pk}"),
@@ -132,5 +133,6 @@ def test_models_take_two_queries_however_many(
 ) -> None:
     for factors in range(2, 2 + n_models):
         train(version, "puresvd", factors=factors)
+    researcher = UserFactory()
     with django_assert_num_queries(2):  # type: ignore[operator]
-        assert len(models_on(version)) == n_models
+        assert len(models_on(version, researcher)) == n_models

@@ -13,7 +13,7 @@ from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalog.models import Feature, Item
+from catalog.models import Dataset, Feature, Item
 from catalog.selectors import ratings
 from evaluation.forms.algorithm_rows import AlgorithmRows, named_algorithms, picker
 from evaluation.forms.run import RunForm
@@ -181,17 +181,17 @@ class TestPage:
         assert len({str((run.split, run.protocol)) for run in runs}) == 1
 
     def test_unbound_form_shows_the_algorithms_of_the_study(self, signed_in: Client) -> None:
-        form = RunForm()
+        form = RunForm(datasets=Dataset.objects.all())
         assert form["split_text"].value() == "probe:share=0.1"
         assert form["algorithms_text"].value().count("puresvd") == 2
 
     def test_algorithms_at_first_are_those_that_the_dataset_allows(self, signed_in: Client) -> None:
-        version = make_version(name="bare", n_items=20)
-        assert RunForm(dataset="bare")["algorithms_text"].value().endswith("lsa")
+        version, datasets = make_version(name="bare", n_items=20), Dataset.objects.all()
+        assert RunForm(dataset="bare", datasets=datasets)["algorithms_text"].value().endswith("lsa")
         Item.objects.filter(version=version).update(title="", plot="")
         Feature.objects.filter(item__version=version).delete()
         ratings._features.cache_clear()
-        assert RunForm(dataset="bare")["algorithms_text"].value().endswith("factors=300")
+        assert RunForm(dataset="bare", datasets=datasets)["algorithms_text"].value().endswith("factors=300")
 
     def test_count_warns_before_the_run_starts(self, signed_in: Client) -> None:
         fields = run_fields(**{"protocol-one-plus-random-negatives": "1000"})

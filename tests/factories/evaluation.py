@@ -74,7 +74,7 @@ def _succeeded(*, version: DatasetVersion | None = None, **kwargs: Any) -> Evalu
     return replayed(
         EvaluationRun,
         ("evaluation", "core"),
-        (key, version.pk, version.content_hash),
+        (key, version.pk, version.content_hash, version.dataset.project_id),
         lambda: work_off(make_run(version=version, **kwargs)),
     )
 

@@ -16,7 +16,7 @@ from analysis.models import Report, ReportRequest
 from evaluation.models import EvaluationRun
 from studies.models import Study
 
-NAMESPACES = ("", "accounts", "analysis", "catalog", "evaluation", "replication", "studies")
+NAMESPACES = ("", "accounts", "analysis", "catalog", "evaluation", "projects", "replication", "studies")
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ def _arguments(
         "analysis": {"pk": installation.request.pk if name.startswith("request") else installation.report.pk},
         "catalog": {"name": version.dataset.name, "number": version.number, "index": 0},
         "evaluation": {"pk": installation.run.pk, "name": version.dataset.name, "number": version.number},
+        "projects": {},
         "replication": {},
         "studies": {},
     }[namespace]

@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.models import User
 from accounts.services.invitations import invite
+from accounts.services.projects import create_project
 from catalog.enums import JobKind
 from catalog.models import DatasetJob
 from catalog.services.dataset_jobs import upload_dataset
@@ -34,6 +35,7 @@ def subjects_of(study: Study, owner: User) -> dict[str, dict[str, Any]]:
     )  # fmt: skip
     session = start_interview(study=study, interviewer=owner, place="", label="A7").interview
     _invitation, key = invite(actor=owner)
+    project = create_project(name="Film group", owner=owner)
     return {
         "accounts:invitation": {"key": key},
         "accounts:researcher": {"pk": owner.pk},
@@ -41,6 +43,8 @@ def subjects_of(study: Study, owner: User) -> dict[str, dict[str, Any]]:
         "catalog:job": {"pk": import_job.pk},
         "evaluation:experiment": {"key": "croc-hot"},
         "evaluation:experiment-job": {"pk": experiment.pk},
+        "projects:detail": {"pk": project.pk},
+        "projects:move": {"name": run.version.dataset.name},
         "replication:job": {"pk": replication.pk},
         "studies:session": {"slug": study.slug, "pk": session.pk},
         "studies:simulation": {"slug": study.slug, "pk": simulation.pk},

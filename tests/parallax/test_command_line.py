@@ -124,6 +124,7 @@ import_dataset {files}/table.csv --name UPPER
 import_dataset {files}/broken.zip --name films
 import_dataset {files}/latin.yaml --name films
 import_dataset {files} --name films
+import_dataset {files}/table.csv --name films --project Nothing
 import_dataset {files}/table.csv --name films --scale nonsense
 import_dataset {files}/table.csv --name films --encoding nonsense
 import_dataset {files}/table.csv --name films --delimiter nonsense

@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from tests.analysis.test_pages import ANSWERED
 from tests.factories.console import OPEN_TO_ANY_RESEARCHER, ROLES_OF
+from tests.factories.projects import OF_DATA, OPEN_LISTS
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 # Open without an account. Participants' pages, sample reports and posters ask for a token, a launched study or a
@@ -24,10 +25,10 @@ PUBLIC = {
     "catalog:poster", "catalog:clip", "analysis:detail", "analysis:chapter",
     "analysis:sample-slope",
 }  # fmt: skip
-# Open to every researcher with an account: their own account, datasets and runs are shared within an installation.
+# Open to every researcher with an account: their own account.
 # Those who may not read a replication get no page: tests/parallax/test_replication_jobs.py.
 REPLICATIONS = {"start", "job", "file"}
-ANY_RESEARCHER = ("search", "accounts:", "account_reauthenticate", "mfa_", "catalog:", "evaluation:")
+ANY_RESEARCHER = ("search", "accounts:", "account_reauthenticate", "mfa_")
 ARGUMENTS = {"int": "1", "slug": "x", "str": "x", "path": "x", "uidb64": "x", "token": "x"}
 
 
@@ -65,6 +66,7 @@ def test_every_url_of_the_console_has_a_rule_in_a_table_of_roles() -> None:
             (space == "studies" and (own in ROLES_OF or own in OPEN_TO_ANY_RESEARCHER))
             or (space == "analysis" and own in ANSWERED)
             or (space == "replication" and own in REPLICATIONS)
+            or (space in ("catalog", "evaluation", "projects") and (name in OF_DATA or name in OPEN_LISTS))
             or name.startswith(ANY_RESEARCHER)
         )
         if not has_rule:

@@ -44,7 +44,7 @@ def labels_of(study: Study) -> list[str]:
 
 
 def digests_of(study: Study, *labels: str) -> list[str]:
-    by_label = {entry.label: entry.model.digest for entry in available_models(study)}
+    by_label = {entry.label: entry.model.digest for entry in available_models(study, None)}
     return [by_label[label] for label in labels]
 
 
@@ -98,7 +98,7 @@ def test_models_of_another_run_join_and_the_report_needs_a_run_of_all(draft: Stu
 
 def test_equal_labels_of_two_models_name_the_run(draft: Study, run: EvaluationRun) -> None:
     other = make_run_at("succeeded", version=run.version, algorithms="toppop,puresvd:factors=4", seed=2)
-    both = [entry.model.digest for entry in available_models(draft) if entry.label == "PureSVD4"]
+    both = [entry.model.digest for entry in available_models(draft, None) if entry.label == "PureSVD4"]
     assert len(both) == 2
     choose_conditions(study=draft, digests=both)
     assert labels_of(draft) == ["PureSVD4", f"PureSVD4 (run {other.pk})"]
@@ -131,7 +131,7 @@ def test_models_of_other_versions_and_protocols_are_not_offered(draft: Study, ru
     make_run_at("succeeded", version=make_version(name="others"), algorithms="puresvd:factors=2")
     protocol = {"name": "test-observations"}
     make_run_at("succeeded", version=run.version, algorithms="puresvd:factors=3", protocol=protocol)
-    assert [entry.label for entry in available_models(draft)] == ["TopPop", "CorNgr", "PureSVD4"]
+    assert [entry.label for entry in available_models(draft, None)] == ["TopPop", "CorNgr", "PureSVD4"]
 
 
 def test_a_run_on_strangers_needs_no_recommendation_of_one(run: EvaluationRun, client: Client) -> None:

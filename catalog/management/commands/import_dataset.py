@@ -10,6 +10,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from accounts.models import Project
+from accounts.selectors import projects_named
 from catalog.importers.auto import FORMATS
 from catalog.importers.base import RatingScale
 from catalog.item_types import ITEM_TYPES
@@ -60,6 +62,9 @@ class Command(BaseCommand):
             "--item-type",
             metavar="KEY",
             help=f"what the items are: {', '.join(ITEM_TYPES)} (default: suggested by the format and the columns)",
+        )
+        parser.add_argument(
+            "--project", metavar="NAME", help="a project's name or number (default: every researcher sees the dataset)"
         )
         parser.add_argument(
             "--item-language", metavar="CODE", help="language of the items' titles and plots, such as en"
@@ -124,6 +129,7 @@ class Command(BaseCommand):
         file: Path | None = options["json"]
         if file is not None and not file.parent.is_dir():
             raise CommandError(f"There is no folder {file.parent} to write {file.name} into. Create it first.")
+        project = None if options["project"] is None else _project(options["project"])
         started = time.monotonic()
         line = ImportLine(self.stdout)
         try:
@@ -136,6 +142,7 @@ class Command(BaseCommand):
                 progress=line.update,
                 item_type=options["item_type"],
                 item_language=options["item_language"],
+                project=project,
             )
         except ParallaxError as refusal:
             raise CommandError(in_flags(refusal)) from refusal
@@ -153,6 +160,7 @@ class Command(BaseCommand):
             ("users", f"{version.n_users:,}"),
             ("items", f"{version.n_items:,}"),
             ("item type", version.dataset.item_type),
+            ("project", str(version.dataset.project or "none")),
             ("item language", version.dataset.item_language or "unknown"),
             ("ratings", f"{version.n_ratings:,}"),
             ("rows dropped", f"{sum(report['dropped'].values()):,}"),
@@ -170,6 +178,17 @@ class Command(BaseCommand):
                 self.stdout.write(f"    {position}: {example['reason']}")
         for warning in report["warnings"]:
             self.stdout.write(f"  {warning}")
+
+
+def _project(name: str) -> Project:
+    """The project of this name or number."""
+    projects = list(projects_named(name)[:3])
+    if not projects:
+        raise CommandError(f"There is no project {name!r}. Create it in the console, under Projects.")
+    if len(projects) > 1:
+        numbers = ", ".join(str(project.pk) for project in projects)
+        raise CommandError(f"Several projects are called {name!r}. Name one by its number: {numbers}, …")
+    return projects[0]
 
 
 def _service_options(options: dict[str, Any]) -> dict[str, Any]:

@@ -103,10 +103,10 @@ class NewStudyForm(forms.Form):
     run = _RunChoice(queryset=EvaluationRun.objects.none(), label="Models", empty_label=None)
     per_condition = forms.IntegerField(label="Participants per condition", min_value=1, max_value=10_000, initial=30)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, researcher: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["template"].choices = [(key, f"{key} · {load_preset(key).title}") for key in preset_keys()]  # type: ignore[attr-defined]
-        self.fields["run"].queryset = runs_to_study()  # type: ignore[attr-defined]
+        self.fields["run"].queryset = runs_to_study(researcher)  # type: ignore[attr-defined]
 
 
 class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):

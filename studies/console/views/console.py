@@ -29,7 +29,7 @@ def study_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_new(request: HttpRequest) -> HttpResponse:
     """Create a study from a template; a link from a run chooses its models."""
-    form = NewStudyForm(request.POST or None, initial={"run": request.GET.get("run")})
+    form = NewStudyForm(request.POST or None, researcher=request.user, initial={"run": request.GET.get("run")})
     if request.method == "POST" and form.is_valid():
         cleaned = form.cleaned_data
         with refusals_in(form, "slug", of="slug"):

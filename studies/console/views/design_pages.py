@@ -36,7 +36,7 @@ from studies.known_items import elicitation_scale, items_asked
 from studies.models import Study
 from studies.plans import REFILL, contrast_from, plan_from
 from studies.recruitment.selectors.recruitment import is_nested
-from studies.team.permissions import OWNERS, READERS, Seat, seated
+from studies.team.permissions import OWNERS, READERS, Seat, seated, sees_run
 from studies.usage_data import is_choice, is_usage, taken_from
 
 FROZEN = "The design was frozen at the launch and cannot be changed any more."
@@ -65,6 +65,7 @@ def study_design_summary(request: HttpRequest, seat: Seat) -> HttpResponse:
         "conditions": study.conditions.select_related("model").order_by("position"),
         "ages": age_limits(study),
         "known_users_note": known_users_note(study.run),
+        "sees_run": sees_run(request.user, study),
         "method_label": METHOD_LABELS[method_from(study.settings).name],
         "is_nested": is_nested(study),
         "chooses": is_choice(study.settings),
@@ -110,7 +111,7 @@ def study_conditions(request: HttpRequest, seat: Seat) -> HttpResponse:
         messages.error(request, FROZEN)
         return redirect("studies:design-summary", slug=study.slug)
     chosen = list(study.conditions.order_by("position").values_list("model_digest", flat=True))
-    form = ConditionsForm(available_models(study), request.POST or None, initial={"models": chosen})
+    form = ConditionsForm(available_models(study, request.user), request.POST or None, initial={"models": chosen})
     if request.method == "POST" and form.is_valid():
         with refusals_in(form, "models", of="bad_conditions"):
             choose_conditions(study=study, digests=form.cleaned_data["models"], actor=request.user)

@@ -28,7 +28,7 @@ from studies.design.services.duplicating import duplicate_study, free_slug
 from studies.design.services.reopening import reopen_study
 from studies.enums import StudyStatus
 from studies.instrument.questionnaires.document import write_document
-from studies.team.permissions import OWNERS, READERS, Seat, seated
+from studies.team.permissions import OWNERS, READERS, Seat, require_run, seated, sees_run
 
 METHODS = ["GET", "HEAD", "POST"]
 
@@ -38,6 +38,7 @@ METHODS = ["GET", "HEAD", "POST"]
 def study_duplicate(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Create a draft with the same design, owned by the account that duplicates it."""
     study = seat.study
+    require_run(request.user, study)
     initial = {"title": f"{study.title} (copy)"[:200], "slug": free_slug(study.slug)}
     form = DuplicateForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
@@ -83,6 +84,7 @@ def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
     context: dict[str, Any] = {
         "form": form,
         "usage": usage_of(study),
+        "sees_run": sees_run(request.user, study),
         "is_live": study.status == StudyStatus.LIVE,
         "export_form": ExportForm(is_owner=seat.is_owner),
     }

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
 
 from catalog.models import DatasetVersion
 from core.errors import ParallaxError
@@ -23,36 +26,43 @@ class AvailableModel:
     run: EvaluationRun
 
 
-def available_models(study: Study) -> list[AvailableModel]:
-    """The models of all runs that a report can use, each once, those of the study's own run first."""
+def available_models(study: Study, researcher: Any) -> list[AvailableModel]:
+    """The models of all runs that a report can use, each once, those of the study's own run first.
+
+    `researcher` sees these runs or is a member of the study, for its own run; None, for commands: all.
+    """
     found: dict[str, AvailableModel] = {}
-    for run in _own_first(study):
+    for run in _own_first(study, researcher):
         for algorithm in measured_algorithms(run):
             if algorithm.model is not None:
                 found.setdefault(algorithm.model.digest, AvailableModel(algorithm.label, algorithm.model, run))
     return list(found.values())
 
 
-def run_with(study: Study, digests: Collection[str]) -> EvaluationRun | None:
+def run_with(study: Study, digests: Collection[str], researcher: Any) -> EvaluationRun | None:
     """The study's own run if it measured all of these models, else the newest that did, with recall of single items if
-    there is one; None where none did.
+    there is one; None where none did. `researcher` as of `available_models`.
     """
-    for run in _own_first(study):
+    for run in _own_first(study, researcher):
         measured = {algorithm.model.digest for algorithm in measured_algorithms(run) if algorithm.model is not None}
         if measured.issuperset(digests):
             return run
     return None
 
 
-def _own_first(study: Study) -> list[EvaluationRun]:
+def _own_first(study: Study, researcher: Any) -> list[EvaluationRun]:
     """The study's own run, those with recall of single items, and the others; each newest first."""
-    runs = reportable_runs(study.dataset_version)
-    return sorted(runs, key=lambda run: (run.pk != study.run_id, not is_pooled(run)))
+    runs = EvaluationRun.objects.all()
+    if researcher is not None:
+        runs = EvaluationRun.objects.visible_to(researcher) | EvaluationRun.objects.filter(pk=study.run_id)
+    return sorted(
+        _reportable(runs, study.dataset_version), key=lambda run: (run.pk != study.run_id, not is_pooled(run))
+    )
 
 
-def reportable_runs(version: DatasetVersion) -> list[EvaluationRun]:
-    """The succeeded runs on a dataset version that a report can use, newest first."""
-    return [run for run in succeeded_runs().filter(version=version) if _is_reportable(run)]
+def _reportable(runs: QuerySet[EvaluationRun], version: DatasetVersion) -> list[EvaluationRun]:
+    """Those of the runs that succeeded on a dataset version and that a report can use, newest first."""
+    return [run for run in succeeded_runs(runs).filter(version=version) if _is_reportable(run)]
 
 
 def _is_reportable(run: EvaluationRun) -> bool:

@@ -34,7 +34,7 @@ def choose_conditions(*, study: Study, digests: Sequence[str], actor: Any = None
     current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
     refuse_archived(current)
     require_draft(current)
-    models = _chosen(current, digests)
+    models = _chosen(current, digests, actor)
     before = list(current.conditions.order_by("position"))
     if [condition.model_digest for condition in before] == list(models):
         return current
@@ -49,16 +49,16 @@ def choose_conditions(*, study: Study, digests: Sequence[str], actor: Any = None
             contrast.check(labels)
     except ParameterError as problem:
         raise ParallaxError("study.bad_conditions", f"{problem} Change the planned contrast first.") from problem
-    current.run = run_with(current, list(models)) or current.run
+    current.run = run_with(current, list(models), actor) or current.run
     current.settings = with_block_weights(current)
     current.save(update_fields=["run", "settings", "updated_at"])
     record(current, reason="Conditions changed.", actor=actor, conditions=labels, run=current.run_id)
     return current
 
 
-def _chosen(study: Study, digests: Sequence[str]) -> dict[str, AvailableModel]:
+def _chosen(study: Study, digests: Sequence[str], actor: Any) -> dict[str, AvailableModel]:
     """The models by digest, in the order asked for."""
-    available = {entry.model.digest: entry for entry in available_models(study)}
+    available = {entry.model.digest: entry for entry in available_models(study, actor)}
     if unknown := [digest[:12] for digest in digests if digest not in available]:
         raise ParallaxError(
             "study.bad_conditions",

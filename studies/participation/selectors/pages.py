@@ -157,6 +157,14 @@ class Links:
         """Return the address of the details of the item with that key."""
         return self._of("details", item_id)
 
+    def poster(self, item_id: int) -> str:
+        """Return the address of the poster of the item with that key, for a dataset that is not public."""
+        return self._of("poster", item_id)
+
+    def clip(self, item_id: int) -> str:
+        """Return the address of the clip of the item with that key, for a dataset that is not public."""
+        return self._of("clip", item_id)
+
     def trailer(self, item_id: int) -> str:
         """Return the address that records that the trailer or clip was opened, and leads to it."""
         return self._of("trailer", item_id)
@@ -190,9 +198,22 @@ def plot_of(version: DatasetVersion, item: Item) -> ShownText:
     return plot_in(item, get_language() or "", version.dataset.item_language)
 
 
-def poster_of(item: Item) -> str:
-    """Return the address of an item's poster with its title in the participant's language."""
-    return poster_url_in(item, get_language() or "")
+def poster_of(study: Study, item: Item, links: Links) -> str:
+    """Return the address of an item's poster with its title in the participant's language.
+
+    Posters of a project are among the participant's own addresses, because only their token opens them.
+    """
+    url = poster_url_in(item, get_language() or "")
+    if study.dataset_version.dataset.project_id is None:
+        return url
+    return f"{links.poster(item.pk)}?{url.partition('?')[2]}"
+
+
+def clip_of(study: Study, item: Item, links: Links) -> str:
+    """Return the address of an item's clip, among the participant's own as that of a poster; empty without a clip."""
+    if study.dataset_version.dataset.project_id is None or not item.clip:
+        return item.clip_url
+    return f"{links.clip(item.pk)}?{item.clip_url.partition('?')[2]}"
 
 
 def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> dict[int, str]:
@@ -226,7 +247,7 @@ def cards_of(
             item,
             title_of(version, item),
             facts[item.pk],
-            poster_of(item),
+            poster_of(study, item, links),
             links.details(item.pk),
             links.rating(item.pk),
             profile.get(item.index),
@@ -247,7 +268,7 @@ def rated_cards(study: Study, profile: Mapping[int, int], *, links: Links) -> li
             item,
             title_of(version, item),
             "",
-            poster_of(item),
+            poster_of(study, item, links),
             links.details(item.pk),
             rating=profile[item.index],
             elicitation=elicitation_scale(study.settings),
@@ -273,7 +294,7 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
             item,
             title_of(version, item),
             facts[item.pk],
-            poster_of(item),
+            poster_of(participant.study, item, links),
             links.details(item.pk),
             sample_of(participant.study, item, links.trailer(item.pk)),
         )

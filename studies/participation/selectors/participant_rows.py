@@ -13,7 +13,7 @@ from studies.models import Participant, ProfileRating, Response, Study
 OF_STUDY = (
     "slug", "title", "status", "seed", "settings", "created_at", "updated_at", "archived_at",
     *(f"dataset_version__{name}" for name in ("created_at", "content_hash", "n_items", "scale_low", "scale_high")),
-    "dataset_version__dataset__item_language",
+    "dataset_version__dataset__item_language", "dataset_version__dataset__project",
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
 from studies.allocation.selectors.allocations import conditions_of, slots_held, targets
-from studies.enums import Mode, StudyStatus
+from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 from studies.participation.services.unused_slots import unused_slots
 from studies.recruitment.services.tokens import digest_of_key
@@ -21,6 +21,13 @@ MAY_TRY: dict[str, tuple[StudyStatus, ...]] = {
 def is_trial(study: Study, mode: str) -> bool:
     """Whether participants of that mode may enter a study that is otherwise not open."""
     return study.archived_at is None and study.status in MAY_TRY.get(mode, ())
+
+
+def takes_part(participant: Participant) -> bool:
+    """Whether a participant is on their way through a study that is running, or that they only try."""
+    if participant.status not in (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE):
+        return False
+    return participant.study.status == StudyStatus.LIVE or is_trial(participant.study, participant.mode)
 
 
 def refuse_unless_open(study: Study, mode: str) -> None:

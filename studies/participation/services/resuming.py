@@ -134,14 +134,17 @@ def arrival_of(*, token: str) -> Arrival:
     return Arrival(record_presence(participant), at)
 
 
-def holder_of(*, token: str) -> Participant:
-    """Find the participant of a token in an address, without recording anything.
+def holder_of(*, token: str, with_study: bool = False) -> Participant:
+    """Find the participant of a token in an address, without recording anything; the study is read with them if asked.
 
     Raises `study.unknown_link`, and `TooLate` for one that has expired.
     """
     if SEPARATOR in token:
         return _signed(token)[0]
-    participant = Participant.objects.filter(token_digest=digest_of_token(token)).first()
+    digest = digest_of_token(token)
+    participant = (
+        participant_by_token(digest) if with_study else Participant.objects.filter(token_digest=digest).first()
+    )
     if participant is None:
         raise _unknown()
     return participant

@@ -19,7 +19,8 @@ PLACE = "0-place-of-the-token-0"  # never a valid token, and needs no quoting in
 def card_html(card: Card, token: str, language: str) -> SafeString:
     """Return a card of the rating page for the participant of `token`, in the active language."""
     item = card.item
-    facts = (item.pk, card.title, card.facts, card.poster_url, card.rating, card.suffix, card.choice)
+    poster_url = card.poster_url.replace(token, PLACE)  # where the poster is of a project
+    facts = (item.pk, card.title, card.facts, poster_url, card.rating, card.suffix, card.choice)
     html = _cached_html(facts, card.elicitation, language)
     return mark_safe(html.replace(PLACE, token))  # noqa: S308 -- rendered by a template; a token is URL-safe
 

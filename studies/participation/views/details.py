@@ -86,7 +86,7 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
     _note(visit, "details_opened", shown)
     context: dict[str, Any] = {
         **described(visit, shown),
-        "poster_url": pages.poster_of(shown),
+        "poster_url": pages.poster_of(visit.study, shown, visit.links),
         "sample": sample_of(visit.study, shown, visit.links.trailer(shown.pk)),
         "in_sheet": visit.is_htmx,
         "back_url": visit.links.to(visit.here),
@@ -111,7 +111,7 @@ def trailer(visit: Visit, item_id: int) -> HttpResponse:
     A player comes here when it starts, and again for later parts of the file: of a page, only the first is recorded.
     """
     shown = item_of_study(visit, item_id)
-    address = shown.clip_url or shown.trailer_url
+    address = pages.clip_of(visit.study, shown, visit.links) or shown.trailer_url
     if not address or not offers_samples(visit.study.settings):
         raise Http404("This item has no trailer.")
     _note(visit, "trailer_opened", shown, is_once=bool(shown.clip))

@@ -78,10 +78,13 @@ def log_of(study: Study, n: int = 20) -> QuerySet[LogEntry]:
     return entries.select_related("actor").order_by("-at", "-id")[:n]
 
 
-def runs_to_study() -> QuerySet[EvaluationRun]:
-    """Return the runs whose models can be used in a study: those with recall of single items first, newest first."""
+def runs_to_study(researcher: Any) -> QuerySet[EvaluationRun]:
+    """Return the visible runs whose models can be used in a study: those with recall of single items first, and each
+    newest first.
+    """
     return (
-        EvaluationRun.objects.filter(status=RunStatus.SUCCEEDED, folds=[], protocol__name__in=REPORTED_PROTOCOLS)
+        EvaluationRun.objects.visible_to(researcher)
+        .filter(status=RunStatus.SUCCEEDED, folds=[], protocol__name__in=REPORTED_PROTOCOLS)
         .select_related("version__dataset")
         .annotate(n_algorithms=Count("algorithms"))
         .order_by(Case(When(protocol__name="one-plus-random", then=0), default=1), "-finished_at", "-pk")
