@@ -161,11 +161,11 @@ def _of_answer(problem: ClientError, bucket: str) -> Exception:
     if code in OTHER_ACCOUNT:
         return StorageRefused(
             "storage.bad_credentials",
-            f"The server of the bucket {bucket} does not accept these credentials ({code}). Correct AWS_ACCESS_KEY_ID and "
-            "AWS_SECRET_ACCESS_KEY.",
+            f"The server of the bucket {bucket} does not accept these credentials ({code}). Correct AWS_ACCESS_KEY_ID "
+            "and AWS_SECRET_ACCESS_KEY.",
         )
     return StorageRefused(
         "storage.refused",
-        f"The bucket {bucket} refuses this account ({code or status}). Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
-        "and allow the account to list the bucket and to read, write and delete its files.",
+        f"The bucket {bucket} refuses this account ({code or status}). Check AWS_ACCESS_KEY_ID and "
+        "AWS_SECRET_ACCESS_KEY, and allow the account to list the bucket and to read, write and delete its files.",
     )

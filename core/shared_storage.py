@@ -1,4 +1,4 @@
-"""Whether stored files are in folders of this machine, or with a server that all machines reach and that may be away."""
+"""Whether stored files are in folders of this machine or on a server, and cleaning up where that server is away."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def is_outage(problem: BaseException | None) -> bool:
-    """Whether an exception says that the database, Redis, disk or storage is away or full, and not that code is wrong."""
+    """Whether an exception says that the database, Redis, disk or storage is away or full, and no code is wrong."""
     if isinstance(problem, OSError):
         return problem.errno in FULL
     return isinstance(problem, OperationalError | InterfaceError | NoBroker | RedisError | StorageAway | StorageRefused)

@@ -98,8 +98,9 @@ def file_in(name: str, part: str) -> Path | None:
 
 
 def delete_folder(name: str) -> None:
-    """Delete a folder with its files; nothing happens where it is gone. Where the storage is away, the sweep deletes its
-    copies later, as it does on other machines.
+    """Delete a folder with its files; nothing happens where it is gone.
+
+    Where the storage is away, the sweep deletes its copies later, as it does on other machines.
     """
     if name:
         shutil.rmtree(_root() / name, ignore_errors=True)
@@ -131,8 +132,8 @@ def delete_orphans(known: Collection[str]) -> int:
 def _files(name: str) -> list[str]:
     """The names of a folder's files in the storage."""
     storage = storages["default"]
-    parts = storage.listdir(f"{SHARED}/{name}")[0]
-    return [f"{SHARED}/{name}/{part}/{file}" for part in parts for file in storage.listdir(f"{SHARED}/{name}/{part}")[1]]
+    parts = [f"{SHARED}/{name}/{part}" for part in storage.listdir(f"{SHARED}/{name}")[0]]
+    return [f"{part}/{file}" for part in parts for file in storage.listdir(part)[1]]
 
 
 def _is_old(name: str) -> bool:

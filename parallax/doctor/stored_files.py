@@ -17,7 +17,9 @@ from parallax.readiness import check_artefacts
 
 NAMES = {"artefacts": "Artefacts", "default": "Downloads and uploads"}
 PROBE = b"written by doctor, and deleted at once"
-VARIABLES = "PARALLAX_ARTEFACTS_S3, PARALLAX_S3_ENDPOINT, PARALLAX_S3_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+VARIABLES = (
+    "PARALLAX_ARTEFACTS_S3, PARALLAX_S3_ENDPOINT, PARALLAX_S3_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+)
 
 
 def check_storages() -> Iterator[Diagnosis]:
@@ -45,8 +47,8 @@ def check_import_folder() -> Iterator[Diagnosis]:
     if settings.IMPORT_DIR and settings.ARTEFACTS_S3:
         yield advice(
             "Import folder",
-            f"PARALLAX_IMPORT_DIR ({settings.IMPORT_DIR}) is a folder of this machine, and a worker on another machine may "
-            "take an import.",
+            f"PARALLAX_IMPORT_DIR ({settings.IMPORT_DIR}) is a folder of this machine, and a worker on another machine "
+            "may take an import.",
             "Mount the same folder on all machines with workers or web servers, or import with import_dataset.",
         )
 
@@ -64,7 +66,9 @@ def _of_server(subject: str, storage: Storage) -> Diagnosis:
     except (StorageAway, StorageRefused, OSError) as fault:
         return problem(subject, str(fault), f"Check {VARIABLES}: the account lists, reads, writes and deletes.")
     if content != PROBE or name.rpartition("/")[2] not in listed:
-        return problem(subject, f"{place} returned other bytes or another list than were written.", f"Check {VARIABLES}.")
+        return problem(
+            subject, f"{place} returned other bytes or another list than were written.", f"Check {VARIABLES}."
+        )
     return is_well(subject, f"A file in {place} was written, listed, read and deleted.")
 
 
@@ -75,6 +79,8 @@ def _of_cache() -> Iterator[Diagnosis]:
         with cache.new_folder():
             pass
     except (StorageRefused, OSError) as fault:
-        yield problem("Artefact cache", str(fault), "Set PARALLAX_ARTEFACT_CACHE to a folder that this account may write.")
+        yield problem(
+            "Artefact cache", str(fault), "Set PARALLAX_ARTEFACT_CACHE to a folder that this account may write."
+        )
         return
     yield is_well("Artefact cache", f"{cache.size() / 1e9:.1f} of {cache.limit / 1e9:.1f} GB in {cache.root}.")

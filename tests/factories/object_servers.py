@@ -58,7 +58,8 @@ class ObjectServer:
     def require_accounts(self, after: int | None) -> None:
         """Check credentials after so many requests, or never again."""
         body = str("inf" if after is None else after).encode()
-        request = urllib.request.Request(f"{self.url}/moto-api/reset-auth", data=body, method="POST")  # noqa: S310
+        headers = {"Content-Type": "text/plain"}
+        request = urllib.request.Request(f"{self.url}/moto-api/reset-auth", body, headers, method="POST")  # noqa: S310
         urllib.request.urlopen(request, timeout=10).close()  # noqa: S310
 
     def stop(self) -> None:
