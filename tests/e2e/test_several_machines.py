@@ -50,7 +50,7 @@ import django, json
 django.setup()
 from django.test import Client
 from accounts.models import User
-from analysis.services import request_report
+from analysis.services.requests import request_report
 from studies.data.exports.tables import Options
 from studies.data.services.exports import request_export
 from studies.enums import Mode, Provenance
@@ -300,7 +300,7 @@ def test_what_a_worker_of_one_machine_has_written_is_read_on_the_other(machines:
     first.run(
         "-c",
         "import django; django.setup()\nfrom analysis.models import Report\n"
-        "from analysis.services import request_package\n"
+        "from analysis.services.requests import request_package\n"
         f"request_package(report=Report.objects.get(pk={pk}))",
     )
     until(

@@ -152,7 +152,7 @@ def test_an_export_waits_for_the_storage_and_what_no_job_names_is_deleted(
     assert make_export(job_id=job.pk)
     job.refresh_from_db()
     client = Client()
-    client.force_login(study.memberships.get().user)
+    client.force_login(study.memberships.get().researcher)
     answer = client.get(reverse("studies:export-file", args=(study.slug, job.pk)))
     assert b"".join(answer.streaming_content)[:2] == b"PK"  # type: ignore[attr-defined]
     # An archive whose deletion failed, as it would after an erasure while the storage was away.
@@ -214,7 +214,7 @@ def test_a_study_waits_for_the_storage_and_pauses_for_a_missing_model(
 def test_a_page_that_needs_the_storage_says_that_it_is_away(gate: Gate, settings: Any, tmp_path: Path) -> None:
     study = make_study()
     client = Client(raise_request_exception=False)
-    client.force_login(study.memberships.get().user)
+    client.force_login(study.memberships.get().researcher)
     job = request_export(study=study, kind="wide", options=Options(include_simulated=True))
     ExportJob.objects.filter(pk=job.pk).update(status=ExportStatus.DONE, file="exports/1/a.zip")
     gate.shut()
@@ -235,7 +235,7 @@ def uploaded(settings: Any, tmp_path: Path) -> DatasetJob:
     on_another_machine(settings, tmp_path / "web")
     upload = SimpleUploadedFile("marks.csv", RATINGS.encode())
     job = dataset_jobs.upload_dataset(upload=upload, actor=UserFactory())
-    options = {"user_column": "reader", "item_column": "book", "rating_column": "mark", "scale": "1:10:1"}
+    options = {"user": "reader", "item": "book", "rating": "mark", "scale": "1:10:1"}
     dataset_jobs.start_import(job=job, chosen={"name": "marks", "options": options}, actor=job.requested_by)
     return job
 
