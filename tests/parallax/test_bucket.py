@@ -70,8 +70,6 @@ def bucket(object_server: ObjectServer) -> str:
 def installation(
     settings: Any, gate: Gate, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    for factory in ("evaluation", "studies"):  # what they record has files in folders
-        monkeypatch.setattr(f"tests.factories.{factory}.replayed", lambda model, apps, key, make: make())
     # Its connection would wait for the transaction of the test.
     monkeypatch.setattr("jobs.heartbeat.Heartbeat._beat", lambda self: None)
     settings.STORAGES = {**settings.STORAGES, **bucket_storages(gate.url, bucket)}
@@ -160,7 +158,7 @@ def test_an_export_waits_for_the_storage_and_what_no_job_names_is_deleted(
     clean_exports()
     assert default_storage.exists(name)  # a worker may be about to name it
     monkeypatch.setattr("studies.data.services.exports.UNNAMED_SECONDS", 0)
-    monkeypatch.setattr("studies.data.services.exports.UNNAMED_KEY", "another hour")
+    monkeypatch.setattr("studies.data.services.exports.UNNAMED_KEY", "another-hour")
     clean_exports()
     assert not default_storage.exists(name)
     assert default_storage.exists(job.file)
@@ -393,9 +391,7 @@ make_run_at("succeeded", algorithms="toppop,puresvd:factors=4")
 
 
 @pytest.mark.slow
-def test_backup_and_restore_by_command_from_one_bucket_into_another(
-    object_server: ObjectServer, tmp_path: Path
-) -> None:
+def test_backup_and_restore_by_command_into_another_bucket(object_server: ObjectServer, tmp_path: Path) -> None:
     def installed(name: str) -> Installation:
         environment = bucket_environment(object_server.url, object_server.new_bucket())
         return Installation(tmp_path / name, DJANGO_SETTINGS_MODULE="parallax.settings", **environment)
