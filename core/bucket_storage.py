@@ -146,7 +146,7 @@ def _no_bucket(bucket: str) -> StorageRefused:
 
 
 def _of_answer(problem: ClientError, bucket: str) -> Exception:
-    """The error that an answer of the server stands for. Answers to HEAD have a status and no code."""
+    """The error for an answer of the server. Answers to HEAD have a status and no code."""
     code, status = str(problem.response.get("Error", {}).get("Code", "")), status_of(problem)
     if code == "NoSuchBucket":
         return _no_bucket(bucket)

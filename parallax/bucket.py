@@ -38,8 +38,8 @@ def bucket_options(address: str, **options: str | None) -> dict[str, Any]:
             f"PARALLAX_ARTEFACTS_S3 is set, and the Python package {missing[0]} is not installed. Run `make s3`, or "
             "`.venv/bin/pip install -r requirements-s3.txt`."
         )
-    given = {name: value for name, value in options.items() if value}
-    return {"bucket_name": match[1], "location": (match[2] or "").strip("/"), **given}
+    account = {name: value for name, value in options.items() if value}
+    return {"bucket_name": match[1], "location": (match[2] or "").strip("/"), **account}
 
 
 def storages_in(var: Path, *, bucket: dict[str, Any], artefact_backend: str) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def check_import_folder() -> Iterator[Diagnosis]:
 def _of_server(subject: str, storage: Storage) -> Diagnosis:
     """Whether a storage elsewhere does what is asked of it, tried with a small file."""
     name = f"doctor/{secrets.token_hex(8)}"
-    place = f"{settings.ARTEFACTS_S3 or type(storage).__name__}"
+    address = settings.ARTEFACTS_S3 or type(storage).__name__
     try:
         storage.save(name, ContentFile(PROBE))
         with storage.open(name) as file:
@@ -67,9 +67,9 @@ def _of_server(subject: str, storage: Storage) -> Diagnosis:
         return problem(subject, str(fault), f"Check {VARIABLES}: the account lists, reads, writes and deletes.")
     if content != PROBE or name.rpartition("/")[2] not in listed:
         return problem(
-            subject, f"{place} returned other bytes or another list than were written.", f"Check {VARIABLES}."
+            subject, f"{address} returned other bytes or another list than were written.", f"Check {VARIABLES}."
         )
-    return is_well(subject, f"A file in {place} was written, listed, read and deleted.")
+    return is_well(subject, f"A file in {address} was written, listed, read and deleted.")
 
 
 def _of_cache() -> Iterator[Diagnosis]:

@@ -200,7 +200,7 @@ def clean_exports() -> int:
 
 def _delete_unnamed() -> None:
     """Delete archives that no job names: their deletion failed, or their worker was gone before the job was done."""
-    named = set(ExportJob.objects.exclude(file="").values_list("file", flat=True))
+    in_use = set(ExportJob.objects.exclude(file="").values_list("file", flat=True))
     limit = timezone.now() - timedelta(seconds=UNNAMED_SECONDS)
     try:
         folders = default_storage.listdir(FOLDER)[0]
@@ -208,5 +208,5 @@ def _delete_unnamed() -> None:
         return
     for folder in folders:
         for name in (f"{FOLDER}/{folder}/{file}" for file in default_storage.listdir(f"{FOLDER}/{folder}")[1]):
-            if name not in named and default_storage.get_modified_time(name) < limit:
+            if name not in in_use and default_storage.get_modified_time(name) < limit:
                 default_storage.delete(name)
