@@ -24,7 +24,7 @@ def is_folder(storage: Storage) -> bool:
 
 @contextmanager
 def left_for_later() -> Iterator[None]:
-    """Let a sweep go on where the storage is away or refuses: what the block cleans up is cleaned by a later sweep."""
+    """Log that the storage is away or refuses, and continue: what the block cleans up is cleaned by a later sweep."""
     try:
         yield
     except (StorageAway, StorageRefused) as problem:
