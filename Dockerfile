@@ -6,9 +6,9 @@ RUN apt-get update && apt-get install -y --no-install-recommends fonts-liberatio
     && useradd --system --create-home --home-dir /var/lib/parallax parallax \
     && install -d -m 700 -o parallax /backups
 WORKDIR /srv/parallax
-COPY requirements.txt requirements-bayesian.txt ./
+COPY requirements.txt requirements-bayesian.txt requirements-s3.txt ./
 # The virtual environment is in the same place as in a checkout, so that all commands are the same.
-RUN python -m venv .venv && .venv/bin/pip install --no-cache-dir -r requirements.txt -r requirements-bayesian.txt
+RUN python -m venv .venv && .venv/bin/pip install --no-cache-dir -r requirements.txt -r requirements-bayesian.txt -r requirements-s3.txt
 ENV PATH=/srv/parallax/.venv/bin:$PATH
 COPY . .
 USER parallax

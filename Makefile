@@ -19,16 +19,17 @@ PIP_AUDIT := 2.10.1
 # A stamp is named by what it was made from, so a changed pin installs again and nothing else does.
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt | cksum | cut -d' ' -f1)
 LENSKIT := .venv-lenskit
-STAMP_LENSKIT = $(LENSKIT)/.installed-$(shell cat requirements.txt requirements-bayesian.txt requirements-dev.txt requirements-lenskit.txt | cksum | cut -d' ' -f1)
+STAMP_LENSKIT = $(LENSKIT)/.installed-$(shell cat requirements.txt requirements-bayesian.txt requirements-s3.txt requirements-dev.txt requirements-lenskit.txt | cksum | cut -d' ' -f1)
 STAMP_BAYESIAN = $(VENV)/.installed-bayesian-$(shell cat requirements.txt requirements-bayesian.txt | cksum | cut -d' ' -f1)
 STAMP_DOCS = $(VENV)/.installed-docs-$(shell cat requirements.txt requirements-docs.txt | cksum | cut -d' ' -f1)
-STAMP_DEV = $(VENV)/.installed-dev-$(shell cat requirements.txt requirements-bayesian.txt requirements-dev.txt | cksum | cut -d' ' -f1)
+STAMP_S3 = $(VENV)/.installed-s3-$(shell cat requirements.txt requirements-s3.txt | cksum | cut -d' ' -f1)
+STAMP_DEV = $(VENV)/.installed-dev-$(shell cat requirements.txt requirements-bayesian.txt requirements-s3.txt requirements-dev.txt | cksum | cut -d' ' -f1)
 # Compiling the numeric kernels takes half a minute: once, and not in every process of the tests.
 KERNELS = $(shell git ls-files '*kernels.py' '*/kernels/*.py' 2>/dev/null)
 STAMP_KERNELS = var/numba/.compiled-$(shell cat $(KERNELS) requirements.txt 2>/dev/null | cksum | cut -d' ' -f1)
 STAMP_NODE = node_modules/.installed-$(shell cksum < package.json | cut -d' ' -f1)
 
-.PHONY: help install bayesian demo up quick test test-slow test-all test-lenskit test-kernels coverage coverage-check mutants lint lint-static audit format clean bench screenshots docs licences sbom
+.PHONY: help install bayesian s3 demo up quick test test-slow test-all test-lenskit test-kernels coverage coverage-check mutants lint lint-static audit format clean bench screenshots docs licences sbom
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -58,6 +59,13 @@ $(STAMP_BAYESIAN): $(STAMP)
 	@rm -f $(VENV)/.installed-bayesian-*; touch $@
 
 bayesian: install $(STAMP_BAYESIAN) ## Install NumPyro too, for the Bayesian analysis of reports (400 MB)
+
+$(STAMP_S3): $(STAMP)
+	@echo "Installing the client of S3 (once) …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-s3.txt
+	@rm -f $(VENV)/.installed-s3-*; touch $@
+
+s3: install $(STAMP_S3) ## Install the client of S3 too, for files in a bucket (PARALLAX_ARTEFACTS_S3)
 
 demo: install ## Run the main job on a demo catalogue and serve it (DEMO=films or books, QUICK=1, PORT=8000, DEMO_EXIT=1 to stop when ready)
 	@exec $(MANAGE) demo --catalogue $(DEMO) --port $(PORT) $(if $(QUICK),--quick) $(if $(DEMO_EXIT),--exit)

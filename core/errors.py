@@ -37,3 +37,11 @@ class NotAllowedInState(ParallaxError):
 
 class ArtefactError(ParallaxError):
     """An artefact that is missing or whose bytes no longer match its digest."""
+
+
+class StorageRefused(ArtefactError):
+    """Stored files that cannot be read or written until a setting or a permission is corrected."""
+
+
+class StorageAway(Exception):
+    """The server with the stored files does not answer. Work is repeated later; pages ask to wait."""

@@ -11,6 +11,7 @@ from django.core.management import execute_from_command_line, get_commands, load
 from django.core.management.base import CommandError
 from django.db import DatabaseError, InterfaceError
 
+from core.errors import StorageAway, StorageRefused
 from parallax.database import LAUNCHER, database_name, prepare_database
 
 APPS = frozenset({"accounts", "analysis", "catalog", "evaluation", "parallax", "studies"})
@@ -94,7 +95,7 @@ def needs_database(arguments: list[str]) -> bool:
 def explanation(problem: Exception) -> str | None:
     """What happened and what to do, where that is a person's to put right; None for a fault of the program."""
     match problem:
-        case CommandError() | ImproperlyConfigured():
+        case CommandError() | ImproperlyConfigured() | StorageAway() | StorageRefused():
             return str(problem)
         case DatabaseError() | InterfaceError():
             return _database_explanation(str(problem))

@@ -1,4 +1,4 @@
-"""Outages of what the site depends on: the database, Redis, the disk."""
+"""Outages of what the site depends on: the database, Redis, the disk, the storage of files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from django.http import HttpRequest, HttpResponseBase
 from kombu.exceptions import OperationalError as NoBroker
 from redis.exceptions import RedisError
 
+from core.errors import StorageAway, StorageRefused
+
 logger = logging.getLogger(__name__)
 IDEMPOTENT = ("GET", "HEAD", "OPTIONS")
 LOST = "parallax.lost_connection"  # in the request's META: its view lost the connection to the database
@@ -18,10 +20,10 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def is_outage(problem: BaseException | None) -> bool:
-    """Whether an exception says that the database, Redis or the disk is away or full, and not that code is wrong."""
+    """Whether an exception says that the database, Redis, disk or storage is away or full, and no code is wrong."""
     if isinstance(problem, OSError):
         return problem.errno in FULL
-    return isinstance(problem, OperationalError | InterfaceError | NoBroker | RedisError)
+    return isinstance(problem, OperationalError | InterfaceError | NoBroker | RedisError | StorageAway | StorageRefused)
 
 
 def note_outage(request: HttpRequest, problem: BaseException | None) -> None:

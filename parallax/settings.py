@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from kombu import Exchange, Queue
 
 from charting.render import STYLE_HASHES
-from parallax import single_sign_on
+from parallax import bucket, single_sign_on
 from parallax.catalogues import compiled_catalogues
 from parallax.env import (
     env_bool,
@@ -207,14 +207,24 @@ CELERY_BEAT_SCHEDULE = {
 ALIVE_FILE = Path(name) if (name := env_str("PARALLAX_ALIVE_FILE")) else None  # touched by workers and beat
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 
+# Folders of this machine, or one bucket for several machines; each of those maps its own copies into memory.
+ARTEFACTS_S3 = env_str("PARALLAX_ARTEFACTS_S3", "")
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": VAR_DIR / "media"}},
-    "artefacts": {
-        "BACKEND": env_str("ARTEFACT_STORAGE", "django.core.files.storage.FileSystemStorage"),
-        "OPTIONS": {"location": VAR_DIR / "artefacts"},
-    },
+    **bucket.storages_in(
+        VAR_DIR,
+        bucket=bucket.bucket_options(
+            ARTEFACTS_S3,
+            endpoint_url=env_site("PARALLAX_S3_ENDPOINT"),
+            region_name=env_str("PARALLAX_S3_REGION", ""),
+            access_key=env_secret("AWS_ACCESS_KEY_ID"),
+            secret_key=env_secret("AWS_SECRET_ACCESS_KEY"),
+        ),
+        artefact_backend=env_str("ARTEFACT_STORAGE", ""),
+    ),
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+ARTEFACT_CACHE = Path(env_str("PARALLAX_ARTEFACT_CACHE", str(VAR_DIR / "artefact-cache"))).absolute()
+ARTEFACT_CACHE_SIZE = env_bytes("PARALLAX_ARTEFACT_CACHE_SIZE") or 20 * 2**30
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True

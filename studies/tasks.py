@@ -7,6 +7,7 @@ import logging
 from celery import shared_task
 
 from core.rate_limits import forget_counts
+from core.shared_storage import left_for_later
 from studies.data.services.exports import clean_exports, make_export, requeue_exports
 from studies.data.services.retention import erase_expired
 from studies.monitoring.services.notice_mail import send_due
@@ -32,7 +33,8 @@ def sweep() -> None:
     erase_expired()
     requeue_exports()
     requeue_simulations()
-    clean_exports()
+    with left_for_later():
+        clean_exports()
     forget_declined()
     forget_counts()
     notify_due()

@@ -117,6 +117,16 @@ def postgresql_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def object_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """An S3 server of its own process; each test makes a bucket."""
+    from tests.factories.object_servers import ObjectServer
+
+    server = ObjectServer(tmp_path_factory.mktemp("moto") / "log")
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
 def chromium_path() -> str:
     """Debian's Chromium."""
     found = shutil.which("chromium")

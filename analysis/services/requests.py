@@ -20,6 +20,7 @@ from analysis.services.packages import clean_packages, store_package
 from analysis.services.plans import AS_PLANNED, Overrides
 from analysis.services.report_builder import build_report
 from analysis.services.report_cache import draw_pages
+from core.shared_storage import left_for_later
 from core.transitions import move
 from jobs.queue import enqueue_on_commit
 from studies.models import Study
@@ -138,5 +139,6 @@ def sweep() -> int:
     for pk in REQUESTS.due():
         enqueue_on_commit(TASK, request_id=pk)
         n_sent += 1
-    clean_packages()
+    with left_for_later():
+        clean_packages()
     return n_sent

@@ -1,4 +1,8 @@
-"""Private folders of uploaded files that wait for a worker; each belongs to one job."""
+"""Private folders of uploaded files that wait for a worker; each belongs to one job.
+
+Where the default storage is not a folder of this machine, the worker may be on another one: uploads are copied into the
+storage too, and fetched from it where they are needed.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,26 @@ import contextlib
 import os
 import secrets
 import shutil
+import tempfile
 import time
 from collections.abc import Collection
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.files.base import File
+from django.core.files.storage import storages
 from django.core.files.uploadedfile import UploadedFile
+from django.utils import timezone
 
 from core.errors import ParallaxError
+from core.shared_storage import is_folder, left_for_later
 
 LEAST_FREE = 512 * 2**20  # bytes that an upload leaves free on the disk
 ORPHAN_SECONDS = 3600.0  # a folder that no job names is kept this long, as its job may be about to be stored
 RATINGS, ITEMS, FACTS, MEDIA = "ratings", "items", "facts", "media"
+SHARED = "uploads"  # the folder of the default storage
 
 
 def _root() -> Path:
@@ -41,6 +52,13 @@ def store_upload(upload: UploadedFile[Any], *, folder: str, part: str) -> None:
     target = _root() / folder / part
     target.mkdir(mode=0o700, exist_ok=True)
     path = target / (Path(upload.name or "").name or part)
+    _write(upload, path)
+    if not is_folder(storages["default"]):
+        with path.open("rb") as file:
+            storages["default"].save(f"{SHARED}/{folder}/{part}/{path.name}", File(file))
+
+
+def _write(upload: UploadedFile[Any], path: Path) -> None:
     if hasattr(upload, "temporary_file_path"):
         with contextlib.suppress(OSError):  # another file system: it is copied
             os.link(upload.temporary_file_path(), path)
@@ -52,8 +70,24 @@ def store_upload(upload: UploadedFile[Any], *, folder: str, part: str) -> None:
 
 
 def folder_of(name: str, part: str) -> Path:
-    """The path of a part of a folder, which need not be there."""
+    """The path of a part of a folder, which need not be there; fetched where another machine has received it."""
+    if name and not (_root() / name).is_dir() and not is_folder(storages["default"]):
+        _fetch(name)
     return _root() / name / part
+
+
+def _fetch(name: str) -> None:
+    """Copy a folder from the storage to this machine at once; nothing happens where it is not there."""
+    storage = storages["default"]
+    with tempfile.TemporaryDirectory(dir=_root(), prefix=".part-") as temporary:
+        for part in storage.listdir(f"{SHARED}/{name}")[0]:
+            (Path(temporary) / name / part).mkdir(mode=0o700, parents=True)
+            for file in storage.listdir(f"{SHARED}/{name}/{part}")[1]:
+                path = Path(temporary) / name / part / Path(file).name
+                with storage.open(f"{SHARED}/{name}/{part}/{file}") as source, path.open("xb") as target:
+                    shutil.copyfileobj(source, target)
+        with contextlib.suppress(OSError):  # nothing was there, or another process has fetched it
+            (Path(temporary) / name).rename(_root() / name)
 
 
 def file_in(name: str, part: str) -> Path | None:
@@ -64,9 +98,15 @@ def file_in(name: str, part: str) -> Path | None:
 
 
 def delete_folder(name: str) -> None:
-    """Delete a folder with its files; nothing happens where it is gone."""
+    """Delete a folder with its files; nothing happens where it is gone.
+
+    Where the storage is away, the sweep deletes its copies later, as it does on other machines.
+    """
     if name:
         shutil.rmtree(_root() / name, ignore_errors=True)
+        if not is_folder(storages["default"]):
+            with left_for_later():
+                _delete_shared(name)
 
 
 def delete_orphans(known: Collection[str]) -> int:
@@ -78,5 +118,29 @@ def delete_orphans(known: Collection[str]) -> int:
         if entry.name not in known and entry.stat().st_mtime < limit
     ]  # fmt: skip
     for name in orphans:
-        delete_folder(name)
+        shutil.rmtree(_root() / name, ignore_errors=True)
+    if is_folder(storages["default"]):
+        return len(orphans)
+    with left_for_later():
+        shared = [name for name in storages["default"].listdir(SHARED)[0] if name not in known and _is_old(name)]
+        for name in shared:
+            _delete_shared(name)
+        orphans += shared
     return len(orphans)
+
+
+def _files(name: str) -> list[str]:
+    """The names of a folder's files in the storage."""
+    storage = storages["default"]
+    parts = [f"{SHARED}/{name}/{part}" for part in storage.listdir(f"{SHARED}/{name}")[0]]
+    return [f"{part}/{file}" for part in parts for file in storage.listdir(part)[1]]
+
+
+def _is_old(name: str) -> bool:
+    limit = timezone.now() - timedelta(seconds=ORPHAN_SECONDS)
+    return all(storages["default"].get_modified_time(file) < limit for file in _files(name))
+
+
+def _delete_shared(name: str) -> None:
+    for file in _files(name):
+        storages["default"].delete(file)

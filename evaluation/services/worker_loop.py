@@ -14,8 +14,9 @@ from django.db import Error as DatabaseError
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from core.errors import DataError, ParallaxError, ParameterError
-from evaluation.enums import RUN_OPEN, PartKind
+from core.errors import DataError, ParallaxError, ParameterError, StorageAway
+from core.shared_storage import left_for_later
+from evaluation.enums import RUN_OPEN, PartKind, RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
 from evaluation.selectors.cases import cases_of
 from evaluation.services.cleanup import remove_leftover_parts
@@ -115,7 +116,7 @@ def execute(*, part: RunPart) -> bool:
     """Execute a leased part and store its result; return whether this worker finished it.
 
     - Invalid parameters or data fail the algorithm with the reason, and the run if no other algorithm is left.
-    - A database error releases the part and is re-raised, so that the task is retried.
+    - A database error or an outage of the storage releases the part and is re-raised, so that the task is retried.
     - Any other exception fails the algorithm or run with the end of the traceback, and is re-raised.
     """
     try:
@@ -125,9 +126,12 @@ def execute(*, part: RunPart) -> bool:
     except LeaseLost:
         logger.info("lease lost part=%s run=%s", part.pk, part.run_id)
         return False
-    except TRANSIENT:
+    except TRANSIENT as problem:
         with contextlib.suppress(DatabaseError):
             PARTS.release(part)
+            if isinstance(problem, StorageAway):
+                waiting = f"Waiting to repeat a part. {problem}"
+                EvaluationRun.objects.filter(pk=part.run_id, status=RunStatus.RUNNING).update(activity=waiting[:200])
         raise
     except (ParallaxError, ParameterError, DataError) as refusal:
         fail_part(part=part, reason=str(refusal))
@@ -175,5 +179,6 @@ def sweep(*, run: EvaluationRun | None = None) -> int:
             hint(run=open_run, n=1 if not released else leasable)
             sent += 1
     if run is None:
-        remove_leftover_parts()
+        with left_for_later():
+            remove_leftover_parts()
     return sent

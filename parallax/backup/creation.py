@@ -46,7 +46,7 @@ def create_backup(path: Path, progress: Progress) -> Manifest:
 
 
 def _create(path: Path, progress: Progress) -> Manifest:
-    folders = stored_files.embedded_folders()
+    folders = tuple(stored_files.STORAGE_OF)
     before = {folder: stored_files.list_files(folder) for folder in folders}
     engine = sqlite if connection.vendor == "sqlite" else postgresql
     with new_archive(path) as writer, tempfile.TemporaryDirectory(prefix="backup-") as temporary:

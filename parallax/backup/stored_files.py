@@ -15,16 +15,12 @@ from parallax.backup.archive import BackupWriter
 
 STORAGE_OF = {"artefacts": "artefacts", "media": "default"}  # by their folder in the backup
 UNFINISHED = ".part-"  # see core.artefacts
-
-
-def embedded_folders() -> tuple[str, ...]:
-    """The folders of a backup whose storage is a folder of this machine, and not a service with backups of its own."""
-    return tuple(folder for folder, name in STORAGE_OF.items() if isinstance(storages[name], FileSystemStorage))
+WAITING = ("uploads/", "doctor/")  # see catalog.services.upload_folders and parallax.doctor.stored_files
 
 
 def list_files(folder: str) -> list[str]:
-    """The names of all finished files in a storage, sorted."""
-    return sorted(_walk(storages[STORAGE_OF[folder]], ""))
+    """The names of all finished files in a storage, sorted; files that wait for a worker are not among them."""
+    return sorted(name for name in _walk(storages[STORAGE_OF[folder]], "") if not name.startswith(WAITING))
 
 
 def add_files(writer: BackupWriter, folder: str, names: list[str]) -> None:
@@ -46,7 +42,8 @@ def put_back(extracted: Path, folder: str) -> None:
         if isinstance(storage, FileSystemStorage):
             _replace(file, Path(storage.path(name)))
             continue
-        storage.delete(name)
+        if storage.get_available_name(name) != name:  # the storage does not replace files by itself
+            storage.delete(name)
         with file.open("rb") as stream:
             storage.save(name, File(stream))
     artefacts.clear_cache()

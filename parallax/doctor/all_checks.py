@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from parallax.doctor import machine, services
+from parallax.doctor import machine, services, stored_files
 from parallax.doctor.diagnosis import Diagnosis
 
 CHECKS: tuple[Callable[[], Iterator[Diagnosis]], ...] = (
@@ -13,7 +13,8 @@ CHECKS: tuple[Callable[[], Iterator[Diagnosis]], ...] = (
     machine.check_private_files,
     machine.check_disk,
     services.check_database_state,
-    services.check_artefact_storage,
+    stored_files.check_storages,
+    stored_files.check_import_folder,
     services.check_clock,
     services.check_broker,
     services.check_workers,

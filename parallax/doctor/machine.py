@@ -23,7 +23,8 @@ PIN = re.compile(r"^([A-Za-z0-9_.-]+)(?:\[\w+\])?==(\S+)", re.MULTILINE)
 
 def check_versions() -> Iterator[Diagnosis]:
     """The installed packages are those that this version pins."""
-    pins = PIN.findall((Path(settings.BASE_DIR) / "requirements.txt").read_text())
+    files = ["requirements.txt", *(["requirements-s3.txt"] if settings.ARTEFACTS_S3 else [])]
+    pins = PIN.findall("".join((Path(settings.BASE_DIR) / file).read_text() for file in files))
     others = []
     for name, version in pins:
         try:

@@ -20,7 +20,7 @@ from jobs.worker_lock import running_workers
 from parallax.broker import count_messages, message_folder
 from parallax.database import LAUNCHER, database_name
 from parallax.doctor.diagnosis import Diagnosis, advice, is_well, problem
-from parallax.readiness import UNREACHABLE, check_artefacts, check_database
+from parallax.readiness import UNREACHABLE, check_database
 
 LARGEST_DIFFERENCE = 5.0  # seconds between two clocks
 MANY_MESSAGES = 100  # in the queue
@@ -61,12 +61,6 @@ def check_database_state() -> Iterator[Diagnosis]:
             "Start the server, or correct DATABASE_URL." if reason == UNREACHABLE else "Mend the disk or its rights."
         )
         yield problem("Database", reason, f"Run `{LAUNCHER} migrate`." if "migrations" in reason else remedy)
-
-
-def check_artefact_storage() -> Iterator[Diagnosis]:
-    """Ratings, models and results can be stored."""
-    for reason in check_artefacts():
-        yield problem("Artefacts", reason, "Give this account the right to write it, and free some space on its disk.")
 
 
 def check_clock() -> Iterator[Diagnosis]:

@@ -15,7 +15,6 @@ from studies.models import Condition, StudyVersion
 
 def check_artefacts() -> Iterator[Finding]:
     """Open every artefact that a row names, and read all of it."""
-    artefacts.clear_cache()  # what this process has open was checked when it was opened, not now
     wanted: dict[tuple[str, str], str] = {}
     for model in TrainedModel.objects.order_by("pk"):
         wanted.setdefault(("models", model.digest), f"model {model.label}")
@@ -28,7 +27,7 @@ def check_artefacts() -> Iterator[Finding]:
         wanted.setdefault(("results", row.users_digest), f"results of run {row.algorithm.run_id}")
     for (kind, digest), what in wanted.items():
         try:
-            artefacts.load(kind, digest)
+            artefacts.verify(kind, digest)
         except (ArtefactError, OSError) as problem:
             yield Finding(
                 getattr(problem, "code", "artefact.unreadable"), what, str(problem),

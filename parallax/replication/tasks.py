@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
+from core.shared_storage import left_for_later
 from parallax.replication import services
 
 
@@ -11,7 +12,8 @@ from parallax.replication import services
 def sweep() -> None:
     """Enqueue replications that can be continued, and delete archives that are no longer offered."""
     services.advance()
-    services.clean()
+    with left_for_later():
+        services.clean()
 
 
 @shared_task(name="replication.carry_on", ignore_result=True)

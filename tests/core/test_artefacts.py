@@ -112,10 +112,14 @@ class ObjectStore(Storage):
         del self.objects[name]
 
 
-def test_a_storage_that_is_not_a_folder_is_fetched_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_storage_that_is_not_a_folder_is_fetched_once(
+    monkeypatch: pytest.MonkeyPatch,
+    settings,  # type: ignore[no-untyped-def]
+    tmp_path: Path,
+) -> None:
     remote = ObjectStore()
     monkeypatch.setitem(storages._storages, "artefacts", remote)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    settings.ARTEFACT_CACHE = tmp_path / "cache"
     digest = artefacts.store("models", {"a": np.arange(4)}, {"k": "v"})
     assert artefacts.store("models", {"a": np.arange(4)}, {"k": "v"}) == digest
     assert artefacts.load("models", digest).arrays["a"].tolist() == [0, 1, 2, 3]

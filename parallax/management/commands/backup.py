@@ -27,5 +27,3 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from refusal
         rows = sum(manifest.database.counts.values())
         self.stdout.write(f"{path}: {rows:,} rows and {len(manifest.files) - 2:,} files.")
-        if "artefacts" not in manifest.storages:
-            self.stdout.write("Ratings, models and results are in ARTEFACT_STORAGE, which needs a backup of its own.")

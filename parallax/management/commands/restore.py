@@ -24,4 +24,4 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(f"Restored the backup of {manifest.created_at}. Run check_integrity to verify the data.")
         if "artefacts" not in manifest.storages:
-            self.stdout.write("The backup holds no artefacts: ARTEFACT_STORAGE must be the one of the backup.")
+            self.stdout.write("The backup holds no artefacts: the storage must be the one of that installation.")

@@ -15,6 +15,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
+from django.core.cache import cache
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import Error as DatabaseError
@@ -24,7 +25,7 @@ from django.utils import timezone
 
 from core.errors import ParallaxError
 from jobs.heartbeat import LeaseLost
-from jobs.leases import UNFORESEEN, JobLeases
+from jobs.leases import TRANSIENT, UNFORESEEN, JobLeases
 from jobs.queue import enqueue_on_commit
 from studies.allocation.services.slots import locked_study
 from studies.data.exports import FORMATS, Options, exported_modes, write_export, zipped_to
@@ -38,6 +39,9 @@ logger = logging.getLogger(__name__)
 
 AT_ONCE = 500  # participants; more are exported by a worker
 KEPT_DAYS = 7
+FOLDER = "exports"  # of the default storage
+UNNAMED_SECONDS = 3600  # an archive is named by its job soon after it is stored
+UNNAMED_KEY = "studies.unnamed-exports"  # in the cache, while nothing has to be looked for
 TASK = "studies.make_export"
 JOBS = JobLeases(ExportJob, EXPORT_MOVES)
 DROPPED = "Deleted: a participant's data were erased after this export was created. Request it again."
@@ -149,22 +153,22 @@ def make_export(*, job_id: int) -> bool:
             n_bytes = archive.tell()
             archive.seek(0)
             heartbeat.check()
-            name = default_storage.save(f"exports/{job.study_id}/{secrets.token_hex(16)}.zip", File(archive))
+            name = default_storage.save(f"{FOLDER}/{job.study_id}/{secrets.token_hex(16)}.zip", File(archive))
         if not JOBS.finish(job, to=ExportStatus.DONE, file=name, sha256=digest, n_bytes=n_bytes):
             default_storage.delete(name)  # another worker has leased it meanwhile
             return False
     except LeaseLost:
         logger.info("lease lost export=%s", job.pk)
         return False
+    except (*TRANSIENT, DatabaseError, KeyboardInterrupt, SystemExit):
+        # The database or storage is unavailable or the worker is stopping: the sweep enqueues the job again.
+        with contextlib.suppress(DatabaseError):
+            JOBS.release(job)
+        raise
     except (ParallaxError, OSError) as refused:
         JOBS.finish(job, to=ExportStatus.FAILED, error=str(refused))
         logger.warning("export failed job=%s: %s", job.pk, refused)
         return False
-    except (DatabaseError, KeyboardInterrupt, SystemExit):
-        # The database is unavailable or the worker is stopping: the sweep enqueues the job again.
-        with contextlib.suppress(DatabaseError):
-            JOBS.release(job)
-        raise
     except Exception:
         logger.exception("export failed job=%s", job.pk)
         JOBS.finish(job, to=ExportStatus.FAILED, error=UNFORESEEN)
@@ -189,4 +193,20 @@ def clean_exports() -> int:
         if job.file:
             default_storage.delete(job.file)
         job.delete()
+    if cache.add(UNNAMED_KEY, True, UNNAMED_SECONDS):
+        _delete_unnamed()
     return len(old)
+
+
+def _delete_unnamed() -> None:
+    """Delete archives that no job names: their deletion failed, or their worker was gone before the job was done."""
+    in_use = set(ExportJob.objects.exclude(file="").values_list("file", flat=True))
+    limit = timezone.now() - timedelta(seconds=UNNAMED_SECONDS)
+    try:
+        folders = default_storage.listdir(FOLDER)[0]
+    except FileNotFoundError:
+        return
+    for folder in folders:
+        for name in (f"{FOLDER}/{folder}/{file}" for file in default_storage.listdir(f"{FOLDER}/{folder}")[1]):
+            if name not in in_use and default_storage.get_modified_time(name) < limit:
+                default_storage.delete(name)

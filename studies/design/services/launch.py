@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from catalog.selectors.search import search_items
-from core.errors import ArtefactError, ParallaxError, ParameterError
+from core.errors import ArtefactError, ParallaxError, ParameterError, StorageAway
 from core.provenance import CODE_VERSION, derived_seed, digest_of, versions
 from core.transitions import move
 from studies.allocation.assignment.quotas import most_let_in, quotas_from
@@ -121,7 +121,7 @@ def model_problems(study: Study) -> list[str]:
         try:
             for ratings in profiles:
                 _prove(study, condition, ratings)
-        except (ArtefactError, OSError) as problem:
+        except (ArtefactError, StorageAway, OSError) as problem:
             problems.append(f"{condition.label}: {problem}")
         except Exception as problem:  # an algorithm may be anybody's, and end in any error
             logger.exception("no list study=%s condition=%s", study.slug, condition.label)

@@ -1,0 +1,171 @@
+"""Files in a bucket of an S3-compatible server; refusals and outages of the server are errors in words.
+
+Needs the packages of requirements-s3.txt, so nothing imports this module by itself: `STORAGES` names the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from boto3.exceptions import Boto3Error
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,
+    HTTPClientError,
+    IncompleteReadError,
+    NoCredentialsError,
+    PartialCredentialsError,
+)
+from django.core.files.base import File
+from s3transfer.exceptions import RetriesExceededError
+from storages.backends.s3 import S3Storage
+
+from core.errors import StorageAway, StorageRefused
+
+CONNECT_SECONDS, READ_SECONDS = 5, 30
+ATTEMPTS = 3  # of one request, with growing pauses in between
+SPOOLED_BYTES = 2**20  # of a file that is being read; what is larger goes through a temporary file
+BUSY = {"InternalError", "RequestTimeout", "ServiceUnavailable", "SlowDown", "Throttling", "ThrottlingException"}
+OTHER_REGION = {"AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "PermanentRedirect", "301"}
+OTHER_ACCOUNT = {"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"}
+
+
+class BucketStorage(S3Storage):  # type: ignore[misc]  # django-storages has no types
+    """A bucket, or a folder of one. A file of the same name is replaced; a file is complete or not there.
+
+    FileNotFoundError: there is no such file. StorageAway: the server does not answer, or is overloaded.
+    StorageRefused: the bucket does not exist, or refuses the account.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_memory_size=SPOOLED_BYTES, client_config=_client_config(options), **options)
+
+    def bucket_exists(self) -> bool:
+        """Whether there is such a bucket; it may refuse this account all the same."""
+        try:
+            self.connection.meta.client.head_bucket(Bucket=self.bucket_name)
+        except ClientError as problem:
+            return status_of(problem) != 404
+        return True
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        try:
+            yield
+        except ClientError as problem:
+            raise _of_answer(problem, self.bucket_name) from problem
+        except (NoCredentialsError, PartialCredentialsError) as problem:
+            raise StorageRefused(
+                "storage.no_credentials",
+                f"There are no credentials for the bucket {self.bucket_name}. Set AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY.",
+            ) from problem
+        except (ConnectionError, HTTPClientError, IncompleteReadError, RetriesExceededError, Boto3Error) as problem:
+            raise StorageAway(
+                f"The storage {self.endpoint_url or 'Amazon S3'} with the bucket {self.bucket_name} does not answer. "
+                "Start it, or correct PARALLAX_S3_ENDPOINT."
+            ) from problem
+        except BotoCoreError as problem:
+            raise StorageRefused(
+                "storage.refused",
+                f"The bucket {self.bucket_name} cannot be used: {problem}. Correct PARALLAX_ARTEFACTS_S3, "
+                "PARALLAX_S3_ENDPOINT or PARALLAX_S3_REGION.",
+            ) from problem
+
+    def _open(self, name: str, mode: str = "rb") -> File[bytes]:
+        with self._in_words():
+            try:
+                opened: File[bytes] = super()._open(name, mode)
+                _ = opened.file  # fetched now, so that what the server says is said here
+            except FileNotFoundError:
+                self._require_bucket()
+                raise
+            return opened
+
+    def _save(self, name: str, content: File[bytes]) -> str:
+        with self._in_words():
+            return str(super()._save(name, content))
+
+    def delete(self, name: str) -> None:
+        """Delete a file; nothing happens where it is not there."""
+        with self._in_words():
+            super().delete(name)
+
+    def exists(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        with self._in_words():
+            return bool(super().exists(name))
+
+    def listdir(self, path: str) -> tuple[list[str], list[str]]:
+        """The folders and files in a folder; none where it is not there."""
+        with self._in_words():
+            folders, files = super().listdir(path)
+            return folders, files
+
+    def size(self, name: str) -> int:
+        """The size of a file in bytes."""
+        with self._in_words():
+            return int(super().size(name))
+
+    def get_modified_time(self, name: str) -> Any:
+        """When a file was written."""
+        with self._in_words():
+            return super().get_modified_time(name)
+
+    def _require_bucket(self) -> None:
+        if not self.bucket_exists():
+            raise _no_bucket(self.bucket_name)
+
+
+def status_of(problem: ClientError) -> int:
+    """The HTTP status of the server's answer; 0 where it has none."""
+    return int(problem.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+
+
+def _client_config(options: dict[str, Any]) -> Config:
+    """How the client talks: versions of the protocol that every compatible server knows, and bounded patience."""
+    return Config(
+        signature_version="s3v4",
+        s3={"addressing_style": "path" if options.get("endpoint_url") else "auto"},
+        connect_timeout=CONNECT_SECONDS,
+        read_timeout=READ_SECONDS,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+    )
+
+
+def _no_bucket(bucket: str) -> StorageRefused:
+    return StorageRefused(
+        "storage.no_bucket", f"The bucket {bucket} does not exist. Create it, or correct PARALLAX_ARTEFACTS_S3."
+    )
+
+
+def _of_answer(problem: ClientError, bucket: str) -> Exception:
+    """The error for an answer of the server. Answers to HEAD have a status and no code."""
+    code, status = str(problem.response.get("Error", {}).get("Code", "")), status_of(problem)
+    if code == "NoSuchBucket":
+        return _no_bucket(bucket)
+    if status == 404:
+        return FileNotFoundError(f"There is no such file in the bucket {bucket}.")
+    if status >= 500 or status == 429 or code in BUSY:
+        return StorageAway(f"The server of the bucket {bucket} is overloaded or failing ({code or status}).")
+    if code in OTHER_REGION or status in {301, 307}:
+        return StorageRefused(
+            "storage.other_region", f"The bucket {bucket} is in another region ({code}). Correct PARALLAX_S3_REGION."
+        )
+    if code in OTHER_ACCOUNT:
+        return StorageRefused(
+            "storage.bad_credentials",
+            f"The server of the bucket {bucket} does not accept these credentials ({code}). Correct AWS_ACCESS_KEY_ID "
+            "and AWS_SECRET_ACCESS_KEY.",
+        )
+    return StorageRefused(
+        "storage.refused",
+        f"The bucket {bucket} refuses this account ({code or status}). Check AWS_ACCESS_KEY_ID and "
+        "AWS_SECRET_ACCESS_KEY, and allow the account to list the bucket and to read, write and delete its files.",
+    )
