@@ -27,6 +27,7 @@ PUBLIC = {
 # Open to every researcher with an account: their own account, datasets and runs are shared within an installation.
 # Those who may not read a replication get no page: tests/parallax/test_replication_jobs.py.
 REPLICATIONS = {"start", "job", "file"}
+ADMINISTRATORS = ("design:",)  # tests/parallax/test_design.py
 ANY_RESEARCHER = ("search", "accounts:", "account_reauthenticate", "mfa_", "catalog:", "evaluation:")
 ARGUMENTS = {"int": "1", "slug": "x", "str": "x", "path": "x", "uidb64": "x", "token": "x"}
 
@@ -65,7 +66,7 @@ def test_every_url_of_the_console_has_a_rule_in_a_table_of_roles() -> None:
             (space == "studies" and (own in ROLES_OF or own in OPEN_TO_ANY_RESEARCHER))
             or (space == "analysis" and own in ANSWERED)
             or (space == "replication" and own in REPLICATIONS)
-            or name.startswith(ANY_RESEARCHER)
+            or name.startswith((*ANY_RESEARCHER, *ADMINISTRATORS))
         )
         if not has_rule:
             without.append(name)
