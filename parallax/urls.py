@@ -26,6 +26,7 @@ urlpatterns = [
     path("reports/", include("analysis.urls")),
     path("projects/", include("parallax.projects.urls")),
     path("replications/", include("parallax.replication.urls")),
+    path("design/", include("parallax.design.urls")),
     path("api/v1/", include("parallax.api.urls")),
     path("charts/runtime.js", views.chart_runtime, name="chart-runtime"),
     path("health/", views.health, name="health"),

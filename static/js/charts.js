@@ -7,6 +7,8 @@
    A <select data-highlight> dims all but one algorithm in every chart and marks its rows in every table. */
 (() => {
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const scheme = () => getComputedStyle(document.documentElement).colorScheme; // one word where the page has a single theme
+  const isDark = () => (scheme().includes(" ") ? dark.matches : scheme() === "dark");
   const HINT = "Arrow keys read the values, Escape ends; the table of its numbers follows.";
   const RUNTIME = document.currentScript.dataset.runtime;
   const views = new Map();
@@ -43,10 +45,10 @@
     const place = figure.querySelector("[data-chart-place]") || figure;
     if (!source) return;
     await library();
-    if (figure.dataset.drawn === String(dark.matches)) return;
-    figure.dataset.drawn = String(dark.matches);
+    if (figure.dataset.drawn === String(isDark())) return;
+    figure.dataset.drawn = String(isDark());
     const specs = JSON.parse(source.textContent);
-    const spec = specs.light ? (dark.matches ? specs.dark : specs.light) : specs;
+    const spec = specs.light ? (isDark() ? specs.dark : specs.light) : specs;
     const holder = holderIn(place);
     // `ast` keeps the runtime from compiling expressions, which the page's policy forbids.
     const drawn = await window.vegaEmbed(holder, spec, { ast: true, actions: false, renderer: "svg" });

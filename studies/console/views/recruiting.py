@@ -36,16 +36,14 @@ from studies.models import Study
 from studies.monitoring.selectors import approvals
 from studies.participation.services.entry_limits import MOST_PER_NETWORK, default_pause_threshold, pause_threshold
 from studies.recruitment.interviewer_text import nested_sentence
-from studies.recruitment.panels import mturk, prolific, sona
 from studies.recruitment.panels.exits import OUTCOMES, code_problems
-from studies.recruitment.panels.registry import NONE, panel_of
+from studies.recruitment.panels.registry import NONE, SITES
 from studies.recruitment.selectors import recruitment
 from studies.recruitment.services import recruitment as changing
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.submissions import columns_of, load_submissions
 from studies.team.permissions import OWNERS, Seat, seated
 
-SITES = (prolific.PANEL.key, mturk.PANEL.key, sona.PANEL.key)
 LINK_HEADS = ("number", "label", "link")
 APPROVAL_HEADS = (
     "person", "submission", "panel_state", "participant", "status", "is_complete", "code_given", "code_expected",
@@ -65,16 +63,17 @@ def _table(name: str, heads: tuple[str, ...], rows: list[list[Any]]) -> HttpResp
 
 
 def _panel_cards(request: HttpRequest, study: Study, link: str) -> list[dict[str, Any]]:
-    """For each known panel the address to paste, and one that opens a preview as its participants would enter."""
+    """For each known panel the address to paste, how to set it up, and a preview as its participants would enter."""
     may_preview = study.status != StudyStatus.CLOSED and study.archived_at is None
     preview = request.build_absolute_uri(entry_link(study=study, mode=Mode.PREVIEW)) if may_preview else ""
     return [
         {
             "panel": panel,
             "paste": link + panel.query,
+            "steps": f"console/studies/panels/{panel.key}.html",
             "test_link": f"{preview}&{panel.person[0]}=test-{secrets.token_hex(4)}" if preview else "",
         }
-        for panel in map(panel_of, SITES)
+        for panel in SITES
     ]
 
 

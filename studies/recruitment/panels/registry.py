@@ -20,9 +20,10 @@ OPEN = Panel(
     submission=(),
     preview=mturk.PANEL.preview,
 )  # fmt: skip
-KEYS = (NONE, prolific.PANEL.key, mturk.PANEL.key, sona.PANEL.key, generic.KEY)
+SITES = (prolific.PANEL, mturk.PANEL, sona.PANEL)
+KEYS = (NONE, *(panel.key for panel in SITES), generic.KEY)
 NAMES = {
-    **{panel.key: panel.name for panel in (OPEN, prolific.PANEL, mturk.PANEL, sona.PANEL)},
+    **{panel.key: panel.name for panel in (OPEN, *SITES)},
     generic.KEY: "Another site, by its own parameters",
 }
 
@@ -40,7 +41,7 @@ def panel_of(key: str, names: Mapping[str, Any] | None = None) -> Panel:
     """
     if key == generic.KEY:
         return generic.panel_with(names or {})
-    for panel in (OPEN, prolific.PANEL, mturk.PANEL, sona.PANEL):
+    for panel in (OPEN, *SITES):
         if panel.key == key:
             return panel
     raise ParameterError(f"There is no panel {key!r}. The panels are {', '.join(KEYS)}.")
