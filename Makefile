@@ -59,7 +59,7 @@ $(STAMP_BAYESIAN): $(STAMP)
 
 bayesian: install $(STAMP_BAYESIAN) ## Install NumPyro too, for the Bayesian analysis of reports (400 MB)
 
-demo: install ## Run the main job on a demo catalogue and serve it (DEMO=films or books, QUICK=1, PORT=8000, DEMO_EXIT=1 to stop when ready)
+demo: $(STAMP) ## Run the main job on a demo catalogue and serve it (DEMO=films or books, QUICK=1, PORT=8000, DEMO_EXIT=1 to stop when ready)
 	@exec $(MANAGE) demo --catalogue $(DEMO) --port $(PORT) $(if $(QUICK),--quick) $(if $(DEMO_EXIT),--exit)
 
 up: install ## Serve the site: web server and worker (PORT=8000)
