@@ -67,7 +67,7 @@ $(STAMP_S3): $(STAMP)
 
 s3: install $(STAMP_S3) ## Install the client of S3 too, for files in a bucket (PARALLAX_ARTEFACTS_S3)
 
-demo: install ## Run the main job on a demo catalogue and serve it (DEMO=films or books, QUICK=1, PORT=8000, DEMO_EXIT=1 to stop when ready)
+demo: $(STAMP) ## Run the main job on a demo catalogue and serve it (DEMO=films or books, QUICK=1, PORT=8000, DEMO_EXIT=1 to stop when ready)
 	@exec $(MANAGE) demo --catalogue $(DEMO) --port $(PORT) $(if $(QUICK),--quick) $(if $(DEMO_EXIT),--exit)
 
 up: install ## Serve the site: web server and worker (PORT=8000)

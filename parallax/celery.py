@@ -14,7 +14,6 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import connections
 
-from jobs.parent_process import PARENT_VARIABLE
 from parallax.database import prepare_database
 from parallax.sign_of_life import touch_when_sending, touch_while_broker_answers
 
@@ -49,9 +48,7 @@ def _clock(seconds: float) -> None:
 @worker_init.connect
 @beat_init.connect
 def check_database(**kwargs: Any) -> None:
-    """Start on a database that is up to date; the command that started this process has seen to that."""
-    if PARENT_VARIABLE in os.environ:
-        return
+    """Start on a database that is up to date: apply what is missing, or wait for the process that does."""
     try:
         prepare_database()
     except CommandError as problem:

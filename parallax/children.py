@@ -21,6 +21,7 @@ from django.conf import settings
 
 from core.errors import ParallaxError
 from jobs.parent_process import PARENT_VARIABLE
+from jobs.worker_lock import is_worker_running
 from parallax.web import THREADS, WORKERS
 
 STOP_SECONDS = 10.0
@@ -51,13 +52,18 @@ def refuse_taken_port(host: str, port: int) -> None:
 
 @dataclass
 class Children:
-    """Web server and workers; leaving the `with` block stops them and their own children."""
+    """Web server and workers; leaving the `with` block stops them and their own children.
+
+    Entering it waits until the web server answers, unless `is_awaited` is false: then `wait_for_worker` and
+    `wait_until_ready` wait for what is needed next, and work of this process runs beside the start.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
     web_workers: int = WORKERS
     threads: int = THREADS
+    is_awaited: bool = True
     _running: list[tuple[str, subprocess.Popen[bytes]]] = field(default_factory=list)
     _logs: list[IO[bytes]] = field(default_factory=list)
 
@@ -79,7 +85,8 @@ class Children:
                 self._start(f"worker-{number + 1}", self._worker_command(str(number + 1)))
             if self.workers:  # so that fits leave exports, reports and sweeps a worker
                 self._start("worker-short", self._worker_command("short", "-Q", settings.CELERY_TASK_DEFAULT_QUEUE))
-            self._wait_until_it_answers()
+            if self.is_awaited:
+                self.wait_until_ready()
         except BaseException:
             self.stop()
             raise
@@ -120,7 +127,19 @@ class Children:
         )
         self._running.append((name, process))
 
-    def _wait_until_it_answers(self) -> None:
+    def wait_for_worker(self) -> None:
+        """Wait until a worker takes messages. Raises ParallaxError `up.child_ended` or `up.no_worker`."""
+        deadline = time.monotonic() + START_SECONDS
+        while not is_worker_running():
+            self.check()
+            if time.monotonic() > deadline:
+                raise ParallaxError(
+                    "up.no_worker", f"No worker was ready within {START_SECONDS:.0f} s; see {self.logs}."
+                )
+            time.sleep(0.1)
+
+    def wait_until_ready(self) -> None:
+        """Wait until the web server answers. Raises ParallaxError `up.child_ended` or `up.no_answer`."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             self.check()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import tempfile
 from argparse import ArgumentParser
+from importlib import import_module
 
+import django
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
@@ -20,6 +23,18 @@ STOP_SECONDS = 8  # for requests in hand, when told to stop
 # How many threads each process has, for the processes themselves; see parallax.settings.
 METRICS_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where processes share their counts of requests
 THREADS_VARIABLE = "PARALLAX_WEB_THREADS"
+
+
+def load_application() -> None:
+    """Import the application before the processes fork: they share it, and start in a fraction of the time.
+
+    What each process does for itself, such as opening the models of live studies, is in `parallax.wsgi`, which only the
+    processes import.
+    """
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
+    django.setup()
+    for module in ("parallax.urls", "parallax.gateway", "studies.participation.services.warming"):
+        import_module(module)
 
 
 def server_at(host: str, port: int, *, workers: int, threads: int) -> MPServer:
@@ -52,7 +67,10 @@ def main() -> None:
     adopt_children()
     with tempfile.TemporaryDirectory(prefix="parallax-metrics-") as counts:
         os.environ[METRICS_FOLDER_VARIABLE] = counts
-        server_at(chosen.host, chosen.port, workers=chosen.workers, threads=chosen.threads).serve()
+        server = server_at(chosen.host, chosen.port, workers=chosen.workers, threads=chosen.threads)
+        if multiprocessing.get_start_method() == "fork":
+            load_application()
+        server.serve()
 
 
 if __name__ == "__main__":

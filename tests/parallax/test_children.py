@@ -13,10 +13,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
+from core.errors import ParallaxError
+from jobs.worker_lock import is_worker_running, lock_file
 from parallax.children import STOPPING, Children, stop_on_signals
 
 pytestmark = pytest.mark.unit
@@ -27,6 +30,31 @@ signal.signal(signal.SIGTERM, lambda *_: (time.sleep(0.6), sys.exit()))
 print("ready", flush=True)
 time.sleep(60)
 """
+
+
+HOLDS_LOCK = """
+import fcntl, time
+file = open({file!r}, "a")
+fcntl.flock(file, fcntl.LOCK_SH)
+time.sleep(60)
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def wait_for(port: int) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/health/", timeout=5).close()
+            return
+        except (urllib.error.URLError, OSError):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
 
 
 @pytest.fixture(autouse=True)
@@ -72,11 +100,51 @@ def test_asking_again_while_children_stop_leaves_none_behind(number: int) -> Non
         child.stdout.close()
 
 
+def test_a_site_that_is_not_awaited_starts_beside_other_work(settings: Any, tmp_path: Path) -> None:
+    settings.VAR_DIR = tmp_path
+    children = Children(port=free_port(), is_awaited=False)
+    children._web_command = lambda: [sys.executable, "-c", "import time; time.sleep(60)"]  # type: ignore[method-assign]
+    children._worker_command = lambda *_: [sys.executable, "-c", HOLDS_LOCK.format(file=str(lock_file()))]  # type: ignore[method-assign]
+    with children:
+        children.wait_for_worker()
+        assert is_worker_running()
+
+
+def test_waiting_for_a_worker_ends_with_the_worker(settings: Any, tmp_path: Path) -> None:
+    settings.VAR_DIR = tmp_path
+    children = Children(port=free_port(), is_awaited=False)
+    children._web_command = lambda: [sys.executable, "-c", "import time; time.sleep(60)"]  # type: ignore[method-assign]
+    children._worker_command = lambda *_: [sys.executable, "-c", "raise SystemExit(3)"]  # type: ignore[method-assign]
+    with children, pytest.raises(ParallaxError, match="worker-1 ended with status 3"):
+        children.wait_for_worker()
+
+
+@pytest.mark.slow
+def test_web_processes_share_what_was_imported_before_they_forked(tmp_path: Path) -> None:
+    """Imports are most of a process's start: each is made once, and not by every process again."""
+    port = free_port()
+    environment = {**os.environ, "PARALLAX_VAR": str(tmp_path)}
+    environment.pop("DATABASE_URL", None)
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "parallax.web", "--port", str(port), "--workers", "2"]
+    web = subprocess.Popen(command, cwd=root, env=environment)
+    try:
+        wait_for(port)
+        parent = psutil.Process(web.pid)
+        deadline = time.monotonic() + 60
+        while len(parent.children()) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        seconds = [sum(process.cpu_times()[:2]) for process in parent.children()]
+        assert len(seconds) == 2
+        assert max(seconds) < sum(parent.cpu_times()[:2]) / 2
+    finally:
+        web.terminate()
+        web.wait(20)
+
+
 @pytest.mark.slow
 def test_killing_up_leaves_neither_web_server_nor_worker(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     environment = {**os.environ, "PARALLAX_VAR": str(tmp_path)}
     environment.pop("DATABASE_URL", None)
     root = Path(__file__).parents[2]
@@ -84,14 +152,7 @@ def test_killing_up_leaves_neither_web_server_nor_worker(tmp_path: Path) -> None
     up = subprocess.Popen([sys.executable, "manage.py", "up", "--port", str(port)], cwd=root, env=environment)
     family: list[psutil.Process] = []
     try:
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/health/", timeout=5).close()
-                break
-            except (urllib.error.URLError, OSError):
-                assert time.monotonic() < deadline
-                time.sleep(0.2)
+        wait_for(port)
         family = psutil.Process(up.pid).children(recursive=True)
         assert len(family) >= 3  # the web server, its processes, a worker
         up.kill()

@@ -22,8 +22,10 @@ from django.test import Client
 from kombu.exceptions import OperationalError as NoBroker
 
 from core.errors import ParallaxError
+from jobs.parent_process import PARENT_VARIABLE
 from jobs.queue import enqueue_on_commit
 from parallax import children as children_module
+from parallax.celery import check_database
 from parallax.children import Children
 from parallax.outages import LOST, RetryLostConnection, is_outage
 from studies.models import StudyMembership
@@ -189,13 +191,23 @@ def test_messages_of_beat_expire_with_their_pace() -> None:
 def test_up_starts_a_worker_that_takes_short_jobs_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: dict[str, list[str]] = {}
     monkeypatch.setattr(Children, "_start", lambda self, name, command: started.update({name: command}))
-    monkeypatch.setattr(Children, "_wait_until_it_answers", lambda self: None)
+    monkeypatch.setattr(Children, "wait_until_ready", lambda self: None)
     with Children(port=8379, workers=2):
         pass
     assert set(started) == {"web", "worker-1", "worker-2", "worker-short"}
     short = started["worker-short"]
     assert short[short.index("-Q") + 1] == django_settings.CELERY_TASK_DEFAULT_QUEUE
     assert "-Q" not in started["worker-1"]  # takes both
+
+
+@pytest.mark.unit
+def test_a_worker_of_a_command_waits_for_the_database_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`demo` starts its processes before it applies the migrations."""
+    prepared: list[bool] = []
+    monkeypatch.setenv(PARENT_VARIABLE, "1")
+    monkeypatch.setattr("parallax.celery.prepare_database", lambda: prepared.append(True))
+    check_database()
+    assert prepared == [True]
 
 
 # The web server of `up`

@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 
 from accounts.models import User
 from accounts.services import create_account
@@ -22,6 +23,7 @@ from catalog.services import DEMO_BOOKS_NAME, DEMO_NAME, load_demo_books, load_d
 from core.errors import ParallaxError
 from evaluation.selectors import newest_succeeded_run
 from parallax.children import Children, stop_on_signals
+from parallax.database import prepare_database
 from studies.design.selectors.placeholders import number_word
 from studies.design.services.design import change_design
 from studies.enums import Mode, ParticipantStatus, StudyStatus
@@ -54,6 +56,7 @@ class Demo:
     relevant: float
     irrelevant: float
     per_condition: int = 30
+    workers: int = 2  # of the site, which train and measure
 
     @property
     def n(self) -> int:
@@ -83,7 +86,7 @@ DEMOS = {
     ),
     "quick": Demo(
         DEMO_NAME, "demo-quick", "films", "ratings", load_demo_dataset,
-        "toppop,puresvd:factors=10,lsa", 5.0, 1.0, per_condition=10,
+        "toppop,puresvd:factors=10,lsa", 5.0, 1.0, per_condition=10, workers=1,
     ),
 }  # fmt: skip
 
@@ -109,13 +112,16 @@ class Command(BaseCommand):
         if options["quick"] and options["catalogue"] != "films":
             raise CommandError("The quick demo is on the films. Leave out --catalogue.")
         self.demo = DEMOS["quick" if options["quick"] else options["catalogue"]]
+        site = Children(host=options["host"], port=options["port"], workers=self.demo.workers, is_awaited=False)
         try:
-            owner = self.first_account()
-            with Children(host=options["host"], port=options["port"]) as children:
-                report = self.main_job(children.url, owner)
-                self.say_ready(children.url, owner, report)
+            connection.ensure_connection()  # so that the file exists before several processes open it at once
+            with site:
+                prepare_database()
+                owner = self.first_account()
+                report = self.main_job(site, owner)
+                self.say_ready(site.url, owner, report)
                 if not options["exit"]:
-                    children.wait()
+                    site.wait()
         except KeyboardInterrupt:
             self.stdout.write("Stopped. `make demo` resumes it.")
         except ParallaxError as refusal:
@@ -139,12 +145,13 @@ class Command(BaseCommand):
             file.write(password)
         return user
 
-    def main_job(self, url: str, owner: User) -> Report:
-        """Run the stages that are not done yet; each is recognised by its results."""
+    def main_job(self, site: Children, owner: User) -> Report:
+        """Run the stages that are not done yet; each is recognised by its results. The site starts meanwhile."""
         version = self.catalogue(owner)
-        run_id = self.offline(version)
+        run_id = self.offline(version, site)
         self.study(run_id, owner)
-        self.participants(url)
+        site.wait_until_ready()
+        self.participants(site.url)
         return self.report()
 
     def catalogue(self, owner: User) -> DatasetVersion:
@@ -154,7 +161,7 @@ class Command(BaseCommand):
                 version = self.demo.load(seed=SEED, owner=owner)
         return version
 
-    def offline(self, version: DatasetVersion) -> int:
+    def offline(self, version: DatasetVersion, site: Children) -> int:
         run = newest_succeeded_run(version, n_algorithms=self.demo.n)
         if run is None:
             self.stdout.write(
@@ -162,12 +169,13 @@ class Command(BaseCommand):
                 "instead of 50 and 300, and every other one serves as a negative where fewer than 1,000 are unrated."
             )
             with self.step(
-                f"{number_word(self.demo.n).capitalize()} algorithms trained and measured offline on two workers"
+                f"{number_word(self.demo.n).capitalize()} algorithms trained and measured offline on the site's workers"
             ):
+                site.wait_for_worker()
                 call_command(
                     "evaluate", self.demo.dataset, algorithms=self.demo.algorithms, split="probe:share=0.1",
                     reserve=0.15, protocol="one-plus-random", negatives=NEGATIVES, n=5, relevant=self.demo.relevant,
-                    irrelevant=self.demo.irrelevant, seed=SEED, workers=2, stdout=self.stdout,
+                    irrelevant=self.demo.irrelevant, seed=SEED, stdout=self.stdout,
                 )  # fmt: skip
             run = newest_succeeded_run(version, n_algorithms=self.demo.n)
             if run is None:
@@ -201,21 +209,17 @@ class Command(BaseCommand):
                 )  # fmt: skip
 
     def report(self) -> Report:
-        """The demo's report, which anyone may read on this site."""
-        folder = self.report_folder()
+        """The demo's report, which anyone may read on this site. Its files are drawn when somebody downloads them."""
         reports = Report.objects.filter(study__slug=self.demo.study, mode=Mode.SIMULATED)
-        if not (reports.exists() and (folder / "report.html").exists()):
+        if not reports.exists():
             with self.step("Report: perceived against objective"):
-                call_command("report", self.demo.study, out=folder, mode=Mode.SIMULATED.value, stdout=self.stdout)
+                call_command("report", self.demo.study, mode=Mode.SIMULATED.value, stdout=self.stdout)
         report = reports.filter(is_sample=True).first()
         if report is None:
             with self.step("Sample report: its pages are drawn, and open to visitors"):
                 call_command("sample_report", self.demo.study, stdout=self.stdout)
             report = reports.get(is_sample=True)
         return report
-
-    def report_folder(self) -> Path:
-        return Path(settings.VAR_DIR) / f"{self.demo.study}-report"
 
     def say_ready(self, url: str, owner: User, report: Report) -> None:
         lines = [
@@ -226,7 +230,7 @@ class Command(BaseCommand):
             f"  2. take part       {url}s/{self.demo.study}/",
             f"  3. console         {url}studies/{self.demo.study}/",
             "",
-            f"The report is also in {self.report_folder() / 'report.html'}",
+            "Signed in, you can download the report as files: page, PDF, figures, tables and study package.",
             f"The {self.demo.data} are synthetic and the participants simulated: the demo is no evidence about people.",
             "",
             f"Sign in at {url}account/sign-in/ as {owner.email}, {password_words(owner)}",
