@@ -25,9 +25,9 @@ from parallax.design.components import Section, State
 MEANS = {"TopPop": 3.92, "PureSVD50": 3.61, "NNCosNgr": 3.05, "CorNgr": 3.09}
 RECALL = {"TopPop": 0.11, "PureSVD50": 0.29, "NNCosNgr": 0.12, "CorNgr": 0.08}
 ANSWERS = {
-    name: [min(5.0, max(1.0, mean + (place % 7 - 3) / 2)) for place in range(28)] for name, mean in MEANS.items()
+    name: [min(5.0, max(1.0, mean + (number % 7 - 3) / 2)) for number in range(28)] for name, mean in MEANS.items()
 }
-STEPS = {name: {1: 1, 2: 2 + place, 3: 9 - place, 4: 12, 5: 6} for place, name in enumerate(MEANS)}
+STEPS = {name: {1: 1, 2: 2 + number, 3: 9 - number, 4: 12, 5: 6} for number, name in enumerate(MEANS)}
 
 
 def sections() -> tuple[Section, ...]:
@@ -81,7 +81,7 @@ def comparisons() -> tuple[Section, ...]:
         Difference("TopPop", name, MEANS["TopPop"] - mean, 0.1, 1.2, "= .031", mean < 3.5)
         for name, mean in MEANS.items()
     ]
-    strip = {name: [0.7 if rank == place else 0.1 for rank in range(4)] for place, name in enumerate(MEANS)}
+    strip = {name: [0.7 if rank == number else 0.1 for rank in range(4)] for number, name in enumerate(MEANS)}
     return (
         _section(
             "both",

@@ -18,7 +18,15 @@ CHOICES = [
     ("books", "Books"),
     ("songs", "Songs, with a label that is rather longer than the others"),
 ]
-INVALID = {"name": "", "email": "nobody", "share": "7", "kind": "rugs", "kinds": ["rugs"], "notes": "", "day": "never"}
+INVALID = {
+    "name": "",
+    "email": "no address",
+    "share": "7",
+    "kind": "rugs",
+    "kinds": ["rugs"],
+    "notes": "",
+    "day": "never",
+}
 
 
 class SampleForm(fields.Form):
@@ -81,9 +89,9 @@ STATES = ("draft", "live", "paused", "closed", "queued", "running", "succeeded",
 
 def forms() -> tuple[Section, ...]:
     """Fields of every kind as they are first shown and with errors, files, and a confirmation."""
-    given: dict[str, Any] = {"name": "films-2011", "share": 0.2, "notes": "Two lines\nof notes.", "side": "books"}
+    values: dict[str, Any] = {"name": "films-2011", "share": 0.2, "notes": "Two lines\nof notes.", "side": "books"}
     return (
-        Section("fields", "Fields", (_form("first shown", SampleForm(initial=given, auto_id="first_%s")),), wide=True),
+        Section("fields", "Fields", (_form("first shown", SampleForm(initial=values, auto_id="first_%s")),), wide=True),
         Section(
             "errors", "Fields with errors", (_form("invalid", SampleForm(INVALID, auto_id="wrong_%s")),), wide=True
         ),

@@ -25,11 +25,11 @@ def poster(title: str) -> str:
     return f"data:image/svg+xml,{quote(poster_svg(title, 1979, title))}"
 
 
-def card(pk: int, title: str = TITLES[0], **given: Any) -> Card:
-    """An item in a list; `given` are fields of the card."""
-    shown = ShownText(title, given.pop("lang", ""))
+def card(pk: int, title: str = TITLES[0], **fields: Any) -> Card:
+    """An item in a list, with `fields` of its card."""
+    shown = ShownText(title, fields.pop("lang", ""))
     return Card(
-        Item(pk=pk, title=title), shown, "1979 · Science fiction · Ridley Scott", poster(title), HERE, HERE, **given
+        Item(pk=pk, title=title), shown, "1979 · Science fiction · Ridley Scott", poster(title), HERE, HERE, **fields
     )
 
 
@@ -103,9 +103,9 @@ def _again(shown: Card, number: int) -> Card:
 
 
 def _trays() -> list[State]:
-    asked = ItemsAsked(5, 5)
+    number = ItemsAsked(5, 5)
     rated = [card(50 + n, title, rating=n + 1) for n, title in enumerate(TITLES)]
-    shown = {"asked": asked, "gender": "m", "rate_url": HERE, "hidden_slots": []}
+    shown = {"asked": number, "gender": "m", "rate_url": HERE, "hidden_slots": []}
     some = {**shown, "rated": rated[:2], "n_rated": 3, "hidden_slots": [1], "open_slots": [1, 2], "to_go": 2}
     enough = {**shown, "rated": rated, "n_rated": 5, "may_continue": True, "refusal": "You can rate at most 5."}
     return [

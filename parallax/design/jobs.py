@@ -61,9 +61,9 @@ def _runs() -> list[State]:
     ]
 
 
-def _run(status: str, error: str = "", error_detail: str = "", **given: Any) -> State:
+def _run(status: str, error: str = "", error_detail: str = "", **context: Any) -> State:
     run = {**RUN, "status": status, "get_status_display": status, "error": error, "error_detail": error_detail}
-    return State(status, "console/evaluation/_progress.html", {"run": run, "took": "1 min 20 s", **given})
+    return State(status, "console/evaluation/_progress.html", {"run": run, "took": "1 min 20 s", **context})
 
 
 def _simulations() -> list[State]:
@@ -82,7 +82,7 @@ def _simulations() -> list[State]:
 
 
 def _reports() -> list[State]:
-    asked = {
+    request = {
         "pk": 0,
         "study": {"slug": SLUG},
         "activity": "Testing perceived accuracy",
@@ -93,7 +93,7 @@ def _reports() -> list[State]:
         State(
             status,
             "analysis/parts/_request.html",
-            {"worker_request": {**asked, **error, "status": status}, "is_open": is_open},
+            {"worker_request": {**request, **error, "status": status}, "is_open": is_open},
         )
         for status, is_open in (("running", True), ("failed", False), ("cancelled", False))
     ]

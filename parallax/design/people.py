@@ -54,13 +54,13 @@ def sections() -> tuple[Section, ...]:
     )
 
 
-def _consent(label: str, **given: Any) -> State:
+def _consent(label: str, **fields: Any) -> State:
     prefix = label.partition(" ")[0]
     boxes = tuple({**box, "key": f"{prefix}-{box['key']}"} for box in BOXES)
-    missing = tuple(box for box, old in zip(boxes, BOXES, strict=True) if old in given.get("unticked", ()))
-    ticked = tuple(f"{prefix}-{key}" for key in given["ticked"])
+    missing = tuple(box for box, old in zip(boxes, BOXES, strict=True) if old in fields.get("unticked", ()))
+    ticked = tuple(f"{prefix}-{key}" for key in fields["ticked"])
     error = "Please tick every box to take part."
-    context = {**given, "boxes": boxes, "unticked": missing, "ticked": ticked, "error": error}
+    context = {**fields, "boxes": boxes, "unticked": missing, "ticked": ticked, "error": error}
     return State(label, "participant/parts/consent_boxes.html", context)
 
 

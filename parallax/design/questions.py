@@ -35,43 +35,43 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 def unanswered() -> tuple[Section, ...]:
     """Every kind as it is first shown, and with fields that its example lacks."""
     return (
-        Section("kinds", "Every kind", tuple(_state(kind, asked) for kind, asked in _asked("").items())),
-        Section("variants", "Variants", tuple(_state(k, a) for k, a in _asked("other", variants=VARIANTS).items())),
+        Section("kinds", "Every kind", tuple(_state(kind, question) for kind, question in _questions("").items())),
+        Section("variants", "Variants", tuple(_state(k, a) for k, a in _questions("other", variants=VARIANTS).items())),
     )
 
 
 def answered() -> tuple[Section, ...]:
     """Kinds with an answer, and without a required one."""
-    given = {kind: value for kind, value in ANSWERS.items() if kind not in ("attention", "yes_no")}
+    answers = {kind: value for kind, value in ANSWERS.items() if kind not in ("attention", "yes_no")}
     lacking = ("yes_no", "number", "choice", "likert", "slider", "matrix")
     return (
-        Section("answered", "Answered", tuple(_state(k, a) for k, a in _asked("given", answers=given).items())),
-        Section("problems", "Problems", tuple(_state(k, a) for k, a in _asked("lacking", lacking=lacking).items())),
+        Section("answered", "Answered", tuple(_state(k, a) for k, a in _questions("given", answers=answers).items())),
+        Section("problems", "Problems", tuple(_state(k, a) for k, a in _questions("lacking", lacking=lacking).items())),
     )
 
 
-def _state(kind: str, asked: Asked) -> State:
-    controls = f"participant/questions/{asked.layout}.html"
+def _state(kind: str, question: Asked) -> State:
+    controls = f"participant/questions/{question.layout}.html"
     return State(
-        kind, "participant/parts/question.html", {"question": asked, "controls": controls}, wide=kind == "matrix"
+        kind, "participant/parts/question.html", {"question": question, "controls": controls}, wide=kind == "matrix"
     )
 
 
-def _asked(
+def _questions(
     suffix: str,
     *,
     answers: Mapping[str, Any] | None = None,
     lacking: tuple[str, ...] = (),
     variants: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Asked]:
-    """Questions by kind as their page shows them; keys end in `suffix`, as each may stand on a page only once."""
+    """Questions by kind as their page shows them; keys end in `suffix`, as a page has each key only once."""
     kinds = answers or lacking or variants or EXAMPLES
     questions = {kind: {**yaml.safe_load(EXAMPLES[kind]), **(variants or {}).get(kind, {})} for kind in kinds}
     for question in questions.values():
         question["key"] = "_".join(filter(None, (question["key"], suffix)))
     document = {"overall": [{k: v for k, v in each.items() if v is not None} for each in questions.values()]}
     questionnaire = questionnaire_from(document)
-    given = {questions[kind]["key"]: value for kind, value in (answers or {}).items()}
+    values = {questions[kind]["key"]: value for kind, value in (answers or {}).items()}
     problems = {each.key: wanting_text(each, None) for each in questionnaire.block("overall") if lacking}
-    page = page_of(questionnaire, "overall", given, language="en", problems=problems)
+    page = page_of(questionnaire, "overall", values, language="en", problems=problems)
     return dict(zip(questions, page, strict=True))

@@ -27,6 +27,6 @@ def gallery_page(request: HttpRequest, key: str = next(iter(PAGES))) -> HttpResp
         (section, [(state, render_to_string(state.template, dict(state.context), request)) for state in section.states])
         for section in page.sections()
     ]
-    links = [(each, other.title) for each, other in PAGES.items()]
+    links = [(name, linked.title) for name, linked in PAGES.items()]
     shown = {"page": page, "key": key, "pages": links, "sections": sections, "theme": theme, "themes": THEMES.items()}
     return render(request, "design/page.html", {**page.context, **shown})

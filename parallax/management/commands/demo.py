@@ -209,7 +209,7 @@ class Command(BaseCommand):
                 )  # fmt: skip
 
     def report(self) -> Report:
-        """The demo's report, which anyone may read on this site. Its files are drawn when somebody downloads them."""
+        """The demo's report, which anyone may read on this site. Its files are drawn when they are downloaded."""
         reports = Report.objects.filter(study__slug=self.demo.study, mode=Mode.SIMULATED)
         if not reports.exists():
             with self.step("Report: perceived against objective"):

@@ -30,7 +30,7 @@ def unused_slots(study: Study, moment: datetime) -> QuerySet[Participant]:
 def release_unused_slots(study: Study, moment: datetime) -> int:
     """Release those slots and return their number. Their holders continue if there is room when they come back.
 
-    The caller holds the study's lock, and has found the study or a quota full for somebody who has come.
+    The caller holds the study's lock, and has found the study or a quota full for a newcomer.
     """
     holders = unused_slots(study, moment).select_for_update(of=("self",)).select_related("condition")
     reason = "Rated nothing, and the place was needed."
