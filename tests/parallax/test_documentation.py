@@ -78,7 +78,15 @@ def test_every_command_is_written_with_the_one_launcher() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("target", ["install", "demo", "up"])
+def test_make_demo_leaves_the_database_to_its_command() -> None:
+    """It migrates in the same process, which saves one start; see `prepare_database`."""
+    done = subprocess.run(["make", "--dry-run", "demo"], cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = [line for line in done.stdout.splitlines() if "manage.py" in line and not line.startswith("echo")]
+    assert len(lines) == 1
+    assert ".venv/bin/python manage.py demo" in lines[0]
+
+
+@pytest.mark.parametrize("target", ["install", "up"])
 def test_make_creates_the_environment_and_the_database_first(target: str) -> None:
     done = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True)
     lines = [line for line in done.stdout.splitlines() if "manage.py" in line and not line.startswith("echo")]

@@ -126,6 +126,7 @@ class Scene:
             "evaluation": {**run, "key": "croc-hot"} if own != "figure" else {**run, "name": "recall"},
             "projects": {**run, "pk": self.project.pk, "seat": self.seat.pk},
             "replication": {"pk": self.replication.pk},
+            "design": {"key": "ratings"},
         }.get(space, {"path": "README.md"})
 
     def addresses(self) -> Iterator[tuple[str, str]]:
