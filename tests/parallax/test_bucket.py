@@ -8,6 +8,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis import tasks as analysis_tasks
+from analysis.services import build_report, packages
+from analysis.services.requests import request_package
 from catalog import tasks as catalog_tasks
 from catalog.models import DatasetJob
 from catalog.services import dataset_jobs, upload_folders
@@ -162,6 +165,27 @@ def test_an_export_waits_for_the_storage_and_what_no_job_names_is_deleted(
     clean_exports()
     assert not default_storage.exists(name)
     assert default_storage.exists(job.file)
+
+
+def test_a_package_is_stored_replaced_downloaded_and_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = make_study()
+    completed(study, Mode.SIMULATED)
+    report = build_report(study=study, mode=Mode.SIMULATED)
+    request = request_package(report=report)
+    contents = iter((b"PK of a worker that was killed", b"PK of the next one"))
+    monkeypatch.setattr(packages, "file_of", lambda *given: SimpleNamespace(make=lambda: next(contents)))
+    file, again = (packages.store_package(request=request, progress=lambda words: None) for _ in range(2))
+    assert again == file
+    type(request).objects.filter(pk=request.pk).update(status="succeeded", file=file)
+    package = packages.download_package(report=report)
+    assert package is not None
+    assert package.content == b"PK of the next one"
+    left = default_storage.save(f"packages/{request.pk}/9.zip", ContentFile(b"PK"))
+    assert packages.clean_packages() == 1
+    assert [default_storage.exists(name) for name in (file, left)] == [True, False]
+    report.delete()
+    packages.clean_packages()
+    assert not default_storage.exists(file)
 
 
 def test_sweeps_go_on_while_the_storage_is_away(gate: Gate) -> None:
