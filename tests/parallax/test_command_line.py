@@ -300,7 +300,12 @@ def test_a_locked_or_broken_database_is_named(installed: Path, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_a_server_without_tables_names_migrate(postgresql_url: str, tmp_path: Path) -> None:
-    for arguments in (("check_integrity",), ("up", "--port", "1"), ("demo", "--port", "1"), ("create_account", "me@example.org")):
+    for arguments in (
+        ("check_integrity",),
+        ("up", "--port", "1"),
+        ("demo", "--port", "1"),
+        ("create_account", "me@example.org"),
+    ):
         status, said = manage(tmp_path, *arguments, DATABASE_URL=postgresql_url)
         assert status == 1
         assert said.count("\n") == 1
