@@ -1,4 +1,4 @@
-"""The processes of docker-compose.yml, started by hand on PostgreSQL and Redis, and walked by 100 participants.
+"""The processes of docker-compose.yml, started by hand on PostgreSQL and Redis.
 
 Each service's command and environment is read from the file; only addresses, ports and folders are changed. Visitors go
 through Caddy, with the project's Caddyfile and TLS.
@@ -69,14 +69,6 @@ class Deployment:
         words = shlex.split(words) if isinstance(words, str) else words
         programs = {"celery": [sys.executable, "-m", "celery"], ".venv/bin/python": [sys.executable]}
         return [*programs.get(words[0], words[:1]), *(self.here(word.replace("$$", "$")) for word in words[1:])]
-
-    def manage(self, *arguments: str, **more: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "manage.py", *arguments], cwd=ROOT, env={**self.environment("web"), **more},
-            capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
     def is_healthy(self, service: str) -> bool:
         """What the service's health check says."""
@@ -181,28 +173,6 @@ def is_up(deployment: Deployment) -> bool:
             return client.get("/health/").status_code == 200
     except httpx.HTTPError:
         return False
-
-
-def test_a_hundred_participants_walk_through_the_proxy_and_short_jobs_are_done(deployment: Deployment) -> None:
-    deployment.manage("create_account", "you@example.org", "--administrator")
-    deployment.manage("shell", "-c", "from catalog.services import load_demo_dataset; load_demo_dataset(seed=1)")
-    said = deployment.manage(
-        "evaluate", "demo-films", "--algorithms", "toppop,nncosngr", "--split", "probe:share=0.1",
-        "--reserve", "0.2", "--protocol", "one-plus-random", "--negatives", "100", "--n", "5", "--relevant", "5",
-        "--irrelevant", "1", "--seed", "1",
-    )  # fmt: skip
-    assert "succeeded" in said
-    assert "Starting" not in said  # the workers of the compose file do it
-    create = ["create_study", "hundred", "--template", "cremonesi-2011", "--dataset", "demo-films"]
-    deployment.manage(*create, "--per-condition", "50", "--owner", "you@example.org")
-    deployment.manage("launch_study", "hundred")
-    walked = deployment.manage(
-        "simulate_participants", "hundred", "--per-condition", "50", "--base-url", f"{deployment.url}/",
-        SSL_CERT_FILE=str(deployment.authority),
-    )  # fmt: skip
-    assert "100 of 100 simulated participants completed" in walked
-    assert "report" in deployment.manage("report", "hundred", "--out", str(deployment.folder / "report"))
-    assert deployment.manage("check_integrity")
 
 
 @pytest.mark.parametrize("service", WORKERS)
