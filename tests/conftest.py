@@ -128,10 +128,10 @@ def object_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
-    """Debian's Chromium."""
-    found = shutil.which("chromium")
+    """Debian's Chromium: the headless shell, which draws no windows and takes half the time, where there is one."""
+    found = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if found is None:
-        _missing("Chromium is not installed (apt-get install chromium)", "PARALLAX_REQUIRE_BROWSER")
+        _missing("Chromium is not installed (apt-get install chromium-headless-shell)", "PARALLAX_REQUIRE_BROWSER")
     return str(found)
 
 

@@ -30,11 +30,28 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+class FailuresAtOnce:
+    """Names each failure as it happens: a long run that is stopped has told by then what failed."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Print the name and the first line of the error."""
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            words = crash.message if crash else report.longreprtext
+            terminal.write_line(f"\nFAILED {report.nodeid} ({report.when}): {words.strip().splitlines()[0]}")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Look static files up when they are asked for: every client of a test would list all of them first."""
     from django.conf import settings
 
     settings.WHITENOISE_AUTOREFRESH = True
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        config.pluginmanager.register(FailuresAtOnce(config))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.evaluation.conftest import Installation, make_installation  # noqa: F401 -- a fixture
+from tests.evaluation.conftest import Installation, first_state, make_installation  # noqa: F401 -- a fixture
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

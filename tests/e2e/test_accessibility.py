@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,8 @@ LOOKS = {
     "it": ((390, "light"),),
     "de": ((390, "dark"),),
 }
+VIOLATIONS = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations.flatMap((one) =>
+  one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 160)}`))"""
 # What a narrow screen may scroll sideways by itself is meant to; the page is not.
 SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 CUT_OFF = """() => [...document.querySelectorAll('main *, .tray *, header *, footer *')].filter((part) => {
@@ -56,8 +57,8 @@ BROKEN_WORDS = r"""() => {
 
 def violations(page: Page) -> list[str]:
     """What axe-core has against the page as it is now, all its rules on."""
-    result: dict[str, Any] = json.loads(page.evaluate("async () => JSON.stringify(await axe.run())"))
-    return [f"{v['id']}: {node['html'][:160]}" for v in result["violations"] for node in v["nodes"]]
+    found: list[str] = page.evaluate(VIOLATIONS)
+    return found
 
 
 def with_axe(page: Page) -> None:

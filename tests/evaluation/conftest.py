@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -112,8 +113,59 @@ class Installation:
         return json.loads((self.folder / name).read_text())
 
 
+@dataclass
+class FirstState:
+    """Installations as the commands prepared them, one for each kind of database, to be copied."""
+
+    folder: Path
+    copy: str = ""  # the name of a PostgreSQL database
+
+    def give(self, one: Installation) -> None:
+        """Migrate the database and import two small datasets, or put back what that gave before."""
+        url = one.environment["DATABASE_URL"]
+        kind, name = url.partition("://")[0], url.rpartition("/")[2]
+        files = self.folder / kind
+        if files.exists():
+            shutil.copytree(files, one.folder, dirs_exist_ok=True)
+            if kind == "postgresql":
+                _on_the_server(
+                    f'DROP DATABASE "{name}" WITH (FORCE)', f'CREATE DATABASE "{name}" TEMPLATE "{self.copy}"'
+                )
+            return
+        for arguments in (["manage.py", "migrate", "--verbosity", "0"], ["-c", DATASET]):
+            done = one.run(*arguments)
+            assert done.returncode == 0, done.stderr
+        shutil.copytree(one.folder, files)
+        if kind == "postgresql":
+            self.copy = f"{name}_first"
+            _on_the_server(f'CREATE DATABASE "{self.copy}" TEMPLATE "{name}"')
+
+    def remove(self) -> None:
+        """Drop the PostgreSQL database."""
+        if self.copy:
+            _on_the_server(f'DROP DATABASE "{self.copy}" WITH (FORCE)')
+
+
+def _on_the_server(*statements: str) -> None:
+    import psycopg
+
+    with psycopg.connect("postgresql://postgres@127.0.0.1:5432/postgres", autocommit=True) as server:
+        for statement in statements:
+            server.execute(statement)
+
+
+@pytest.fixture(scope="session")
+def first_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FirstState]:
+    """What installations begin with, prepared once for all files."""
+    state = FirstState(tmp_path_factory.mktemp("first"))
+    yield state
+    state.remove()
+
+
 @pytest.fixture(scope="module")
-def make_installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Installation]]:
+def make_installation(
+    tmp_path_factory: pytest.TempPathFactory, first_state: FirstState
+) -> Iterator[Callable[..., Installation]]:
     """Makes installations with a migrated database and two small datasets; ends what they started."""
     made: list[Installation] = []
 
@@ -131,10 +183,7 @@ def make_installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call
         environment.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
         one = Installation(environment, folder)
         made.append(one)
-        empty = ["manage.py", "flush", "--no-input", "--verbosity", "0"]  # a server's database may have been used
-        for arguments in (["manage.py", "migrate", "--verbosity", "0"], empty, ["-c", DATASET]):
-            done = one.run(*arguments)
-            assert done.returncode == 0, done.stderr
+        first_state.give(one)
         return one
 
     yield make

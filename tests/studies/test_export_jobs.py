@@ -26,7 +26,7 @@ from studies.enums import ExportStatus, Mode, NoticeKind, ParticipantStatus
 from studies.models import ExportJob, ExternalId, Notice, Participant, Study
 from studies.monitoring.services.notice_rules import notify_due
 from studies.participation.services.withdrawal import withdraw
-from tests.evaluation.conftest import Installation, make_installation  # noqa: F401 -- a fixture
+from tests.evaluation.conftest import Installation, first_state, make_installation  # noqa: F401 -- a fixture
 from tests.factories.studies import completed, make_study
 
 pytestmark = [pytest.mark.integration]

@@ -1,0 +1,183 @@
+"""What more processes bring, what each costs in memory, and what that means for sizes that this machine cannot run.
+
+    python benchmarks/scale.py web [--processes 1,2,3] [--per-condition 15] [--database URL]
+    python benchmarks/scale.py workers [--workers 1,2] [--shape w2]
+
+`web` walks simulated participants through the demo's study as fast as the server answers, with each number of web
+processes in turn, and prints requests a second, the processor time of web server and database for each request, the
+memory of each process, and what a participant adds to the database. The client runs on the same cores, so requests a
+second are a lower limit; processor time for each request is what the extrapolation uses. `workers` runs the seven
+algorithms of Table 2 through Celery with each number of workers.
+
+Memory is the proportional set size: pages that processes share are counted once.
+"""
+
+# ruff: noqa: PLC0415 -- Django is set up once the options are read, and what needs it is imported after that
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import study_load
+
+MIB = 2**20
+GOAL_MIB = 150
+CONCURRENT = 10_000  # participants on the pages at the same time
+BETWEEN_REQUESTS = sum(study_load.THINKS) / 2  # seconds, as in study_load.py open
+BUSY = 0.5  # share of the cores that is used at that rate, so that pages stay quick
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A walk of all participants against so many web processes."""
+
+    processes: int
+    seconds: float
+    requests: int
+    participants: int
+    web_cpu: float  # seconds of processor, of the web server's processes together
+    database_cpu: float  # the same of PostgreSQL; within the web server's with SQLite
+    memory: list[float]  # MiB of each web process
+    database_bytes: float  # added for each participant
+
+    @property
+    def rate(self) -> float:
+        """Requests a second."""
+        return self.requests / self.seconds
+
+    def __str__(self) -> str:
+        memory = " + ".join(f"{size:.0f}" for size in self.memory)
+        return (
+            f"{self.processes:>9}{self.rate:>12.0f}{1000 * self.web_cpu / self.requests:>12.1f}"
+            f"{1000 * self.database_cpu / self.requests:>12.1f}{self.database_bytes / 1024:>14.0f}  {memory}"
+        )
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("what", choices=("web", "workers"))
+    options.add_argument("--processes", default="1,2,3")
+    options.add_argument("--workers", default="1,2")
+    options.add_argument("--shape", default="w2", help="of the ratings for `workers`; see generator.py")
+    options.add_argument("--per-condition", type=int, default=15)
+    options.add_argument("--parallel", type=int, default=16)
+    options.add_argument("--database", default="", help="postgresql://…; SQLite unless given")
+    options.add_argument("--var", type=Path, default=Path(tempfile.gettempdir()) / "parallax-scale")
+    options.add_argument("--port", type=int, default=8791)
+    options.add_argument("--seed", type=int, default=1)
+    chosen = options.parse_args()
+    if chosen.what == "web":
+        _web(chosen)
+    else:
+        _workers(chosen)
+
+
+def _web(chosen: argparse.Namespace) -> None:
+    study_load.prepare(chosen)
+    print(f"{os.cpu_count()} cores, client on the same cores, {chosen.parallel} participants at a time")
+    print(
+        f"{'processes':>9}{'requests/s':>12}{'web ms':>12}{'database ms':>12}{'KiB a person':>14}  MiB of each process"
+    )
+    rows = []
+    for number in chosen.processes.split(","):
+        rows.append(_walk(chosen, int(number)))
+        print(rows[-1], flush=True)
+    _extrapolate(rows)
+
+
+def _walk(chosen: argparse.Namespace, processes: int) -> Measured:
+    from parallax.children import Children
+    from studies.simulation.services import pilot
+
+    study = study_load.new_study(chosen)
+    with Children(port=chosen.port, workers=0, web_workers=processes) as children:
+        (_, web), *_others = children._running
+        serving = [psutil.Process(web.pid), *psutil.Process(web.pid).children(recursive=True)]
+        cpu, database, size = _cpu(serving), _cpu(_database_processes()), _database_size()
+        started = time.perf_counter()
+        end = pilot.walk_group(
+            study=study, per_condition=chosen.per_condition, seed=chosen.seed, base_url=children.url,
+            parallel=chosen.parallel, tell=lambda progress: None,
+        )  # fmt: skip
+        seconds = time.perf_counter() - started
+        if end.finished != end.total:
+            raise SystemExit(f"Only {end.finished} of {end.total} participants finished.")
+        return Measured(
+            processes, seconds, end.n_requests, end.total, _cpu(serving) - cpu,
+            _cpu(_database_processes()) - database,
+            [process.memory_full_info().pss / MIB for process in serving[1:]],
+            (_database_size() - size) / end.total,
+        )  # fmt: skip
+
+
+def _cpu(processes: list[psutil.Process]) -> float:
+    """Seconds of processor of these, and of those children of theirs that have ended."""
+    return sum(sum(process.cpu_times()[:4]) for process in processes)
+
+
+def _database_processes() -> list[psutil.Process]:
+    from django.db import connection
+
+    if connection.vendor != "postgresql":
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        server = psutil.Process(cursor.fetchone()[0]).parent()
+    assert server is not None
+    return [server, *server.children()]
+
+
+def _database_size() -> int:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SELECT pg_database_size(current_database())")
+        else:
+            cursor.execute("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
+        return int(cursor.fetchone()[0])
+
+
+def _extrapolate(rows: list[Measured]) -> None:
+    """Say what `CONCURRENT` participants would need, from the processor time of the largest number of processes."""
+    last = rows[-1]
+    rate = CONCURRENT / BETWEEN_REQUESTS
+    web, database = (rate * cpu / last.requests for cpu in (last.web_cpu, last.database_cpu))
+    each = max(last.memory)
+    print(
+        f"\n{last.processes} processes answer {last.rate / rows[0].rate:.2f} "
+        f"times the requests of {rows[0].processes}. The largest process holds {each:.0f} MiB (goal {GOAL_MIB}).\n"
+        f"Extrapolated, not measured: {CONCURRENT:,} participants with {BETWEEN_REQUESTS:g} s between requests send "
+        f"{rate:,.0f} requests a second. At {BUSY:.0%} load that is {web / BUSY:.0f} cores for web processes"
+        + (f" and {database / BUSY:.0f} for PostgreSQL" if database else "")
+        + f"; {last.participants:,} participants made {last.requests / last.participants:.0f} requests each."
+    )
+
+
+def _workers(chosen: argparse.Namespace) -> None:
+    """Run the whole of Table 2 by each number of workers, in a process of its own."""
+    chosen.var.mkdir(parents=True, exist_ok=True)
+    program = [sys.executable, str(Path(__file__).with_name("evaluation.py")), "table", "--repeats", "1"]
+    program += ["--shape", chosen.shape, "--folder", str(chosen.var)]
+    paths = {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    seconds: dict[str, float] = {}
+    for number in chosen.workers.split(","):
+        command = [*program, "--workers", number]
+        done = subprocess.run(command, env={**os.environ, **paths}, stdout=subprocess.PIPE, text=True, check=True)
+        measured = done.stdout.rstrip().splitlines()[-1]
+        seconds[number] = float(measured.split(" s ")[0])
+        print(f"{number} workers: {measured}", flush=True)
+    slowest = max(seconds.values())
+    for number, taken in seconds.items():
+        print(f"{number} workers: {slowest / taken:.2f} times the throughput of the slowest")
+
+
+if __name__ == "__main__":
+    main()
