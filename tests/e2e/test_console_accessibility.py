@@ -24,7 +24,7 @@ from studies.design.services.amending import extend_targets
 from studies.enums import Mode
 from studies.models import Study
 from studies.monitoring.services.exclusions import exclude
-from tests.e2e.test_accessibility import SIDEWAYS, violations, with_axe
+from tests.e2e.test_accessibility import SIDEWAYS, violations_of_look, with_axe
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import plant, planted_person
 from tests.factories.evaluation import make_run_at
@@ -180,11 +180,9 @@ def look_at(context: Any, url: str, pages: dict[str, tuple[str, Callable[[Page],
         assert page.locator("h1").count() == 1, name
         with_axe(page)
         for width, scheme in LOOKS:
-            page.set_viewport_size({"width": width, "height": 900})
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            found += [f"{name} {problem}" for problem in violations_of_look(page, width, scheme, LOOKS)]
             if page.evaluate(SIDEWAYS):
                 found.append(f"{name} at {width}: the page scrolls sideways")
-            found += [f"{name} at {width}, {scheme}: {problem}" for problem in violations(page)]
             looked_at += 1
         page.close()
     assert not found, "\n".join(found)

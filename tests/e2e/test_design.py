@@ -10,7 +10,7 @@ from django.urls import reverse
 from playwright.sync_api import Browser, BrowserContext
 
 from parallax.design.pages import PAGES
-from tests.e2e.test_accessibility import SIDEWAYS, WIDTHS, violations, with_axe
+from tests.e2e.test_accessibility import SIDEWAYS, WIDTHS, violations_of_look, with_axe
 from tests.e2e.test_console_accessibility import LOOKS, drawn, signed_in
 from tests.factories.accounts import UserFactory
 
@@ -49,10 +49,8 @@ def test_a_page_has_no_barrier_and_at_most_three_screens(live_server: Any, conte
         if page.evaluate(SIDEWAYS):
             problems.append(f"at {width}: the page scrolls sideways")
     for width, scheme in LOOKS:
-        page.set_viewport_size({"width": width, "height": SCREEN})
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        found = [problem for problem in violations(page) if not problem.startswith(REPEATED)]
-        problems += [f"at {width}, {scheme}: {problem}" for problem in found]
+        found = violations_of_look(page, width, scheme, LOOKS)
+        problems += [problem for problem in found if not problem.partition(": ")[2].startswith(REPEATED)]
     assert problems == [], "\n".join(problems)
 
 

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext
 from analysis.services import build_report
 from studies.enums import Mode
 from studies.models import Study
-from tests.e2e.test_accessibility import SIDEWAYS, WIDTHS, violations, with_axe
+from tests.e2e.test_accessibility import SIDEWAYS, WIDTHS, violations_of_look, with_axe
 from tests.e2e.test_console_accessibility import STUDY_TABS, drawn, signed_in
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
@@ -71,10 +71,7 @@ def problems_of(context: BrowserContext, address: str) -> Iterator[str]:
         if page.evaluate(SIDEWAYS):
             yield f"at {width}: the page scrolls sideways"
     for width, scheme in LOOKS:
-        page.set_viewport_size({"width": width, "height": SCREEN})
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        for problem in violations(page):
-            yield f"at {width}, {scheme}: {problem}"
+        yield from violations_of_look(page, width, scheme, LOOKS)
 
 
 def bytes_sent(request: Any) -> int:
