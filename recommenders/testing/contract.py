@@ -42,19 +42,25 @@ CHECKS: tuple[Check, ...] = (
 def check_algorithm(algorithm: type[Algorithm]) -> None:
     """Run every check on an algorithm, each on small data of its own.
 
-    Raises an ExceptionGroup of what failed; a note on each exception names the check.
+    Raises one AssertionError that names each failed check and its problem; its cause is the first of these problems.
 
     Examples
     --------
     >>> from recommenders.ease import EASE
     >>> check_algorithm(EASE)
     """
-    problems: list[Exception] = []
+    problems: dict[str, Exception] = {}
     for check in CHECKS:
         try:
             check(Trial(algorithm))
         except Exception as problem:
-            problem.add_note(f"Check: {check.__name__}. {check.__doc__}")
-            problems.append(problem)
+            problems[check.__name__] = problem
     if problems:
-        raise ExceptionGroup(f"{algorithm.name} fails {len(problems)} of {len(CHECKS)} checks", problems)
+        lines = [f"- {name}: {_in_words(problem)}" for name, problem in problems.items()]
+        heading = f"{algorithm.name} fails {len(problems)} of {len(CHECKS)} checks:"
+        raise AssertionError("\n".join([heading, *lines])) from next(iter(problems.values()))
+
+
+def _in_words(problem: Exception) -> str:
+    """What a check requires, or an exception that the algorithm itself raised."""
+    return str(problem) if isinstance(problem, AssertionError) else repr(problem)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FENCE = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```\n", re.MULTILINE | re.DOTALL)
-NAMES = re.compile(r"(?<!\*)\*([^*\n]+)\*(?!\*)|\bStop the \w+ with Ctrl-C")
+NAMES = re.compile(r"(?<!\*)\*([^*\n]+)\*(?!\*)|\bStop the \w+ with Ctrl-C|\bback button\b")
 VERBS = re.compile(r"\b(follow|press|open|enter|set|choose the file as)\b", re.IGNORECASE)
 # Between two names these words go on with the verb before.
 JOINS = {",", "and", "and the end of its"}
@@ -48,7 +48,8 @@ class Change:
 
 @dataclass(frozen=True)
 class Act:
-    """Something to do in the browser: follow, press, open, enter, set (a value), choose the file as, or see."""
+    """Something to do in the browser: follow, press, open, enter, set (a value), choose the file as, go
+    back, or see."""
 
     verb: str
     name: str
@@ -94,10 +95,10 @@ def acts(prose: str) -> Iterator[Act | Stop]:
     text = " ".join(prose.split())
     verb, place, waiting = "see", 0, ""
     for match in NAMES.finditer(text):
-        between, name = text[place : match.start()].strip(" ,"), match[1]
+        between, name = re.split(r"[.:;] ", text[place : match.start()])[-1].strip(" ,"), match[1]
         place = match.end()
         if name is None:
-            yield Stop()
+            yield Stop() if match[0].startswith("Stop") else Act("go back", "")
             continue
         if waiting:
             assert between == "to", f"{waiting} is set to what?"
