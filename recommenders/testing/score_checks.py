@@ -140,11 +140,11 @@ def lists_exclude_rated_items(trial: Trial) -> None:
         own = trial.profiles.user_items[[row]]
         unrated = np.setdiff1d(np.arange(n_items), own.indices).tolist()
         for n in (3, n_items + 99):
-            found = model.answer(own.indices, own.data, trial.profiles.scale, n).items.tolist()
-            require(set(found) <= set(unrated), f"The list of profile {row} has rated items: {found}.")
+            items = model.answer(own.indices, own.data, trial.profiles.scale, n).items.tolist()
+            require(set(items) <= set(unrated), f"The list of profile {row} has rated items: {items}.")
             scores = model.score(Profiles(own, trial.profiles.scale))[0]
             expected = top_n(scores, model.popularity, own.indices, n).items.tolist()
-            require(found == expected, f"The list of profile {row} is {found}; by its scores it is {expected}.")
+            require(items == expected, f"The list of profile {row} is {items}; by its scores it is {expected}.")
 
 
 def numbering_does_not_matter(trial: Trial) -> None:
@@ -156,8 +156,8 @@ def numbering_does_not_matter(trial: Trial) -> None:
     renumbered = Ratings(sparse.csr_array(trial.ratings.user_items[users][:, items]), trial.ratings.scale)
     features = ItemFeatures(trial.features.item_terms[items], trial.features.terms)
     profiles = Profiles(sparse.csr_array(trial.profiles.user_items[:, items]), trial.profiles.scale)
-    found, expected = trial.fit(renumbered, features).score(profiles), trial.fit().score(trial.profiles)[:, items]
-    require_close(found, expected, 1e-9, "Scores depend on the numbering; set asks_numbers = True if that is meant.")
+    scores, expected = trial.fit(renumbered, features).score(profiles), trial.fit().score(trial.profiles)[:, items]
+    require_close(scores, expected, 1e-9, "Scores depend on the numbering; set asks_numbers = True if that is meant.")
 
 
 def explanations_add_up(trial: Trial) -> None:

@@ -36,11 +36,11 @@ class Trial:
         progress: Progress = silent,
     ) -> Algorithm:
         """Fit a model on the trial's data or on others, always with the same seed."""
-        given = self.features if features is None else features
+        described = self.features if features is None else features
         return self.algorithm.fit(
             self.ratings if ratings is None else ratings,
             self.algorithm.Params.from_mapping({**self.algorithm.small, **self.options, **(options or {})}),
-            features=given if self.algorithm.needs_features else None,
+            features=described if self.algorithm.needs_features else None,
             rng=np.random.default_rng(SEED),
             progress=progress,
         )
@@ -52,9 +52,9 @@ def require(is_met: bool | np.bool_, message: str) -> None:
         raise AssertionError(message)
 
 
-def require_close(found: NDArray[Any], expected: NDArray[Any], tolerance: float, message: str) -> None:
+def require_close(actual: NDArray[Any], expected: NDArray[Any], tolerance: float, message: str) -> None:
     """Require equal arrays up to an absolute tolerance; -inf equals itself."""
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance, err_msg=message)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance, err_msg=message)
 
 
 def require_refusal(kind: type[Exception], words: str, what: str, call: Callable[[], object]) -> None:

@@ -41,10 +41,9 @@ class Reader:
                 raise AssertionError(f"no reader knows how to {act.verb} “{act.name}”")
 
     def _click(self, name: str) -> None:
-        by_role = (self.page.get_by_role(role, name=name, exact=True) for role in ("link", "button"))
-        link, button = by_role
-        there = self._visible(link.or_(button))
-        there.click(timeout=PATIENCE)
+        link = self.page.get_by_role("link", name=name, exact=True)
+        button = self.page.get_by_role("button", name=name, exact=True)
+        self._visible(link.or_(button)).click(timeout=PATIENCE)
         if name.startswith("Remove "):
             expect(button).to_have_count(0)
 

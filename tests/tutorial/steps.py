@@ -23,7 +23,7 @@ class Commands:
 
 
 @dataclass(frozen=True)
-class Printed:
+class Output:
     """Lines that the commands before print, among others."""
 
     lines: tuple[str, ...]
@@ -61,17 +61,17 @@ class Stop:
     """Ctrl-C in the terminal of the site."""
 
 
-Step = Commands | Printed | File | Change | Act | Stop
+Step = Commands | Output | File | Change | Act | Stop
 
 
 def steps(page: Path) -> list[Step]:
     """The steps of a tutorial, from its first to its last line."""
-    text, found, place = page.read_text(encoding="utf-8"), [], 0
+    text, result, place = page.read_text(encoding="utf-8"), [], 0
     for fence in FENCE.finditer(text):
         prose = text[place : fence.start()]
-        found += [*acts(prose), block(fence, prose)]
+        result += [*acts(prose), block(fence, prose)]
         place = fence.end()
-    return [*found, *acts(text[place:])]
+    return [*result, *acts(text[place:])]
 
 
 def block(fence: re.Match[str], prose: str) -> Step:
@@ -82,7 +82,7 @@ def block(fence: re.Match[str], prose: str) -> Step:
     if language == "":
         return Commands(tuple(body.replace("\\\n", " ").splitlines()), bool(re.search(r"\bfails\b", paragraph)))
     if language == "text":
-        return Printed(tuple(body.splitlines()))
+        return Output(tuple(body.splitlines()))
     path = re.findall(r"`([^`\s]+)`", paragraph)[-1]
     if language == "diff":
         old, new = ("".join(line[1:] for line in body.splitlines(True) if line[0] in f"{sign} ") for sign in "-+")

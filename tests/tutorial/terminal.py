@@ -16,36 +16,30 @@ from pathlib import Path
 from typing import Self
 
 from tests.e2e.test_main_job import free_port
-from tests.tutorial.steps import Change, Commands, File, Printed, Step, Stop
+from tests.tutorial.steps import Change, Commands, File, Output, Step, Stop
 
 ROOT = Path(__file__).resolve().parents[2]
 PIP = '#!/bin/sh\nexec "$(dirname "$0")/python" -m pip "$@"\n'
 # Of this process and its tests; a reader's terminal has none of them.
-OWN = {
-    "DATABASE_URL",
-    "REDIS_URL",
-    "PYTEST_XDIST_WORKER",
-    "PYTEST_CURRENT_TEST",
-    "PYTHONPATH",
-    "MAKEFLAGS",
-    "VIRTUAL_ENV",
+TEST_VARIABLES = {
+    *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE", "PYTHONPATH", "MAKEFLAGS"),
+    *("PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST"),
 }
 
 
 class Terminal:
-    """A terminal in the folder of Parallax. `changed` says which words a test types otherwise than the page."""
+    """A terminal in the folder of Parallax. `substitutions` says which words a test types otherwise than the page."""
 
-    def __init__(self, folder: Path, changed: dict[str, str] | None = None, **environment: str) -> None:
+    def __init__(self, folder: Path, substitutions: dict[str, str] | None = None, **environment: str) -> None:
         self.folder = folder / "parallax"
-        self.changed = changed or {}
+        self.substitutions = substitutions or {}
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/"
-        self.printed = ""
+        self.output = ""
         self.site: subprocess.Popen[str] | None = None
-        self.typed: list[str] = []
         self._make_checkout()
-        kept = {name: value for name, value in os.environ.items() if name not in OWN}
-        self.environment = kept | environment | {
+        inherited = {name: value for name, value in os.environ.items() if name not in TEST_VARIABLES}
+        self.environment = inherited | environment | {
             "PARALLAX_VAR": str(self.folder / "var"), "PORT": str(self.port), "PYTHONUNBUFFERED": "1",
             # Packages are built and installed from what is there.
             "PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
@@ -74,13 +68,13 @@ class Terminal:
         """Do what a step asks for."""
         match step:
             case Commands():
-                self.printed, codes = "", []
+                self.output, codes = "", []
                 for line in step.lines:
                     codes.append(self.type(line))
-                assert any(codes) == step.fails, f"{step.lines}\n{self.printed[-4000:]}"
-            case Printed():
-                missing = [line for line in step.lines if line not in self.printed]
-                assert not missing, f"{missing} is not in what was printed:\n{self.printed}"
+                assert any(codes) == step.fails, f"{step.lines}\n{self.output[-4000:]}"
+            case Output():
+                missing = [line for line in step.lines if line not in self.output]
+                assert not missing, f"{missing} is not in what was printed:\n{self.output}"
             case Stop():
                 self.stop()
             case File():
@@ -97,39 +91,38 @@ class Terminal:
 
     def type(self, line: str) -> int:
         """Run one line and return its exit code; a line that serves the site is left running."""
-        for word, other in self.changed.items():
+        for word, other in self.substitutions.items():
             line = line.replace(word, other)
         words = shlex.split(line)
         if "simulate_participants" in words:
             line += f" --base-url {self.url}"
-        self.typed.append(line)
         if words[0] == "make" and words[1] in {"demo", "up"}:
             return self._serve(line)
         done = subprocess.run(
             ["bash", "-c", line], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, timeout=300, check=False,
         )  # fmt: skip
-        self.printed += done.stdout
+        self.output += done.stdout
         return done.returncode
 
-    def _serve(self, line: str) -> int:
+    def _serve(self, command: str) -> int:
         """Start the site and read what it prints until it is ready and says how to sign in, if it does."""
         assert self.site is None, "the port is taken by the site that was started before"
         self.site = subprocess.Popen(
-            ["bash", "-c", f"exec {line}"], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+            ["bash", "-c", f"exec {command}"], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, start_new_session=True,
         )  # fmt: skip
         assert self.site.stdout is not None
-        last = "Sign in at" if line.startswith("make demo") else "Parallax is ready at"
-        for output in self.site.stdout:
-            self.printed += output
-            if output.startswith(last):
+        last = "Sign in at" if command.startswith("make demo") else "Parallax is ready at"
+        for line in self.site.stdout:
+            self.output += line
+            if line.startswith(last):
                 return 0
         return self.site.wait()
 
     def password(self) -> str:
         """The password that was printed last."""
-        return re.findall(r"[Pp]assword(?: \(shown once\):)? (\S+)", self.printed)[-1]
+        return re.findall(r"[Pp]assword(?: \(shown once\):)? (\S+)", self.output)[-1]
 
     def stop(self) -> None:
         """Press Ctrl-C where the site runs."""

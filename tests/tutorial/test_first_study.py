@@ -57,7 +57,7 @@ def test_the_first_study_is_launched_simulated_and_reported(
 ) -> None:
     """As written, but for the quick demo, three participants a condition, and a free port."""
     ratings = own_ratings(movielens_small, tmp_path / "film-ratings.csv")
-    changed = {"SLUG": VALUES["Link"], "--per-condition 30": "--per-condition 3"}
+    substitutions = {"SLUG": VALUES["Link"], "--per-condition 30": "--per-condition 3"}
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.tracing.start(screenshots=True, snapshots=True)
     page = context.new_page()
@@ -66,14 +66,14 @@ def test_the_first_study_is_launched_simulated_and_reported(
     recording = Path(os.environ.get("PARALLAX_RECORDING") or tmp_path / "recording")
     recording.mkdir(parents=True, exist_ok=True)
     try:
-        with Terminal(tmp_path, changed, QUICK="1") as terminal:
+        with Terminal(tmp_path, substitutions, QUICK="1") as terminal:
             for step in steps(TUTORIAL):
                 if isinstance(step, Act):
                     reader.do(step)
                     continue
                 terminal.do(step)
                 if step == Commands(("make demo",), fails=False):
-                    open_printed_links(page, terminal.printed)
+                    open_printed_links(page, terminal.output)
                 elif isinstance(step, Commands) and "make up" in step.lines:
                     reader.values["Password"] = terminal.password()
                     context.clear_cookies()
@@ -82,7 +82,7 @@ def test_the_first_study_is_launched_simulated_and_reported(
             conditions = page.locator(".progress-line li").count()
             page.goto(str(link))  # as a participant finds it
             expect(page.get_by_role("button", name="Take part")).to_be_visible()
-            assert "9 of 9 simulated participants completed" in terminal.printed
+            assert "9 of 9 simulated participants completed" in terminal.output
             assert "imulated" in (terminal.folder / "var" / "first-report" / "report.html").read_text()
     finally:
         context.tracing.stop(path=recording / "first-study.zip")

@@ -18,12 +18,12 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 def test_the_study_of_2011_is_replicated_on_movielens(movielens_small: Path, tmp_path: Path) -> None:
     """As written, but for a folder in place of the download, and three participants a condition."""
-    changed = {
+    substitutions = {
         "download_dataset ml-latest-small": "download_dataset --help",
         "var/downloads/ml-latest-small.zip": str(movielens_small),
         "--per-condition 30": "--per-condition 3",
     }
-    with Terminal(tmp_path, changed) as terminal:
+    with Terminal(tmp_path, substitutions) as terminal:
         for step in steps(TUTORIAL):
             if isinstance(step, Act):
                 assert (step.verb, step.name in {YES, NO, OPEN}) == ("see", True)

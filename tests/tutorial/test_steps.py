@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tutorial.steps import Act, Change, Commands, File, Printed, Stop, steps
+from tests.tutorial.steps import Act, Change, Commands, File, Output, Stop, steps
 from tests.tutorial.terminal import ROOT
 
 PAGE = """# A tutorial
@@ -52,7 +52,7 @@ def test_steps_of_a_page_are_read_in_their_order(tmp_path: Path) -> None:
         Act("see", "Home"), Act("follow", "Import"), Act("choose the file as", "Dataset"), Act("press", "Continue"),
         Act("set", "Rows", "All"), Act("enter", "Title"), Act("enter", "Link"),
         File("setup.cfg", "[a]\nb = 1\n"),
-        Commands(("first --long      line", "second"), fails=True), Printed(("an error",)),
+        Commands(("first --long      line", "second"), fails=True), Output(("an error",)),
         Change("setup.cfg", "[a]\nb = 1\n", "[a]\nb = 2\n"),
         Act("press", "Open"), Act("press", "Close"), Act("go back", ""), Act("see", "Live"), Stop(),
     ]  # fmt: skip
