@@ -25,8 +25,10 @@ class Reader:
         if act.verb != "see":
             self.acts.append({"second": round(time.monotonic() - self.began, 1), "act": f"{act.verb} “{act.name}”"})
         match act.verb:
-            case "follow" | "open" | "press":
-                self._click(act.name)
+            case "follow" | "open":
+                self._visible(self.page.get_by_role("link", name=act.name, exact=True)).click(timeout=PATIENCE)
+            case "press":
+                self._press(act.name)
             case "enter":
                 self._field(act.name).fill(self.values[act.name])
             case "set":
@@ -40,10 +42,9 @@ class Reader:
             case _:
                 raise AssertionError(f"no reader knows how to {act.verb} “{act.name}”")
 
-    def _click(self, name: str) -> None:
-        link = self.page.get_by_role("link", name=name, exact=True)
+    def _press(self, name: str) -> None:
         button = self.page.get_by_role("button", name=name, exact=True)
-        self._visible(link.or_(button)).click(timeout=PATIENCE)
+        self._visible(button).click(timeout=PATIENCE)
         if name.startswith("Remove "):
             expect(button).to_have_count(0)
 
