@@ -54,8 +54,8 @@ class Algorithm(ABC):
     # True where the numbering of users and items changes the model, because ratings are visited or random numbers are
     # drawn in that order.
     asks_numbers: ClassVar[bool] = False
-    # Parameters for data of a dozen users and ten items, where the defaults need more. The contract suite
-    # (``tests/recommenders/test_contract.py``) fits every registered algorithm with them.
+    # Parameters for data of a dozen users and ten items, where the defaults need more; `recommenders.testing` fits the
+    # algorithm with them.
     small: ClassVar[Mapping[str, bool | int | float | str]] = {}
 
     # Passes over the ratings, where the fit itself chose their number. Not stored: None for a loaded model.

@@ -111,14 +111,3 @@ def test_the_pictures_of_the_architecture_show_the_import_contract() -> None:
     packages = [package for storey in draw["storeys"]() for package in storey]
     assert re.findall(r"^\| `(\w+)` \|", page, re.M) == packages
     assert all((ROOT / package).is_dir() for package in packages)
-
-
-def test_the_tutorial_names_every_click_of_the_recorded_first_study() -> None:
-    script = (ROOT / "tests" / "e2e" / "test_first_study.py").read_text()
-    acts = re.findall(r'researcher\.(?:follow|press)\("([^"]+)"\)', script)
-    chosen = [word for pair in re.findall(r'researcher\.choose\("([^"]+)", "([^"]+)"\)', script) for word in pair]
-    assert len(acts) > 10
-    tutorial = " ".join((ROOT / "docs" / "tutorials" / "first-study.md").read_text().split())
-    assert [act for act in (*acts, *chosen) if f"*{act}*" not in tutorial] == []
-    places = [tutorial.index(f"*{act}*") for act in dict.fromkeys(acts) if act != "Import"]
-    assert places == sorted(places)

@@ -88,7 +88,7 @@ def test_block_can_be_used_as_written(language: str, text: str) -> None:
             for words in command_lines(text):
                 check_command(words)
         case _:
-            assert language in {"html", "text", "nginx", "sql", "pycon"}, f"no test of blocks in {language}"
+            assert language in {"html", "text", "diff", "nginx", "sql", "pycon"}, f"no test of blocks in {language}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

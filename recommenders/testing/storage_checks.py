@@ -1,0 +1,58 @@
+"""Checks of reproducibility: seeds, stored models and untouched inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recommenders.testing.trial import Trial, contents, require
+
+
+def same_seed_gives_the_same_model(trial: Trial) -> None:
+    """Two fits with equal inputs and seeds give the same bytes."""
+    first, second = contents(trial.fit().state()), contents(trial.fit().state())
+    differing = [name for name, stored in first.items() if stored != second[name]]
+    require(not differing, f"Two fits with the same seed differ in {', '.join(differing)}; use only the rng of _fit.")
+
+
+def stored_model_has_the_same_scores(trial: Trial) -> None:
+    """A model saved as plain arrays and loaded as read-only memory maps scores as before, to the last bit."""
+    model = trial.fit()
+    state = model.state()
+    for name, array in state.items():
+        require(type(array) is np.ndarray, f"{name} is a {type(array).__name__}, not a NumPy array.")
+        # The file of a single number would be loaded as an array of one.
+        require(array.ndim >= 1, f"{name} is a single number; store an array of length one.")
+        require(array.dtype != np.object_, f"{name} holds Python objects.")
+    with TemporaryDirectory() as folder:
+        again = type(model).from_state(_stored(state, Path(folder)), model.params, model.scale)
+        is_same = again.score(trial.profiles).tobytes() == model.score(trial.profiles).tobytes()
+        require(is_same, "The loaded model has other scores; `_score` may use only arrays, params, scale, popularity.")
+        require(contents(again.state()) == contents(state), "The loaded model has another state than the stored one.")
+
+
+def inputs_are_not_changed(trial: Trial) -> None:
+    """Fitting leaves ratings and features as they were, and scoring the profiles and the model."""
+    matrices = (trial.ratings.user_items, trial.features.item_terms, trial.profiles.user_items)
+    before = [_matrix_bytes(matrix) for matrix in matrices]
+    model = trial.fit()
+    state = contents(model.state())
+    model.score(trial.profiles)
+    require([_matrix_bytes(matrix) for matrix in matrices] == before, "Ratings, features or profiles were changed.")
+    require(contents(model.state()) == state, "Scoring changed the model.")
+
+
+def _matrix_bytes(matrix: Any) -> tuple[bytes, ...]:
+    return matrix.data.tobytes(), matrix.indices.tobytes(), matrix.indptr.tobytes()
+
+
+def _stored(state: Mapping[str, NDArray[Any]], folder: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a state, written to a folder and mapped from there."""
+    for name, array in state.items():
+        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+    return {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in state}

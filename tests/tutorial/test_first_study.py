@@ -1,0 +1,92 @@
+"""The tutorial of the first study, followed to its last line: commands are typed, and buttons clicked in a browser.
+
+The ratings are MovieLens as a researcher may have them, with the two faults that the tutorial deals with.
+`PARALLAX_RECORDING` names a folder to keep `first-study.json`, the interactions and when they were, and
+`first-study.zip`, the recording that `playwright show-trace` plays.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.tutorial.reader import Reader
+from tests.tutorial.steps import Act, Commands, steps
+from tests.tutorial.terminal import ROOT, Terminal
+
+TUTORIAL = ROOT / "docs" / "tutorials" / "first-study.md"
+VALUES = {"E-mail address": "you@example.org", "Title": "Which films would you watch?", "Link": "films-to-watch"}
+MOST_INTERACTIONS = 40
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+
+
+def own_ratings(movielens: Path, file: Path) -> Path:
+    """One CSV with films by their title and headers of its own: some titles are too long for an id, and some are those
+    of two films, so that a viewer rated one "item" twice.
+    """
+    with (movielens / "movies.csv").open(newline="", encoding="utf-8") as lines:
+        titles = {row["movieId"]: row["title"] for row in csv.DictReader(lines)}
+    with (movielens / "ratings.csv").open(newline="", encoding="utf-8") as lines, file.open("w", newline="") as own:
+        out = csv.writer(own)
+        out.writerow(["viewer", "film", "stars"])
+        out.writerows((row["userId"], titles[row["movieId"]], row["rating"]) for row in csv.DictReader(lines))
+    return file
+
+
+def open_printed_links(page: Page, printed: str) -> None:
+    """What `make demo` prints: the links in their order, and at the end how to sign in, which the console asks for."""
+    links = re.findall(r"^  \d\. .+?  +(http://\S+)$", printed, re.MULTILINE)
+    assert len(links) == 3
+    for link in links:
+        page.goto(link)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+    address, password = re.findall(r"as (\S+), password (\S+)$", printed.strip())[0]
+    page.get_by_label("E-mail address", exact=True).fill(address)
+    page.get_by_label("Password", exact=True).fill(password)
+    page.get_by_role("main").get_by_role("button", name="Sign in", exact=True).click()
+
+
+def test_the_first_study_is_launched_simulated_and_reported(
+    browser: Browser, movielens_small: Path, tmp_path: Path
+) -> None:
+    """As written, but for the quick demo, three participants a condition, and a free port."""
+    ratings = own_ratings(movielens_small, tmp_path / "film-ratings.csv")
+    substitutions = {"SLUG": VALUES["Link"], "--per-condition 30": "--per-condition 3"}
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.tracing.start(screenshots=True, snapshots=True)
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    reader = Reader(page, VALUES, ratings)
+    recording = Path(os.environ.get("PARALLAX_RECORDING") or tmp_path / "recording")
+    recording.mkdir(parents=True, exist_ok=True)
+    try:
+        with Terminal(tmp_path, substitutions, QUICK="1") as terminal:
+            for step in steps(TUTORIAL):
+                if isinstance(step, Act):
+                    reader.do(step)
+                    continue
+                terminal.do(step)
+                if step == Commands(("make demo",), fails=False):
+                    open_printed_links(page, terminal.output)
+                elif isinstance(step, Commands) and "make up" in step.lines:
+                    reader.values["Password"] = terminal.password()
+                    context.clear_cookies()
+                    page.goto(terminal.url)
+            link = page.locator("#participant-link").get_attribute("href")
+            conditions = page.locator(".progress-line li").count()
+            page.goto(str(link))  # as a participant finds it
+            expect(page.get_by_role("button", name="Take part")).to_be_visible()
+            assert "9 of 9 simulated participants completed" in terminal.output
+            assert "imulated" in (terminal.folder / "var" / "first-report" / "report.html").read_text()
+    finally:
+        context.tracing.stop(path=recording / "first-study.zip")
+        context.close()
+        (recording / "first-study.json").write_text(json.dumps(reader.acts, indent=1, ensure_ascii=False))
+    assert conditions == 3
+    assert 25 <= len(reader.acts) <= MOST_INTERACTIONS, reader.acts
