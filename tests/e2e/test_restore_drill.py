@@ -19,8 +19,8 @@ from tests.e2e.test_main_job import free_port
 from tests.factories.installations import ROOT, Installation
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
-PER_CONDITION, CONDITIONS = 12, 2
-WALK = ("simulate_participants", "drill", "--per-condition", str(PER_CONDITION), "--parallel", "4")
+PER_CONDITION, CONDITIONS = 30, 2
+WALK = ("simulate_participants", "drill", "--per-condition", str(PER_CONDITION), "--parallel", "2")
 
 
 @pytest.fixture
@@ -59,25 +59,35 @@ def serving(installation: Installation) -> Iterator[str]:
         process.stdout.close()
 
 
+@contextmanager
+def walking(installation: Installation, url: str) -> Iterator[subprocess.Popen[str]]:
+    """Participants on their way, killed at the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-u", "manage.py", *WALK, "--base-url", url],
+        cwd=ROOT, env=installation.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def finished(process: subprocess.Popen[str]) -> int:
+    """How many participants had finished when the command first spoke of any."""
+    for line in process.stdout or ():
+        found = re.match(r"\s*([1-9]\d*) of \d+ participants", line)
+        if found:
+            return int(found[1])
+    raise AssertionError("No participant finished.")
+
+
 def test_a_backup_under_load_brings_a_lost_installation_back(installation: Installation, tmp_path: Path) -> None:
     backup = tmp_path / "backup.zip"
-    with serving(installation) as url:
-        walkers = subprocess.Popen(
-            [sys.executable, "-u", "manage.py", *WALK, "--base-url", url],
-            cwd=ROOT, env=installation.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
-        assert walkers.stdout is not None
-        n_before = 0
-        for line in walkers.stdout:
-            found = re.match(r"\s*(\d+) of \d+ participants", line)
-            n_before = int(found[1]) if found else n_before
-            if n_before:
-                break
+    with serving(installation) as url, walking(installation, url) as walkers:
+        n_before = finished(walkers)
         installation.manage("backup", str(backup))
         assert walkers.poll() is None, "the backup was to be taken while participants walk"
-        walkers.kill()
-        walkers.wait()
-        walkers.stdout.close()
     shutil.rmtree(installation.var)
 
     installation.manage("restore", str(backup))
