@@ -18,6 +18,10 @@ VAR = tempfile.mkdtemp(prefix="parallax-tests-")
 os.environ["PARALLAX_VAR"] = VAR
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba"))
 os.environ["SECRET_KEY"] = "a secret key that is only for tests, of fifty characters"
+# Every process of the tests would start a thread of linear algebra for each core: those that wait spin, and take the
+# processor from those that work. On two cores a test of small models took fifty times as long beside others.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Containers often forbid writing bytecode. Without it every process of the tests compiles the whole project anew, and
 # pytest rewrites the assertions of every file on each run: half of a worker's start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
