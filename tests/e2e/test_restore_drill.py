@@ -23,10 +23,12 @@ PER_CONDITION, CONDITIONS = 30, 2
 WALK = ("simulate_participants", "drill", "--per-condition", str(PER_CONDITION), "--parallel", "2")
 
 
-@pytest.fixture
-def installation(tmp_path: Path) -> Installation:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Installation:
     """A launched study on two models, without participants."""
-    made = Installation(tmp_path / "var")
+    is_embedded = request.param == "sqlite"
+    settings = {} if is_embedded else {"DATABASE_URL": request.getfixturevalue("postgresql_url")}
+    made = Installation(tmp_path / "var", **settings)
     made.manage("migrate", "--no-input", "--verbosity", "0")
     made.manage("create_account", "you@example.org")
     made.manage("shell", "-c", "from catalog.services import load_demo_dataset; load_demo_dataset(seed=1)")
@@ -39,6 +41,18 @@ def installation(tmp_path: Path) -> Installation:
     made.manage(*create, "--per-condition", str(PER_CONDITION), "--owner", "you@example.org")
     made.manage("launch_study", "drill")
     return made
+
+
+def lose(installation: Installation) -> None:
+    """Delete the files and everything in the database."""
+    shutil.rmtree(installation.var)
+    if url := installation.environment.get("DATABASE_URL"):
+        import psycopg
+
+        server, _, name = url.rpartition("/")
+        with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')  # type: ignore[arg-type]
+            connection.execute(f'CREATE DATABASE "{name}"')  # type: ignore[arg-type]
 
 
 @contextmanager
@@ -88,7 +102,7 @@ def test_a_backup_under_load_brings_a_lost_installation_back(installation: Insta
         n_before = finished(walkers)
         installation.manage("backup", str(backup))
         assert walkers.poll() is None, "the backup was to be taken while participants walk"
-    shutil.rmtree(installation.var)
+    lose(installation)
 
     installation.manage("restore", str(backup))
     installation.manage("check_integrity")
