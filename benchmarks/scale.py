@@ -98,8 +98,7 @@ def _walk(chosen: argparse.Namespace, processes: int) -> Measured:
 
     study = study_load.new_study(chosen)
     with Children(port=chosen.port, workers=0, web_workers=processes) as children:
-        (_, web), *_others = children._running
-        serving = [psutil.Process(web.pid), *psutil.Process(web.pid).children(recursive=True)]
+        serving = _web_processes()
         cpu, database, size = _cpu(serving), _cpu(_database_processes()), _database_size()
         started = time.perf_counter()
         end = pilot.walk_group(
@@ -115,6 +114,12 @@ def _walk(chosen: argparse.Namespace, processes: int) -> Measured:
             [process.memory_full_info().pss / MIB for process in serving[1:]],
             (_database_size() - size) / end.total,
         )  # fmt: skip
+
+
+def _web_processes() -> list[psutil.Process]:
+    """The web server's first process, and those that answer."""
+    first = next(child for child in psutil.Process().children() if "parallax.web" in child.cmdline())
+    return [first, *first.children(recursive=True)]
 
 
 def _cpu(processes: list[psutil.Process]) -> float:

@@ -196,6 +196,10 @@ CELERY_TASK_ACKS_LATE = False  # the database's leases bring work back, whatever
 CELERY_TIMEZONE = "UTC"
 
 NUMERIC_THREADS = env_int("NUMERIC_THREADS", default=1, minimum=1)  # of each worker; recorded with every run
+# Without these, linear algebra starts a thread for each core in every process; those that wait for work keep the cores
+# from the others. A process that is to use more says so where it computes.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_variable, str(NUMERIC_THREADS))
 MEMORY_LIMIT = env_bytes("PARALLAX_MEMORY_LIMIT")  # of one fit; None: what the machine has left
 LEASE_SECONDS = env_int("LEASE_SECONDS", default=30, minimum=1)
 SWEEP_SECONDS = env_int("SWEEP_SECONDS", default=5)  # the worker's own clock; 0 leaves it to beat
