@@ -60,7 +60,7 @@ def replace_database(source: Path) -> None:
     """
     with connection.cursor() as cursor:
         tables = [connection.ops.quote_name(name) for name in connection.introspection.table_names(cursor)]
-    connection.close()  # whose locks would be in the way
+    connection.close()  # its locks would block the restore
     drop = ["--command", f"DROP TABLE {', '.join(tables)} CASCADE"] if tables else []
     _run(
         *("psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set", "ON_ERROR_STOP=1"),

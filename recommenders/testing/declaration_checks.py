@@ -63,9 +63,9 @@ def wrong_inputs_are_refused(trial: Trial) -> None:
     def fit(ratings: Ratings, *params: Parameters, **more: Any) -> object:
         return algorithm.fit(ratings, *params, rng=rng, **more)
 
-    other, refused = Parameters(), require_refusal
+    foreign, refused = Parameters(), require_refusal
     refused(DataError, "no ratings", "data without ratings", lambda: fit(empty, features=features))
-    refused(ParameterError, "its own parameters", "other parameters", lambda: fit(ratings, other, features=features))
+    refused(ParameterError, "its own parameters", "other parameters", lambda: fit(ratings, foreign, features=features))
     refused(DataError, "describe 3 items", "other features", lambda: fit(ratings, features=uniform_features(3)))
     if algorithm.needs_features:
         refused(DataError, "needs item features", "missing features", lambda: fit(ratings))
@@ -74,7 +74,7 @@ def wrong_inputs_are_refused(trial: Trial) -> None:
     surplus = model.state() | {"surplus": np.zeros(1)}
     restore = algorithm.from_state
     refused(DataError, "over 4 items", "profiles over other items", lambda: model.score(four_items))
-    refused(ParameterError, "its own", "other parameters", lambda: restore(model.state(), other, model.scale))
+    refused(ParameterError, "its own", "other parameters", lambda: restore(model.state(), foreign, model.scale))
     refused(DataError, "popularity", "missing arrays", lambda: restore({}, model.params, model.scale))
     refused(DataError, "surplus", "a surplus array", lambda: restore(surplus, model.params, model.scale))
 

@@ -1,4 +1,4 @@
-"""Small data for tests: random but fixed, with a user without ratings and an item nobody rated."""
+"""Small data for tests: random but fixed, with a user without ratings and an item without ratings."""
 
 from __future__ import annotations
 

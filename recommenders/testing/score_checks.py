@@ -38,13 +38,13 @@ def tastes_are_learned(trial: Trial) -> None:
 
 
 def unrated_item_has_no_score(trial: Trial) -> None:
-    """An item nobody rated has the score -inf, unless item features describe it."""
+    """An item without ratings has the score -inf, unless item features describe it."""
     unrated = trial.ratings.n_items - 1
     scores = trial.fit().score(trial.profiles)[:, unrated]
     if trial.algorithm.needs_features:
-        require(np.isfinite(scores[:-1]).all(), "An item that nobody rated and features describe has no score.")
+        require(np.isfinite(scores[:-1]).all(), "An item that has features and no ratings has no score.")
     else:
-        require(np.isneginf(scores).all(), "An item that nobody rated has a score; it should be -inf.")
+        require(np.isneginf(scores).all(), "An item without ratings has a score; it should be -inf.")
 
 
 def empty_profile_has_no_score(trial: Trial) -> None:
@@ -65,7 +65,7 @@ def empty_profile_has_no_score(trial: Trial) -> None:
 
 
 def profile_of_unknown_items_has_no_score(trial: Trial) -> None:
-    """A profile whose only item nobody rated and no feature describes counts as empty."""
+    """A profile whose only item has neither ratings nor features counts as empty."""
     if not trial.algorithm.asks_profile:
         return
     last = trial.ratings.n_items - 1
@@ -126,11 +126,11 @@ def other_scales_are_mapped(trial: Trial) -> None:
     ten_points = Profiles.single([0, 2, 5], [1, 6, 10], n_items, Scale(1, 10, 1))
     half_stars = Profiles.single([0, 2, 5], [0.5, 3.0, 5.0], n_items, HALF_STARS)
     require_close(model.score(ten_points), model.score(half_stars), 1e-6, "Scores change with the profile's scale.")
-    for other, same in zip(model.explain(ten_points, [1, 3]), model.explain(half_stars, [1, 3]), strict=True):
-        require((other is None) == (same is None), "Explanations change with the profile's scale.")
-        if other is not None and same is not None:
+    for mapped, plain in zip(model.explain(ten_points, [1, 3]), model.explain(half_stars, [1, 3]), strict=True):
+        require((mapped is None) == (plain is None), "Explanations change with the profile's scale.")
+        if mapped is not None and plain is not None:
             message = "Contributions change with the profile's scale."
-            require_close(other.contributions, same.contributions, 1e-6, message)
+            require_close(mapped.contributions, plain.contributions, 1e-6, message)
 
 
 def lists_exclude_rated_items(trial: Trial) -> None:
@@ -181,13 +181,13 @@ def count_explained(model: Algorithm, profiles: Profiles) -> int:
             if explanation is None:
                 continue
             n_explained += 1
-            place = f"profile {row}, item {item}"
+            cell = f"profile {row}, item {item}"
             contributions = explanation.contributions
             is_same = np.isclose(explanation.score, scores[row, item], rtol=1e-9, atol=1e-9)
-            require(is_same, f"{place}: the explanation makes {explanation.score}; the score is {scores[row, item]}.")
+            require(is_same, f"{cell}: the explanation makes {explanation.score}; the score is {scores[row, item]}.")
             own = profile.user_items.indices.tolist()
-            require(explanation.items.tolist() == own, f"{place}: the explanation is not over the profile's items.")
+            require(explanation.items.tolist() == own, f"{cell}: the explanation is not over the profile's items.")
             is_number = contributions.dtype == np.float64 and np.isfinite(contributions).all()
             is_whole = contributions.shape == explanation.items.shape
-            require(is_number and is_whole, f"{place}: not one finite contribution per rated item.")
+            require(is_number and is_whole, f"{cell}: not one finite contribution per rated item.")
     return n_explained

@@ -236,7 +236,7 @@ FAULTS = {
     "memory_estimate_grows_with_the_data": [(ConstantMemory, "does not grow")],
     "scores_are_numbers": [(NotANumber, "A score is NaN")],
     "tastes_are_learned": [(WorstFirst, "likes items of the same parity")],
-    "unrated_item_has_no_score": [(EverythingScored, "nobody rated has a score")],
+    "unrated_item_has_no_score": [(EverythingScored, "without ratings has a score")],
     "empty_profile_has_no_score": [(EmptyProfileScored, "An empty profile has scores")],
     "profile_of_unknown_items_has_no_score": [(UnknownItemsScored, "items without information has scores")],
     "one_user_and_one_item_are_enough": [(DroppedDimension, r"have the shape \(2,\)")],
