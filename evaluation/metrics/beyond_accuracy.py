@@ -206,10 +206,10 @@ def genre_shares(item_genres: Any) -> Any:
 
 def _indicator(matrix: Any) -> sparse.csr_array:
     """Return 1 where the matrix is not 0."""
-    ones = sparse.csr_array(matrix, dtype=np.float64, copy=True)
-    ones.eliminate_zeros()
-    ones.data[:] = 1.0
-    return ones
+    indicators = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    indicators.eliminate_zeros()
+    indicators.data[:] = 1.0
+    return indicators
 
 
 def genre_distribution(user_items: Any, item_genres: Any) -> Floats:
