@@ -2,12 +2,14 @@
 
     python benchmarks/scale.py web [--processes 1,2,3] [--per-condition 15] [--database URL]
     python benchmarks/scale.py workers [--workers 1,2] [--shape w2]
+    python benchmarks/scale.py ratings
 
 `web` walks simulated participants through the demo's study as fast as the server answers, with each number of web
 processes in turn, and prints requests a second, the processor time of web server and database for each request, the
 memory of each process, and what a participant adds to the database. The client runs on the same cores, so requests a
 second are a lower limit; processor time for each request is what the extrapolation uses. `workers` runs the seven
-algorithms of Table 2 through Celery with each number of workers.
+algorithms of Table 2 through Celery with each number of workers. `ratings` prints the memory that the product
+estimates for each fit before it starts, up to a billion ratings: estimates by formula, nothing is fitted.
 
 Memory is the proportional set size: pages that processes share are counted once.
 """
@@ -23,14 +25,26 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 import study_load
 
-MIB = 2**20
+MIB, GIB = 2**20, 2**30
 GOAL_MIB = 150
 CONCURRENT = 10_000  # participants on the pages at the same time
 BETWEEN_REQUESTS = sum(study_load.THINKS) / 2  # seconds, as in study_load.py open
+# The algorithms of Table 2, with neighbourhoods that stay bounded however many items there are.
+BOUNDED = (
+    "toppop,corngr:neighbourhood=item,nncosngr:neighbourhood=item,asysvd,puresvd:factors=50,puresvd:factors=300,lsa"
+)
+# Users, items and ratings: MovieLens 1M and 25M, the Netflix Prize, and a catalogue that no open dataset has.
+SIZES = (
+    (6_040, 3_706, 1_000_000),
+    (162_000, 59_000, 25_000_000),
+    (480_189, 17_770, 100_000_000),
+    (5_000_000, 100_000, 1_000_000_000),
+)
 BUSY = 0.5  # share of the cores that is used at that rate, so that pages stay quick
 
 
@@ -62,7 +76,7 @@ class Measured:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("what", choices=("web", "workers"))
+    options.add_argument("what", choices=("web", "workers", "ratings"))
     options.add_argument("--processes", default="1,2,3")
     options.add_argument("--workers", default="1,2")
     options.add_argument("--shape", default="w2", help="of the ratings for `workers`; see generator.py")
@@ -73,10 +87,7 @@ def main() -> None:
     options.add_argument("--port", type=int, default=8791)
     options.add_argument("--seed", type=int, default=1)
     chosen = options.parse_args()
-    if chosen.what == "web":
-        _web(chosen)
-    else:
-        _workers(chosen)
+    {"web": _web, "workers": _workers, "ratings": _ratings}[chosen.what](chosen)
 
 
 def _web(chosen: argparse.Namespace) -> None:
@@ -182,6 +193,26 @@ def _workers(chosen: argparse.Namespace) -> None:
     slowest = max(seconds.values())
     for number, taken in seconds.items():
         print(f"{number} workers: {slowest / taken:.2f} times the throughput of the slowest")
+
+
+def _ratings(_chosen: argparse.Namespace) -> None:
+    """Print the estimate of every fit's memory, for catalogues with twelve features for each item."""
+    from recommenders import registry
+
+    parsed = map(registry.parse, registry.specifications(BOUNDED))
+    kinds = [(registry.algorithm(key), params) for key, params in parsed]
+    labels = [kind.label(params) for kind, params in kinds]
+    print("GiB by the product's own estimate; in brackets the ratings themselves, which all fits share\n")
+    for label, *sizes in zip(["ratings", *labels], *(_estimates(kinds, *size) for size in SIZES), strict=True):
+        print(f"{label:<34}" + "".join(f"{size:>22}" for size in sizes))
+
+
+def _estimates(kinds: list[Any], n_users: int, n_items: int, n_ratings: int) -> list[str]:
+    rows = [f"{n_ratings / 1e6:,.0f} M ({8 * n_ratings / GIB:.1f})"]
+    for kind, params in kinds:
+        needed = kind.fit_bytes(n_users, n_items, n_ratings, params, n_terms=20_000, n_item_terms=12 * n_items)
+        rows.append(f"{needed / GIB:.1f}")
+    return rows
 
 
 if __name__ == "__main__":
