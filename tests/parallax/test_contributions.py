@@ -21,7 +21,15 @@ ROOT = Path(__file__).resolve().parents[2]
 PATCHES = Path(__file__).parent / "contributions"
 EVERY_CHANGE = {"CHANGELOG.md"}  # of every change, whatever it adds
 # What a copy of the project must not take from this one.
-OWN = {"PYTHONPATH", "PYTEST_ADDOPTS", "PARALLAX_VAR", "DATABASE_URL", "REDIS_URL", "PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST"}
+OWN = {
+    "PYTHONPATH",
+    "PYTEST_ADDOPTS",
+    "PARALLAX_VAR",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "PYTEST_XDIST_WORKER",
+    "PYTEST_CURRENT_TEST",
+}
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
