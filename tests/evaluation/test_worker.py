@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 ALGORITHMS = "toppop,corngr,nncosngr,asysvd:factors=8,puresvd:factors=10,lsa:factors=10"
 FOLDS = "k-fold:k=3"
+KINDS = ("filesystem and SQLite", "Redis and SQLite", "Redis and PostgreSQL")  # of installations
 OF_FOLDS = "toppop,nncosngr,puresvd:factors=10"
 # What differs between two runs on the same inputs: row numbers, times, and whether a model was there before.
 INCIDENTAL = {"run", "fit_seconds", "score_seconds", "was_reused"}
@@ -97,7 +98,7 @@ def redis_left_as_found(redis_url: str) -> Iterator[str]:
     client.close()
 
 
-@pytest.fixture(params=["filesystem and SQLite", "Redis and SQLite", "Redis and PostgreSQL"])
+@pytest.fixture(params=KINDS)
 def installation(request: pytest.FixtureRequest, make_installation: Callable[..., Installation]) -> Installation:
     """An installation on each broker and database."""
     settings = {}
@@ -140,7 +141,11 @@ def undisturbed_folds(make_installation: Callable[..., Installation]) -> dict[st
     return installation.document("quiet.json")
 
 
-@pytest.mark.parametrize("kind", ["prepare", "fit", "measure"])
+@pytest.mark.parametrize(
+    ("installation", "kind"),
+    [(KINDS[0], "prepare"), (KINDS[0], "fit"), (KINDS[0], "measure"), (KINDS[2], "prepare")],
+    indirect=["installation"],
+)
 def test_run_of_folds_whose_worker_was_killed_gives_the_same_bytes(
     installation: Installation, undisturbed_folds: dict[str, Any], kind: str
 ) -> None:
