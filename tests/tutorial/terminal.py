@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PIP = '#!/bin/sh\nexec "$(dirname "$0")/python" -m pip "$@"\n'
 # Of this process and its tests; a reader's terminal has none of them.
 TEST_VARIABLES = {
+    "PYTEST_ADDOPTS",
     *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE", "PYTHONPATH", "MAKEFLAGS"),
     *("PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST"),
 }
