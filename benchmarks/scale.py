@@ -128,8 +128,8 @@ def _walk(chosen: argparse.Namespace, processes: int) -> Measured:
 
 
 def _web_processes() -> list[psutil.Process]:
-    """The web server's first process, and those that answer."""
-    first = next(child for child in psutil.Process().children() if "parallax.web" in child.cmdline())
+    """The web server's first process, which is this one's newest child, and those that answer."""
+    first = max(psutil.Process().children(), key=psutil.Process.create_time)
     return [first, *first.children(recursive=True)]
 
 
