@@ -16,6 +16,7 @@ FULLY_COVERED := recommenders inference charting evaluation/metrics evaluation/p
 	studies/instrument studies/allocation
 LEAST_COVERAGE := 95
 PIP_AUDIT := 2.10.1
+CYCLONEDX := 7.5.0
 # A stamp is named by what it was made from, so a changed pin installs again and nothing else does.
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt | cksum | cut -d' ' -f1)
 LENSKIT := .venv-lenskit
@@ -178,9 +179,11 @@ docs: install $(STAMP_DOCS) ## Build the documentation site into var/docs; a war
 licences: $(STAMP) ## List the licences of the packages in var/licences.md
 	@$(BIN)/python -m parallax.reference.licence_entries var/licences.md
 
-sbom: $(STAMP_DOCS) ## Write a software bill of materials (CycloneDX) into var/sbom.json
-	@mkdir -p var
-	@$(BIN)/cyclonedx-py requirements requirements.txt --output-reproducible --output-format JSON --output-file var/sbom.json
+# In an environment of its own: beside jsonschema, one of its packages makes every chart's first import take a second longer.
+sbom: ## Write a software bill of materials (CycloneDX) into var/sbom.json
+	@$(PYTHON) -m venv var/cyclonedx
+	@var/cyclonedx/bin/pip install --quiet --disable-pip-version-check cyclonedx-bom==$(CYCLONEDX)
+	@var/cyclonedx/bin/cyclonedx-py requirements requirements.txt --output-reproducible --output-format JSON --output-file var/sbom.json
 
 clean: ## Remove all that these commands made
 	rm -rf $(VENV) $(LENSKIT) var node_modules mutants .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
