@@ -5,6 +5,10 @@ PYTHON ?= $(or $(shell for each in /usr/bin/python3.11 python3.11; do \
 	$$each -c 'import ensurepip, venv' 2>/dev/null && echo $$each && break; done),python3.11)
 PORT ?= 8000
 DEMO ?= films
+# Packages are compiled when they are first imported, and many of their modules never are. Containers often forbid writing
+# what was compiled; then every process would compile everything again.
+PIP_INSTALL := pip install --quiet --disable-pip-version-check --no-compile
+export PYTHONDONTWRITEBYTECODE :=
 VENV := .venv
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
@@ -42,12 +46,12 @@ $(BIN)/python:
 
 $(STAMP): | $(BIN)/python
 	@echo "Installing packages (once) …"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(BIN)/$(PIP_INSTALL) -r requirements.txt
 	@rm -f $(VENV)/.installed-[0-9]*; touch $@
 
 $(STAMP_DEV): $(STAMP)
 	@echo "Installing packages for the tests (once) …"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(BIN)/$(PIP_INSTALL) -r requirements-dev.txt
 	@rm -f $(VENV)/.installed-dev-*; touch $@
 
 install: $(STAMP) ## Create the environment and the database, or bring both up to date
@@ -56,14 +60,14 @@ install: $(STAMP) ## Create the environment and the database, or bring both up t
 
 $(STAMP_BAYESIAN): $(STAMP)
 	@echo "Installing NumPyro (once) …"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-bayesian.txt
+	@$(BIN)/$(PIP_INSTALL) -r requirements-bayesian.txt
 	@rm -f $(VENV)/.installed-bayesian-*; touch $@
 
 bayesian: install $(STAMP_BAYESIAN) ## Install NumPyro too, for the Bayesian analysis of reports (400 MB)
 
 $(STAMP_S3): $(STAMP)
 	@echo "Installing the client of S3 (once) …"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-s3.txt
+	@$(BIN)/$(PIP_INSTALL) -r requirements-s3.txt
 	@rm -f $(VENV)/.installed-s3-*; touch $@
 
 s3: install $(STAMP_S3) ## Install the client of S3 too, for files in a bucket (PARALLAX_ARTEFACTS_S3)
@@ -94,8 +98,8 @@ test-all: $(STAMP_DEV) $(STAMP_KERNELS) ## Run every test
 $(STAMP_LENSKIT): | $(BIN)/python
 	@echo "Installing LensKit and its own pins into $(LENSKIT) (once) …"
 	@$(BIN)/python -m venv $(LENSKIT)
-	@$(LENSKIT)/bin/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	@$(LENSKIT)/bin/pip install --quiet --disable-pip-version-check -r requirements-lenskit.txt
+	@$(LENSKIT)/bin/$(PIP_INSTALL) -r requirements-dev.txt
+	@$(LENSKIT)/bin/$(PIP_INSTALL) -r requirements-lenskit.txt
 	@rm -f $(LENSKIT)/.installed-*; touch $@
 
 test-lenskit: $(STAMP_LENSKIT) ## Run the algorithms' tests with LensKit, in an environment of its own
@@ -168,7 +172,7 @@ baselines: $(STAMP_DEV) ## Take new pictures of the components of /design/, whic
 
 $(STAMP_DOCS): $(STAMP)
 	@echo "Installing packages for the documentation (once) …"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	@$(BIN)/$(PIP_INSTALL) -r requirements-docs.txt
 	@rm -f $(VENV)/.installed-docs-*; touch $@
 
 docs: install $(STAMP_DOCS) ## Build the documentation site into var/docs; a warning is an error

@@ -10,7 +10,7 @@ import numpy as np
 from numba import float64, int64
 from numpy.typing import NDArray
 
-from recommenders.kernels.neighbours import READ_I32, READ_I64
+from recommenders.kernels.arrays import READ_I32, READ_I64
 
 __all__ = ["LARGEST", "NOISY_OR", "TOTAL", "aggregate"]
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from numba import float64, int32, int64
+from numba import float64, int64
 from numpy.typing import NDArray
 
-READ_I32 = numba.types.Array(int32, 1, "C", readonly=True)
-READ_I64 = numba.types.Array(int64, 1, "C", readonly=True)
-READ_F64 = numba.types.Array(float64, 1, "C", readonly=True)
+from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64
+
 FACTORS = float64[:, ::1]
 
 # Sums over factors may be reordered and fused, so that they run in vector registers; nothing else is relaxed.

@@ -11,7 +11,7 @@ import numpy as np
 from numba import float64
 from numpy.typing import NDArray
 
-from recommenders.kernels.neighbours import READ_I32, READ_I64
+from recommenders.kernels.arrays import READ_I32, READ_I64
 
 READ_TABLE = numba.types.Array(float64, 2, "C", readonly=True)
 # Entries whose factors are gathered and multiplied together: they stay in the cache, and the product is too small for

@@ -10,7 +10,7 @@ import numpy as np
 from numba import float64, int64
 from numpy.typing import NDArray
 
-from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
+from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64
 
 # Vectors that are multiplied together. More of them cost less each, but more of them are needed.
 WIDTH = 4

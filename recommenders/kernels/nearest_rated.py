@@ -14,7 +14,7 @@ import numpy as np
 from numba import boolean, float64, int32, int64, uint64
 from numpy.typing import NDArray
 
-from recommenders.kernels.neighbours import NEIGHBOURS, PROFILES, READ_I32, READ_I64
+from recommenders.kernels.arrays import NEIGHBOURS, PROFILES, READ_I32, READ_I64
 
 WIDTH = 64  # items that are summed together: their similarities to all others fit beside a processor's core
 LANES = 64  # profiles that are counted together: the bits of a machine word

@@ -13,16 +13,9 @@ import numpy as np
 from numba import boolean, float64, int32, int64
 from numpy.typing import NDArray
 
+from recommenders.kernels.arrays import NEIGHBOURS, PROFILES, READ_F64, READ_I32, READ_I64, READ_U64
 
-def _frozen(dtype: numba.types.Type) -> numba.types.Array:
-    """Type of a contiguous vector that is only read: memory maps and plain arrays both fit."""
-    return numba.types.Array(dtype, 1, "C", readonly=True)
-
-
-READ_I32, READ_I64, READ_F64 = _frozen(int32), _frozen(int64), _frozen(float64)
-
-# Each side of a matrix is (indptr, indices, values); the similarities need items by users and users by items.
-PROFILES = NEIGHBOURS = (READ_I64, READ_I32, READ_F64)
+# The similarities need items by users and users by items.
 TWO_SIDES = (READ_I64, READ_I32, READ_F64, READ_I64, READ_I32, READ_F64)
 
 
@@ -139,7 +132,7 @@ def pearson_rows(
 @numba.njit(
     numba.void(
         READ_I64,
-        numba.types.Array(numba.uint64, 1, "C", readonly=True),
+        READ_U64,
         float64[::1],
         int32[::1],
         float64[::1],

@@ -14,13 +14,9 @@ import numpy as np
 from numba import boolean, float32, float64, int64, uint32, uint64
 from numpy.typing import NDArray
 
-from recommenders.kernels.neighbours import READ_I32, READ_I64
+from recommenders.kernels.arrays import READ_BOOL, READ_I32, READ_I64, READ_U32, READ_U64, WORDS
 
-READ_U32 = numba.types.Array(uint32, 1, "C", readonly=True)
-READ_BOOL = numba.types.Array(boolean, 1, "C", readonly=True)
-READ_U64 = numba.types.Array(uint64, 1, "C", readonly=True)
 STARTS = numba.types.Array(int64, 2, "C", readonly=True)
-WORDS = uint64[:, ::1]
 # A part of the columns of some rows of words.
 PARTS = uint64[:, :]
 SINGLES = float32[:, ::1]

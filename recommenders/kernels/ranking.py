@@ -7,7 +7,7 @@ import numpy as np
 from numba import boolean, float32, float64, int64
 from numpy.typing import NDArray
 
-from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
+from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64
 
 # Scores that are compared with a list's last before any of them is looked at by itself.
 TOGETHER = 64

@@ -12,8 +12,7 @@ import numpy as np
 from numba import boolean, float32, float64, int32, int64, uint32, uint64
 from numpy.typing import NDArray
 
-from recommenders.kernels.neighbours import READ_F64, READ_I64
-from recommenders.kernels.products import READ_U32, READ_U64, WORDS
+from recommenders.kernels.arrays import READ_F64, READ_I64, READ_U32, READ_U64, WORDS
 
 SIMILARITIES = float64[:, ::1]
 # Rows and columns that are turned over together: a tile of each fits in the fastest cache.

@@ -12,7 +12,7 @@ import numpy as np
 from numba import boolean, float32, float64, int64
 from numpy.typing import NDArray
 
-from recommenders.kernels.neighbours import READ_F64, READ_I32, READ_I64
+from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64
 
 READ_F32 = numba.types.Array(float32, 1, "C", readonly=True)
 # A profile, or one side of the training matrix: where rows end, columns, ratings.

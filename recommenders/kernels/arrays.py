@@ -1,0 +1,21 @@
+"""Types of the arrays that compiled loops take; loops that share no more are not compiled for one another."""
+
+from __future__ import annotations
+
+from numba import boolean, float64, int32, int64, uint32, uint64
+from numba.types import Array, Type
+
+
+def _frozen(dtype: Type) -> Array:
+    """Type of a contiguous vector that is only read: memory maps and plain arrays both fit."""
+    return Array(dtype, 1, "C", readonly=True)
+
+
+READ_BOOL = _frozen(boolean)
+READ_I32, READ_I64, READ_F64 = _frozen(int32), _frozen(int64), _frozen(float64)
+READ_U32, READ_U64 = _frozen(uint32), _frozen(uint64)
+
+# Each side of a matrix is (indptr, indices, values).
+PROFILES = NEIGHBOURS = (READ_I64, READ_I32, READ_F64)
+# Several whole numbers are packed into each word.
+WORDS = uint64[:, ::1]
