@@ -195,6 +195,34 @@ def test_the_backup_service_writes_one_that_restores(deployment: Deployment) -> 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_a_hundred_participants_walk_behind_the_proxy(deployment: Deployment) -> None:
+    """The worker trains and measures, the participants come through Caddy and TLS, and nothing is left half done."""
+    loading = (
+        "from accounts.models import User; from catalog.services import load_demo_dataset; "
+        "load_demo_dataset(seed=1, owner=User.objects.get())"
+    )
+    manage(deployment, "create_account", "owner@example.org")
+    manage(deployment, "shell", "-c", loading)
+    manage(deployment, "evaluate", "demo-films", "--algorithms", "toppop,puresvd:factors=10", "--reserve", "0.15")
+    manage(deployment, "create_study", "hundred", "--dataset", "demo-films", "--per-condition", "50")
+    manage(deployment, "launch_study", "hundred")
+    printed = manage(
+        deployment, "simulate_participants", "hundred", "--per-condition", "50", "--base-url", deployment.url
+    )
+    assert "100 of 100 simulated participants completed" in printed
+    manage(deployment, "check_integrity")
+
+
+def manage(deployment: Deployment, *words: str) -> str:
+    """Run a command in the web service's environment, which has to succeed; returns what it printed."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", *words], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
+        env={**deployment.environment("web"), "SSL_CERT_FILE": str(deployment.authority)},
+    )  # fmt: skip
+    assert done.returncode == 0, f"{words}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done.stdout
+
+
 def test_the_proxy_adds_tls_and_refuses_large_bodies_before_they_reach_the_web_server(deployment: Deployment) -> None:
     with client_of(deployment) as client:
         page = client.get("/account/sign-in/")
