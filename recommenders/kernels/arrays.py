@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numba import boolean, float64, int32, int64, uint32, uint64
-from numba.types import Array, Type
+from numba import boolean, float64, int32, int64, types, uint32, uint64
 
 
-def _frozen(dtype: Type) -> Array:
+def _frozen(dtype: types.Type) -> types.Array:
     """Type of a contiguous vector that is only read: memory maps and plain arrays both fit."""
-    return Array(dtype, 1, "C", readonly=True)
+    return types.Array(dtype, 1, "C", readonly=True)
 
 
 READ_BOOL = _frozen(boolean)
