@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -167,8 +168,38 @@ class Children:
         Another worker takes over what a lost worker held when the lease runs out. Children that keep ending are not
         restarted after a few times in a row: raises ParallaxError `up.child_ended`.
         """
+        self._keep_up(threading.Event())
+
+    @contextmanager
+    def kept_up(self) -> Iterator[None]:
+        """Do as `wait` does while this process works in the block; a worker's end would leave it waiting.
+
+        Raises ParallaxError `up.child_ended`, which interrupts the block, where children keep ending.
+        """
+        is_over, problems, this_thread = threading.Event(), [], threading.get_ident()
+
+        def keep_up() -> None:
+            try:
+                self._keep_up(is_over)
+            except ParallaxError as problem:
+                problems.append(problem)
+                signal.pthread_kill(this_thread, signal.SIGINT)
+
+        watcher = threading.Thread(target=keep_up, daemon=True)
+        watcher.start()
+        try:
+            yield
+        except BaseException as interruption:
+            if problems:
+                raise problems[0] from interruption
+            raise
+        finally:
+            is_over.set()
+            watcher.join()
+
+    def _keep_up(self, is_over: threading.Event) -> None:
         ended_at: list[float] = []
-        while True:
+        while not is_over.is_set():
             for index, (name, process) in enumerate(self._running):
                 if process.poll() is None:
                     continue
@@ -178,7 +209,7 @@ class Children:
                 ended_at.append(time.monotonic())
                 self._start(name, list(process.args))  # type: ignore[arg-type]
                 self._running[index] = self._running.pop()
-            time.sleep(0.5)
+            is_over.wait(0.5)
 
     def stop(self) -> None:
         """Ask every child to stop, and kill those that do not within ten seconds; further Ctrl-C is ignored."""

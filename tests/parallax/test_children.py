@@ -119,6 +119,33 @@ def test_waiting_for_a_worker_ends_with_the_worker(settings: Any, tmp_path: Path
         children.wait_for_worker()
 
 
+def test_a_worker_that_dies_while_its_command_works_is_started_again(settings: Any, tmp_path: Path) -> None:
+    settings.VAR_DIR = tmp_path
+    children = Children()
+    children._start("worker-1", [sys.executable, "-c", "import time; time.sleep(60)"])
+    first = children._running[0][1]
+    try:
+        with children.kept_up():
+            first.kill()
+            deadline = time.monotonic() + 20
+            while children._running[0][1] is first and time.monotonic() < deadline:
+                time.sleep(0.05)
+        assert children._running[0][1].poll() is None
+    finally:
+        children.stop()
+
+
+def test_workers_that_keep_ending_interrupt_the_command_and_say_where_to_look(settings: Any, tmp_path: Path) -> None:
+    settings.VAR_DIR = tmp_path
+    children = Children()
+    children._start("worker-1", [sys.executable, "-c", "raise SystemExit(3)"])
+    try:
+        with pytest.raises(ParallaxError, match=r"worker-1 ended with status 3; see .*worker-1\.log"), children.kept_up():
+            time.sleep(60)
+    finally:
+        children.stop()
+
+
 @pytest.mark.slow
 def test_web_processes_share_what_was_imported_before_they_forked(tmp_path: Path) -> None:
     """Imports are most of a process's start: each is made once, and not by every process again."""

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import threading
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +20,7 @@ from tests.e2e.test_main_job import free_port
 from tests.tutorial.steps import Change, Commands, File, Output, Step, Stop
 
 ROOT = Path(__file__).resolve().parents[2]
+READY_SECONDS = 400  # until a site is ready, on a busy machine
 PIP = '#!/bin/sh\nexec "$(dirname "$0")/python" -m pip "$@"\n'
 # Of this process and its tests; a reader's terminal has none of them.
 TEST_VARIABLES = {
@@ -115,11 +117,17 @@ class Terminal:
         )  # fmt: skip
         assert self.site.stdout is not None
         last = "Sign in at" if command.startswith("make demo") else "Parallax is ready at"
-        for line in self.site.stdout:
-            self.output += line
-            if line.startswith(last):
-                return 0
-        return self.site.wait()
+        patience = threading.Timer(READY_SECONDS, os.killpg, (self.site.pid, signal.SIGTERM))
+        patience.start()
+        try:
+            for line in self.site.stdout:
+                self.output += line
+                if line.startswith(last):
+                    return 0
+            self.output += "".join(file.read_text() for file in (self.folder / "var" / "logs").glob("*.log"))
+            return self.site.wait()
+        finally:
+            patience.cancel()
 
     def password(self) -> str:
         """The password that was printed last."""

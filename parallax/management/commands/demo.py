@@ -172,11 +172,12 @@ class Command(BaseCommand):
                 f"{number_word(self.demo.n).capitalize()} algorithms trained and measured offline on the site's workers"
             ):
                 site.wait_for_worker()
-                call_command(
-                    "evaluate", self.demo.dataset, algorithms=self.demo.algorithms, split="probe:share=0.1",
-                    reserve=0.15, protocol="one-plus-random", negatives=NEGATIVES, n=5, relevant=self.demo.relevant,
-                    irrelevant=self.demo.irrelevant, seed=SEED, stdout=self.stdout,
-                )  # fmt: skip
+                with site.kept_up():
+                    call_command(
+                        "evaluate", self.demo.dataset, algorithms=self.demo.algorithms, split="probe:share=0.1",
+                        reserve=0.15, protocol="one-plus-random", negatives=NEGATIVES, n=5, relevant=self.demo.relevant,
+                        irrelevant=self.demo.irrelevant, seed=SEED, stdout=self.stdout,
+                    )  # fmt: skip
             run = newest_succeeded_run(version, n_algorithms=self.demo.n)
             if run is None:
                 raise CommandError("The offline evaluation ended without a result; its reason stands above.")
