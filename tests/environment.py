@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 VAR = tempfile.mkdtemp(prefix="parallax-tests-")
 os.environ["PARALLAX_VAR"] = VAR
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / "var" / "numba"))
+# A Bayesian model takes longer to compile than to draw from: every shape of data is compiled once, for all processes.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(ROOT / "var" / "jax"))
 os.environ["SECRET_KEY"] = "a secret key that is only for tests, of fifty characters"
 # Every process of the tests would start a thread of linear algebra for each core: those that wait spin, and take the
 # processor from those that work. On two cores a test of small models took fifty times as long beside others.

@@ -23,6 +23,12 @@ study = make_study(run=make_run_at("succeeded", algorithms="toppop,corngr,puresv
 given = {"TopPop": [4, 5, 4, 5, 4, 3], "CorNgr": [2, 1, 2, 1, 1, 3], "PureSVD4": [2, 1, 3, 2, 2, 1]}
 plant(study, {label: answers * 20 for label, answers in given.items()})
 """
+DELETE = """
+import django
+django.setup()
+from analysis.models import Report
+Report.objects.all().delete()
+"""
 ASK = """
 import django
 django.setup()
@@ -120,15 +126,11 @@ def test_a_report_whose_worker_was_killed_is_made_by_another_to_the_last_bit(ins
 
 
 def test_a_report_that_is_cancelled_while_a_worker_is_at_it_is_never_stored(installation: Installation) -> None:
-    in_process(
-        installation, "import django; django.setup(); from analysis.models import Report; Report.objects.all().delete()"
-    )
     worker = installation.start(*WORKER, "-n", "third@%h")
-    in_process(installation, ASK)
+    in_process(installation, DELETE + ASK)
     pid = installation.until(lambda: stopped(installation), "a worker at the report")
-    in_process(installation, CANCEL)
+    in_process(installation, CANCEL + ASK)  # what it does next, the same worker does whole
     os.kill(pid, signal.SIGCONT)
-    in_process(installation, ASK)  # what it does next, the same worker does whole
     installation.until(lambda: request_of(installation)["status"] == "succeeded", "the second report")
     assert worker.poll() is None
     states = installation.query("SELECT status, report_id IS NULL FROM analysis_reportrequest ORDER BY id DESC LIMIT 2")

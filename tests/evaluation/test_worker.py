@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -74,6 +75,14 @@ def kill_holder_of_a_lease(installation: Installation, *, kind: str) -> int:
     return installation.until(held, f"a worker with a {kind} part")[0]
 
 
+def assert_finished(installation: Installation, parts: list[int]) -> None:
+    """Other workers have finished the parts whose workers were killed."""
+    for part in parts:
+        [(attempts, status)] = installation.query(f"SELECT attempts, status FROM evaluation_runpart WHERE id = {part}")  # noqa: S608 — a number
+        # A part given back by the task that saw its process die does not count as lost.
+        assert (attempts in {1, 2}, status) == (True, "done")
+
+
 @pytest.fixture(scope="module")
 def undisturbed(make_installation: Callable[..., Installation]) -> dict[str, Any]:
     """The document of a run by one worker that nothing happened to, on an installation of its own."""
@@ -109,9 +118,8 @@ def installation(request: pytest.FixtureRequest, make_installation: Callable[...
     return make_installation(**settings)
 
 
-@pytest.mark.parametrize("kind", ["fit", "measure"])
-def test_run_whose_worker_was_killed_gives_the_same_bytes(
-    installation: Installation, undisturbed: dict[str, Any], kind: str
+def test_run_whose_workers_were_killed_gives_the_same_bytes(
+    installation: Installation, undisturbed: dict[str, Any]
 ) -> None:
     file = str(installation.folder / "killed.json")
     command = installation.start(
@@ -119,13 +127,11 @@ def test_run_whose_worker_was_killed_gives_the_same_bytes(
             "mid", "--algorithms", ALGORITHMS, "--workers", "2", "--part-users", "256", "--json", file
         )
     )
-    part = kill_holder_of_a_lease(installation, kind=kind)
+    parts = [kill_holder_of_a_lease(installation, kind=kind) for kind in ("fit", "measure")]
     said, _ = command.communicate(timeout=180)
     assert command.returncode == 0, said
+    assert_finished(installation, parts)
     assert "A worker has died and was replaced." in said
-    [(attempts, status)] = installation.query(f"SELECT attempts, status FROM evaluation_runpart WHERE id = {part}")  # noqa: S608 — a number
-    # A part given back by the task that saw its process die does not count as lost.
-    assert (attempts in {1, 2}, status) == (True, "done")
     assert essence(installation.document("killed.json")) == essence(undisturbed)
     assert_broker_is_empty(installation)
 
@@ -141,62 +147,66 @@ def undisturbed_folds(make_installation: Callable[..., Installation]) -> dict[st
     return installation.document("quiet.json")
 
 
-@pytest.mark.parametrize(
-    ("installation", "kind"),
-    [(KINDS[0], "prepare"), (KINDS[0], "fit"), (KINDS[0], "measure"), (KINDS[2], "prepare")],
-    indirect=["installation"],
-)
-def test_run_of_folds_whose_worker_was_killed_gives_the_same_bytes(
-    installation: Installation, undisturbed_folds: dict[str, Any], kind: str
+@pytest.mark.parametrize("installation", [KINDS[0], KINDS[2]], indirect=True)
+def test_run_of_folds_whose_workers_were_killed_gives_the_same_bytes(
+    installation: Installation, undisturbed_folds: dict[str, Any]
 ) -> None:
     file = str(installation.folder / "killed.json")
     options = ["--algorithms", OF_FOLDS, "--workers", "2", "--part-users", "256", "--json", file]
     command = installation.start(*installation.evaluate("mid", *options, split=FOLDS))
-    part = kill_holder_of_a_lease(installation, kind=kind)
+    parts = [kill_holder_of_a_lease(installation, kind=kind) for kind in ("prepare", "fit", "measure")]
     said, _ = command.communicate(timeout=180)
     assert command.returncode == 0, said
-    [(attempts, status)] = installation.query(f"SELECT attempts, status FROM evaluation_runpart WHERE id = {part}")  # noqa: S608 — a number
-    # A part given back by the task that saw its process die does not count as lost.
-    assert (attempts in {1, 2}, status) == (True, "done")
+    assert_finished(installation, parts)
     found = installation.document("killed.json")
     assert len(found["folds"]) == 3
     assert essence(found) == essence(undisturbed_folds)
     assert_broker_is_empty(installation)
 
 
+ONE_PLUS_RANDOM = {"name": "one-plus-random", "negatives": 200, "relevant": 4, "irrelevant": 2, "mode": "exact"}
+PROBE = {"name": "probe", "share": 0.2}
+PLANS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "one-plus-random": (ONE_PLUS_RANDOM, PROBE),
+    "full-ranking": ({"name": "full-ranking", "relevant": 4}, PROBE),
+    "test-observations": ({"name": "test-observations", "relevant": 4}, PROBE),
+    "unconstrained": ({"name": "unconstrained", "relevant": 4}, PROBE),
+    "one-plus-random-folds": (ONE_PLUS_RANDOM, {"name": "k-fold", "k": 3}),
+    "full-ranking-folds": ({"name": "full-ranking", "relevant": 4}, {"name": "k-fold", "k": 3, "over": "users"}),
+}
+
+
 @pytest.fixture(scope="module")
-def quiet(make_installation: Callable[..., Installation]) -> Installation:
-    """An installation for comparing numbers with each other."""
-    return make_installation()
-
-
-@pytest.mark.parametrize(
-    ("protocol", "split", "numbers"),
-    [
-        ("one-plus-random", "probe:share=0.2", (1, 2, 4)),
-        ("full-ranking", "probe:share=0.2", (1, 2)),
-        ("test-observations", "probe:share=0.2", (1, 2)),
-        ("unconstrained", "probe:share=0.2", (1, 2)),
-        ("one-plus-random", FOLDS, (1, 2)),
-        ("full-ranking", "k-fold:k=3,over=users", (1, 2)),
-    ],
-)
-def test_any_number_of_workers_gives_the_same_numbers(
-    quiet: Installation, protocol: str, split: str, numbers: tuple[int, ...]
-) -> None:
+def by_number(make_installation: Callable[..., Installation]) -> list[dict[str, Any]]:
+    """The documents of the same runs by one, two and four workers, each on an installation of its own."""
+    runs = {
+        key: {"title": key, "split": split, "protocol": protocol, "task": "some", "reserve": 0.1}
+        for key, (protocol, split) in PLANS.items()
+    }
+    column = {"run": "one-plus-random", "metric": "recall"}
+    experiment = {
+        **dict.fromkeys(("title", "source", "question", "data"), "Do workers change numbers?"),
+        "needs": "ratings",
+        "algorithms": {"TopPop": {"algorithm": "toppop"}, "PureSVD": {"algorithm": "puresvd", "factors": 5}},
+        "runs": runs,
+        "tables": {"table": {"title": "Recall", "columns": {"recall": column}}},
+    }
     documents = []
-    for workers in numbers:
-        file = str(quiet.folder / f"{protocol}-{split.partition(':')[0]}-{workers}.json")
-        options = ["--protocol", protocol, "--algorithms", "toppop,puresvd:factors=5", "--workers", str(workers)]
-        options += ["--mode", "exact"] if protocol == "one-plus-random" else []
-        given = quiet.evaluate("tiny", *options, "--part-users", "256", "--json", file, split=split)
-        if protocol != "one-plus-random":
-            at = given.index("--negatives")
-            del given[at : at + 2]
-        done = quiet.run(*given)
+    for workers in (1, 2, 4):
+        one = make_installation()
+        file = one.folder / "workers.yaml"
+        file.write_text(json.dumps(experiment))  # which YAML can read
+        options = ("--dataset", "tiny", "--out", str(one.folder), "--seed", "3", "--workers", str(workers))
+        done = one.run("manage.py", "run_experiment", str(file), *options)
         assert done.returncode == 0, done.stdout + done.stderr
-        documents.append(essence(quiet.document(Path(file).name)))
-    assert all(document == documents[0] for document in documents)
+        documents.append(one.document("experiment.json")["runs"])
+    return documents
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_any_number_of_workers_gives_the_same_numbers(by_number: list[dict[str, Any]], plan: str) -> None:
+    first, *others = (essence(document[plan]) for document in by_number)
+    assert [other == first for other in others] == [True, True]
 
 
 def assert_broker_is_empty(installation: Installation) -> None:
