@@ -339,6 +339,24 @@ def test_workers_of_a_crew_are_asked_for_in_whole_numbers(eager: None) -> None:
         evaluate.RunWorkers(size=0, queue="q", threads=1)
 
 
+@pytest.mark.parametrize(
+    ("options", "stored"),
+    [
+        (("--mode", "exact"), {"name": "one-plus-random", "mode": "exact", "relevant": 4.0}),
+        (("--protocol", "full-ranking"), {"name": "full-ranking", "relevant": 4.0}),
+        (("--protocol", "test-observations"), {"name": "test-observations", "relevant": 4.0}),
+        (("--protocol", "unconstrained"), {"name": "unconstrained", "relevant": 4.0}),
+    ],
+)
+def test_options_of_the_protocol_are_those_of_the_run(
+    eager: None, options: tuple[str, ...], stored: dict[str, Any]
+) -> None:
+    make_version()
+    call("evaluate", "small", "--algorithms", "toppop", "--split", "probe:share=0.2", "--relevant", "4", *options)
+    run = EvaluationRun.objects.get()
+    assert stored.items() <= run.protocol.items()
+
+
 def test_table_says_who_predicts_no_ratings_and_keeps_its_columns(eager: None) -> None:
     make_version()
     said = call("evaluate", "small", "--algorithms", "toppop,corngr", "--protocol", "rating-prediction")
