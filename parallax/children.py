@@ -172,9 +172,9 @@ class Children:
 
     @contextmanager
     def kept_up(self) -> Iterator[None]:
-        """Do as `wait` does while this process works in the block; a worker's end would leave it waiting.
+        """Restart children that end while the block runs, as `wait` does: the block may be waiting for their work.
 
-        Raises ParallaxError `up.child_ended`, which interrupts the block, where children keep ending.
+        Main thread only. Raises ParallaxError `up.child_ended`, interrupting the block, if children keep ending.
         """
         is_over, problems, this_thread = threading.Event(), [], threading.get_ident()
 

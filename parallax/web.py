@@ -29,8 +29,8 @@ THREADS_VARIABLE = "PARALLAX_WEB_THREADS"
 def load_application() -> None:
     """Import the application before the processes fork: they share it, and start in a fraction of the time.
 
-    Numba is what models import when they are opened. Frozen, what is here stays shared: a garbage collection writes to
-    each object that it looks at, and a page that is written to is copied.
+    Opening a model imports Numba, so it is imported here too. The objects are frozen because garbage collection writes
+    to every object it examines, and a memory page that is written to is no longer shared.
 
     What each process does for itself, such as opening the models of live studies, is in `parallax.wsgi`, which only the
     processes import.

@@ -1,4 +1,4 @@
-"""Types of the arrays that compiled loops take; loops that share no more are not compiled for one another."""
+"""Array types of the compiled loops, apart from the loops: importing a module of loops compiles it."""
 
 from __future__ import annotations
 
