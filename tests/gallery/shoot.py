@@ -147,7 +147,11 @@ def opened(browser: Browser, url: str, asked: PageToOpen, researcher: BrowserCon
         "response",
         lambda it: missing.append(f"{asked.name}: {it.status} {it.url}") if is_lost(it.status, it.url) else None,
     )
-    page.on("requestfailed", lambda it: missing.append(f"{asked.name}: {it.failure} {it.url}"))
+    # A browser aborts what it no longer needs: the picture of the other theme, a message of a page that is left.
+    page.on(
+        "requestfailed",
+        lambda it: None if it.failure == "net::ERR_ABORTED" else missing.append(f"{asked.name}: {it.failure} {it.url}"),
+    )
     page.set_viewport_size({"width": 1280, "height": 900})
     settled(page, url + asked.path)
     if asked.do:
