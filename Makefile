@@ -167,8 +167,8 @@ format: $(STAMP_DEV) ## Format code and templates
 bench: $(STAMP_DEV) ## Run the benchmarks, ten minutes, into one table (var/benchmarks/bench.md)
 	@PYTHONPATH=. $(BIN)/python benchmarks/bench.py
 
-screenshots: $(STAMP_DEV) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text)
-	@$(BIN)/python -m tests.gallery.shoot var/gallery --only "$(ONLY)"
+screenshots: $(STAMP_DEV) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text; DOCS=1 for docs/images)
+	@$(BIN)/python -m tests.gallery.shoot var/gallery --only "$(ONLY)" $(if $(DOCS),--docs)
 
 baselines: $(STAMP_DEV) ## Take new pictures of the components of /design/, which the visual regression test compares with
 	@PARALLAX_WRITE_BASELINES=1 $(PYTEST) tests/visual/test_components.py -q -k look_as_in_their_baselines $(PYTEST_OPTIONS)

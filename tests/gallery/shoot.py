@@ -1,7 +1,8 @@
-"""Take a picture of every page in every state: `python -m tests.gallery.shoot FOLDER [--only TEXT]`.
+"""Take a picture of every page in every state: `python -m tests.gallery.shoot FOLDER [--only TEXT] [--docs]`.
 
 Pages of participants in two languages, the console and the public pages, at four widths, light and dark, on an
-installation of the demo that is made once in FOLDER/demo. FOLDER/index.html shows all pictures.
+installation of the demo that is made once in FOLDER/demo. FOLDER/index.html shows all pictures. With --docs, the
+documentation gets its pictures from them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
+from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 if TYPE_CHECKING:
@@ -33,6 +35,15 @@ SCHEMES = ("light", "dark")
 LANGUAGES = ("en", "it")
 PORT = 8471
 CHROMIUM = shutil.which("chromium")
+# Pictures in docs/images by the page they show: its upper part, as wide as on a desk.
+DOCUMENTED = {
+    "rate": "participant-en-rate",
+    "report": "public-sample-report",
+    "columns": "console-catalog-columns",
+    "new-run": "console-evaluation-new",
+    "launch": "console-studies-launch-draft",
+}
+DOCUMENTED_SIZE = (1280, 800)
 
 
 @dataclass(frozen=True)
@@ -49,6 +60,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="only pages whose name contains this")
+    parser.add_argument("--docs", action="store_true", help="write the pictures of docs/images, of all pages taken")
     asked = parser.parse_args()
     if CHROMIUM is None:
         sys.exit("Chromium is not installed (apt-get install chromium).")
@@ -66,6 +78,8 @@ def main() -> None:
                 print(f"  {page.name}", flush=True)
             browser.close()
     write_index(asked.folder)
+    if asked.docs:
+        write_documented(pictures)
     print(f"{len(list(pictures.iterdir()))} pictures: {asked.folder / 'index.html'}")
     if missing:
         sys.exit("\n".join(["Style sheets, scripts or images were not answered:", *missing]))
@@ -132,7 +146,8 @@ def pages_to_open(made: Installation, only: str) -> list[PageToOpen]:
         if not only.startswith(("console", "public"))
         for name, state in states(language, made.run).items()
     ]
-    public = {"front": "/", "sign-in": "/account/sign-in/", "not-found": "/nowhere/"}
+    report = made.report.get_absolute_url()
+    public = {"front": "/", "sample-report": report, "sign-in": "/account/sign-in/", "not-found": "/nowhere/"}
     found += [PageToOpen(f"public-{name}", path) for name, path in public.items()]
     found += [PageToOpen(f"console-{name}", path, is_signed_in=True) for name, path in console_pages(made).items()]
     found += [PageToOpen(f"design-{key}", f"/design/{key}/", is_signed_in=True) for key in PAGES]
@@ -201,6 +216,15 @@ def signed_in(browser: Browser, url: str, researcher: Any) -> BrowserContext:
     context = browser.new_context(reduced_motion="reduce")
     context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": url}])
     return context
+
+
+def write_documented(pictures: Path) -> None:
+    """The documentation's pictures, cut from those of the gallery."""
+    for name, page in DOCUMENTED.items():
+        picture = pictures / f"{page}-{DOCUMENTED_SIZE[0]}-light.png"
+        if picture.exists():
+            upper = Image.open(picture).convert("RGB").crop((0, 0, *DOCUMENTED_SIZE))
+            upper.quantize(256, dither=Image.Dither.NONE).save(ROOT / "docs/images" / f"{name}.png", optimize=True)
 
 
 def write_index(folder: Path) -> None:
