@@ -83,7 +83,7 @@ def test_counts_are_written_as_the_language_does(study: Study) -> None:
     person = Person(study)
     person.consent(f"/s/{study.slug}/?lang=it")
     person.post("about/", ABOUT)
-    assert "40 nel catalogo" in person.get("rate/").text
+    assert "40 film nel catalogo" in person.get("rate/").text
 
 
 def test_what_is_told_about_oneself_is_kept_before_the_form_is_sent(study: Study) -> None:

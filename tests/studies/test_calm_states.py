@@ -18,8 +18,8 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 WORDS = {
     "draft": (("has not started", "come back later"), ("non è ancora iniziato", "Torna più tardi")),
     "paused": (("is paused", "come back later"), ("in pausa", "Torna più tardi")),
-    "full": (("Thank you for your interest",), ("Grazie",)),
-    "closed": (("This study has ended",), ("è finito",)),
+    "full": (("The study is full",), ("al completo",)),
+    "closed": (("This study has ended",), ("si è concluso",)),
     "archived": (("is not running", "please ask them"), ("non è in corso", "chiedi a loro")),
 }
 

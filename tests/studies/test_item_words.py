@@ -245,13 +245,13 @@ def test_no_page_speaks_of_other_items(key: str) -> None:
 
 
 CHOOSING = {  # the heading of the page, and the button under the first item
-    ("film", "en"): ("Choose five films you have watched", "I have watched this film"),
-    ("film", "it"): ("Scegli cinque film che hai visto", "Ho visto questo film"),
-    ("film", "de"): ("Wählen Sie fünf Filme, die Sie gesehen haben", "Ich habe diesen Film gesehen"),
-    ("book", "en"): ("Choose five books you have read", "I have read this book"),
-    ("book", "de"): ("Wählen Sie fünf Bücher, die Sie gelesen haben", "Ich habe dieses Buch gelesen"),
-    ("song", "it"): ("Scegli cinque canzoni che hai ascoltato", "Ho ascoltato questa canzone"),
-    ("product", "en"): ("Choose five products you have used", "I have used this product"),
+    ("film", "en"): ("Choose five films you have watched", "Watched"),
+    ("film", "it"): ("Scegli cinque film che hai visto", "Visto"),
+    ("film", "de"): ("Wählen Sie fünf Filme, die Sie gesehen haben", "Gesehen"),
+    ("book", "en"): ("Choose five books you have read", "Read"),
+    ("book", "de"): ("Wählen Sie fünf Bücher, die Sie gelesen haben", "Gelesen"),
+    ("song", "it"): ("Scegli cinque canzoni che hai ascoltato", "Ascoltato"),
+    ("product", "en"): ("Choose five products you have used", "Used"),
 }
 OF_RATINGS = {
     "en": re.compile(r"\b(you rate|your ratings?|rated?|stars?)\b", re.IGNORECASE),
@@ -275,7 +275,7 @@ def test_where_items_are_chosen_no_page_speaks_of_other_items_or_of_ratings(key:
         label = asked.xpath("string(//button[@aria-pressed]/span/text())").strip()
         assert own.many in heading
         assert own.consumed in heading
-        assert (own.one in label, own.consumed in label) == (True, True)
+        assert label.casefold() == own.consumed.casefold()
         assert (heading, label) == CHOOSING.get((key, language), (heading, label))
         told = ("consent", "rate/", "rate/ refused", "recommendations/", "withdraw/", "withdrawn")
         assert {name: found for name in told if (found := OF_RATINGS[language].findall(seen[name]))} == {}

@@ -219,9 +219,8 @@ def choice_label(study: Study) -> str:
     """The words of the button that chooses an item, in the active language; empty where items are rated."""
     if not is_choice(study.settings):
         return ""
-    words = item_words(study.settings, translation.get_language() or "en")
-    label = gettext("I have %(consumed)s this %(item)s") % {"consumed": words.consumed, "item": words.one}
-    return agreed(label, words.gender)
+    consumed = item_words(study.settings, translation.get_language() or "en").consumed
+    return consumed[:1].upper() + consumed[1:]
 
 
 def known_items_phrase(settings: Mapping[str, Any]) -> str:

@@ -178,7 +178,8 @@ def progress_at(step: str, *, has_after: bool = False, chooses: bool = False) ->
     """Return the progress bar with everything before `step` done; `chooses`: items are chosen and not rated."""
     steps = ("consent", *(step_name for step_name in flow.STEPS if has_after or step_name != flow.AFTER))
     position = steps.index(step)
-    states = tuple("done" if i < position else "now" if i == position else "" for i in range(len(steps)))
+    at = position + (step == flow.THANKS)  # on the last page all is done
+    states = tuple("done" if i < at else "now" if i == at else "" for i in range(len(steps)))
     name = CHOICES if chooses and step == flow.RATE else NAMES[step]
     return Progress(position + 1, len(steps), name, states)
 
@@ -223,7 +224,7 @@ def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> 
     for item in items:
         facts = {**headlines[item.index], "year": str(item.year or "")}
         facts["genre"] = genre_name(facts.get("genre", ""), kind)
-        lines[item.pk] = " · ".join(filter(None, (facts.get(name, "") for name in kind.card)))
+        lines[item.pk] = "\N{NO-BREAK SPACE}· ".join(filter(None, (facts.get(name, "") for name in kind.card)))
     return lines
 
 

@@ -120,8 +120,8 @@ def _wrong_number(is_range: bool, chooses: bool) -> str:
     if is_range:
         return _("%(given)s are rated. Please rate at least %(wanted)s and at most %(most)s.")
     if chooses:
-        return _("%(given)s of %(wanted)s are chosen. Please choose exactly %(wanted)s.")
-    return _("%(given)s of %(wanted)s are rated. Please rate exactly %(wanted)s.")
+        return _("You have chosen %(given)s of %(wanted)s. Please choose %(wanted)s.")
+    return _("You have rated %(given)s of %(wanted)s. Please rate %(wanted)s.")
 
 
 @transaction.atomic

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from accounts.services.device_lock import researcher_of_lock
 from studies.design.selectors import texts as written
@@ -22,13 +22,18 @@ from studies.participation.services.leaving import WayOut
 from studies.participation.views.language import switches
 from studies.recruitment.selectors.recruitment import has_timed_out
 
+HEADINGS = {
+    ParticipantStatus.QUOTA_FULL: gettext_lazy("The study is full"),
+    ParticipantStatus.WITHDRAWN: gettext_lazy("You have left the study"),
+}
+ENDED = gettext_lazy("Your participation has ended")  # of the other outcomes
 # Default texts of outcomes.
 OUTCOMES = {
     ParticipantStatus.SCREENED_OUT: gettext_lazy(
         "This study is looking for other participants, so it ends here for you. This is no reflection on you."
     ),
     ParticipantStatus.QUOTA_FULL: gettext_lazy("We have reached the number of participants we need."),
-    ParticipantStatus.WITHDRAWN: gettext_lazy("You have withdrawn. Your answers have been erased."),
+    ParticipantStatus.WITHDRAWN: gettext_lazy("Your answers have been erased."),
     ParticipantStatus.RETURNED: gettext_lazy("You returned your place, so your participation has ended."),
     ParticipantStatus.ATTENTION_FAILED: gettext_lazy("Your participation ends here."),
 }
@@ -71,7 +76,7 @@ def calm_page(
         "study": titled(about, shown_language) if about else None,
         "contact": written.contact_of(about, shown_language) if about else "",
         "installation_contact": "" if about else settings.CONTACT,
-        "languages": switches(request, about, shown_language) if about else (),
+        "languages": switches(request, about, shown_language or get_language() or ""),
         "action_url": action_url,
         "hand_back_url": "" if action_url else hand_back_url(request),
         **context,
@@ -125,7 +130,10 @@ def outcome(
         words: dict[str, Any] = {"markdown": own} if own else {"text": default_text}
         left = "" if status == ParticipantStatus.WITHDRAWN else withdraw_url
         out: dict[str, Any] = {"way_out": exit_link, "exit_url": exit_url, "withdraw_url": left}
-        return calm_page(request, _("Thank you"), participant=participant, **out, **words)
+        if status == ParticipantStatus.WITHDRAWN:
+            out["code"] = ""  # nothing is left that it stands for
+        heading = str(HEADINGS.get(ParticipantStatus(status), ENDED))
+        return calm_page(request, heading, participant=participant, **out, **words)
     if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE:
         return None
     if is_trial(study, participant.mode):
@@ -136,6 +144,7 @@ def outcome(
             _("This study has ended"),
             participant=participant,
             markdown=texts.get("closed", ""),
+            text=_("It ended before you had finished. Your answers so far are saved; you can write to us or withdraw."),
             withdraw_url=withdraw_url,
         )
     if study.archived_at is not None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
+from babel import Locale
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.functional import Promise
+from django.utils.translation import get_language, to_locale
 from django.utils.translation import gettext_lazy as _
 
 from catalog.item_types import ItemType
@@ -45,7 +48,17 @@ LABELS: dict[str, Promise] = {
 }
 
 
+@cache
+def _countries(language: str) -> dict[str, str]:
+    """The countries' English names, each with its name in a language."""
+    names = Locale.parse(to_locale(language)).territories
+    return {english: names.get(code, english) for code, english in Locale("en").territories.items()}
+
+
 def _shown_values(name: str, values: tuple[str, ...], kind: ItemType) -> Sequence[str]:
+    if name == "country":
+        names = _countries(get_language() or "en")
+        return [names.get(country, country) for country in values]
     if name == "genre":
         return [pages.genre_name(genre, kind) for genre in values]
     return values[:MOST_TAGS] if name == "tag" else values

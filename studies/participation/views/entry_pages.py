@@ -58,6 +58,7 @@ def consent_page(
     context: dict[str, Any] = {
         "study": study,
         "step": "consent",
+        "is_preview": attempt.mode == Mode.PREVIEW,
         "progress": pages.progress_at("consent", has_after=content_of(study).has_after),
         "consent_html": rendered(texts.get("consent", "")),
         "boxes": boxes,
@@ -163,7 +164,7 @@ def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -
             mode=attempt.mode,
         )
         out = {"way_out": exit_link, "exit_url": exit_link.url}
-        heading = _("Thank you for your interest")
+        heading = _("The study is full")
         own_text = exit_link.text.get(language) or texts.get("quota_full", "")
     elif study.status == StudyStatus.CLOSED:
         heading, own_text = _("This study has ended"), texts.get("closed", "")

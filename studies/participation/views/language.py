@@ -55,9 +55,9 @@ def with_language(request: HttpRequest, url: str) -> str:
     return f"{url}?{urlencode({PARAMETER: chosen})}" if chosen else url
 
 
-def switches(request: HttpRequest, study: Study, language: str) -> tuple[Switch, ...]:
-    """The languages to switch between; empty if the study has only one."""
-    offered = written.languages_of(study)
+def switches(request: HttpRequest, study: Study | None, language: str) -> tuple[Switch, ...]:
+    """The languages to switch between, without a study those of the interface; empty if there is only one."""
+    offered = written.languages_of(study) if study else written.interface_languages()
     if len(offered) < 2:
         return ()
     parameters = [(name, value) for name, values in request.GET.lists() if name != PARAMETER for value in values]

@@ -113,11 +113,12 @@ def _filters_of(
 
 
 def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
-    asked = items_asked(visit.study.settings)
+    asked, words = items_asked(visit.study.settings), item_words(visit.study.settings, visit.language)
     rated = pages.rated_cards(visit.study, profile, links=visit.links)
     n_rated = visit.participant.profile.count() if visit.is_limited else len(rated)
     return {
-        "gender": item_words(visit.study.settings, visit.language).gender,
+        "words": words,
+        "gender": words.gender,
         "asked": asked,
         "may_continue": n_rated in asked,
         "chooses": is_choice(visit.study.settings),

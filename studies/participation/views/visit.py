@@ -286,6 +286,7 @@ def _not_there(visit: Visit) -> HttpResponse:
         text=_("The address may be incomplete. Your answers are saved."),
         participant=visit.participant,
         action_url=visit.links.to(visit.here),
+        action_text=_("Back to the study"),
         status=404,
     )
 
