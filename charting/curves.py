@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 2), (12, 4), (6, 2, 2, 2, 2, 2))
 _SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 _LABEL_HEIGHT = TEXT_SIZE + 3
+_NEARLY_ALL = 0.95  # a share this high has an axis up to 1
 _HOVERED = {
     "name": "hovered",
     "select": {"type": "point", "fields": ["algorithm"], "on": "pointerover", "clear": "pointerout"},
@@ -129,6 +130,8 @@ def _curve_layers(
         bottom = min(0.0, bottom)
     if top <= bottom:
         top = bottom + 1.0
+    if is_share and top > _NEARLY_ALL:
+        top = 1.0
     ends = whole_ticks(lengths[0], lengths[-1], about=10)
     x_axis = alt.Axis(title=x_title, values=ends, format="d", labelFlush=False)
     first, last = lengths[0], lengths[-1]

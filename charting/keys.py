@@ -1,11 +1,12 @@
-"""The key of a chart: small patches with words, in one line above the plot."""
+"""The key of a chart: small patches with words above the plot, in one line, or in several on a phone."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from charting.frame import rows
+from charting.frame import rows, when_narrow
 from charting.labels import CHARACTER_WIDTH
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 _PATCH = 11
 _BETWEEN = 16
+_LINE = 18
+_PHONE = 270  # pixels that a key may take on a phone
 
 
 class Entry(NamedTuple):
@@ -26,29 +29,49 @@ def key(entries: Sequence[Entry], *, left: float, above: float = 22) -> list[alt
     """The layers that draw a key, two an entry, without scales.
 
     The key begins `left` pixels from the left edge of the plot (negative to stand over axis labels); the middle of its
-    line is `above` pixels over the top edge.
+    last line is `above` pixels over the top edge.
     """
     import altair as alt
 
     layers = []
-    x = left
-    for entry in entries:
+    lengths = [_PATCH + 6 + len(entry.word) * CHARACTER_WIDTH for entry in entries]
+    wide, narrow = _places(lengths, math.inf), _places(lengths, _PHONE)
+    last = narrow[-1][1]
+    for entry, (x, _), (narrow_x, line) in zip(entries, wide, narrow, strict=True):
         word = alt.Chart(rows([{"word": entry.word}]))
+        rise = (last - line) * _LINE
+
+        def place(wide: float, narrow: float, *, is_wrapped: bool = last > 0) -> Any:
+            return alt.ExprRef(when_narrow(f"{narrow:.1f}", f"{wide:.1f}")) if is_wrapped else wide
+
         layers.append(
             word.mark_rect(aria=False, **entry.look).encode(
-                x=alt.XValue(x),
-                x2=alt.X2Value(x + _PATCH),
-                y=alt.YValue(-above - _PATCH / 2),
-                y2=alt.Y2Value(-above + _PATCH / 2),
+                x=alt.XValue(place(left + x, left + narrow_x)),
+                x2=alt.X2Value(place(left + x + _PATCH, left + narrow_x + _PATCH)),
+                y=alt.YValue(place(-above - _PATCH / 2, -above - rise - _PATCH / 2)),
+                y2=alt.Y2Value(place(-above + _PATCH / 2, -above - rise + _PATCH / 2)),
             )
         )
         layers.append(
             word.mark_text(align="left", baseline="middle").encode(
-                x=alt.XValue(x + _PATCH + 6), y=alt.YValue(-above), text=alt.Text("word:N")
+                x=alt.XValue(place(left + x + _PATCH + 6, left + narrow_x + _PATCH + 6)),
+                y=alt.YValue(place(-above, -above - rise)),
+                text=alt.Text("word:N"),
             )
         )
-        x += _PATCH + 6 + len(entry.word) * CHARACTER_WIDTH + _BETWEEN
     return layers
+
+
+def _places(lengths: Sequence[float], room: float) -> list[tuple[float, int]]:
+    """How far from the left and in which line entries of these lengths stand, in as many lines as the room asks."""
+    places = []
+    x, line = 0.0, 0
+    for length in lengths:
+        if x and x + length > room:
+            x, line = 0.0, line + 1
+        places.append((x, line))
+        x += length + _BETWEEN
+    return places
 
 
 def width_of_names(names: Sequence[str]) -> float:

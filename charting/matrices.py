@@ -9,7 +9,7 @@ from charting.estimates import checked_number
 from charting.frame import Width, finished, label_expression, layered, number, rows, when_narrow
 from charting.lines import line_axis, line_scale
 from charting.positions import positions
-from charting.theme import LIGHT, Side, Spec
+from charting.theme import LIGHT, TEXT_SIZE, Side, Spec
 from core.errors import DataError
 
 if TYPE_CHECKING:
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 Cell = tuple[str, str]  # the names of its row and its column
 
-_ROW = 30
+_ROW = 36
 _LINE = 14  # pixels from one line of a name to the next
 _MOST_UPRIGHT = 6  # columns whose headings fit side by side on a wide screen
-_PALEST, _DARKEST = 0.1, 0.42  # words in ink stay legible on it, on light and on dark paper
+_PALEST, _DARKEST = 0.25, 0.75
 _HALF = 0.47  # of a cell, from its middle
+_BAR = 0.2  # height of the bar at the foot of a cell; the number stands above it
 NONE = "–"
 
 
@@ -39,8 +40,8 @@ def matrix(
     width: Width = None,
     height: int | None = None,
 ) -> Spec:
-    """Draw coefficients from -1 to 1 as a matrix: each cell has its number, and a bar from its middle to the right
-    for a positive and to the left for a negative one, longer and darker the further from 0.
+    """Draw coefficients from -1 to 1 as a matrix: each cell has its number, and below it a bar from the middle to the
+    right for a positive and to the left for a negative one, longer and darker the further from 0.
 
     `values` are rows of one and the same columns; a cell of None has a dash, and its reason in `reasons` in the
     tooltip, where `coefficient` names the numbers. A line break in the name of a row or column begins a second line.
@@ -127,7 +128,8 @@ def _cells(
                     "end": round(column + _HALF * size, 4),
                     "upper": round(row - _HALF, 4),
                     "lower": round(row + _HALF, 4),
-                    "row": row,
+                    "bar": round(row + _HALF - _BAR, 4),
+                    "row": round(row - _BAR / 2, 4),
                 }
             )
     return cells
@@ -167,7 +169,7 @@ def _layers(
         chart.mark_rect(fill=LIGHT.ink, aria=False).encode(
             x=across("middle"),
             x2=alt.X2("end"),
-            y=row_at("upper"),
+            y=row_at("bar"),
             y2=alt.Y2("lower"),
             fillOpacity=alt.FillOpacity("shade", type="quantitative", scale=None),
         ),
@@ -181,9 +183,9 @@ def _layers(
     for weight in sorted({cell["weight"] for cell in drawn}):
         numbers = alt.Chart(rows([cell for cell in drawn if cell["weight"] == weight]))
         layers.append(
-            numbers.mark_text(baseline="middle", fontWeight=weight).encode(
-                x=across("middle"), y=row_at("row"), text=alt.Text("shown:N")
-            )
+            numbers.mark_text(
+                baseline="middle", fontWeight=weight, fontSize=alt.ExprRef(when_narrow("10", str(TEXT_SIZE)))
+            ).encode(x=across("middle"), y=row_at("row"), text=alt.Text("shown:N"))
         )
     return layered(layers)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from charting.estimates import Estimate, checked_estimates, known_names
 from charting.frame import Width, finished, layered, number, rows, share_of_width
-from charting.labels import CHARACTER_WIDTH
 from charting.layers import BOX_HALF, layered_order
 from charting.positions import positions
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, TEXT_SIZE, Side, Spec, colour_of, wash_of
@@ -21,7 +20,8 @@ _BOX_RISE = 0.24  # half the height of a box, in layers
 _LAYER_HEIGHT = 76
 _LEAST_BREADTH = 3.0
 _GAP_BEFORE_UNORDERED = 0.25
-_SMALLEST_TEXT = 9
+_SMALLEST_TEXT = 8
+_WIDEST_CHARACTER = 0.62  # of the type size: of the typefaces that a browser may have to take
 
 
 def hasse(
@@ -179,12 +179,12 @@ def _labels(boxes: list[dict[str, Any]], breadth: float, across: Any, up: Any) -
     import altair as alt
 
     room = share_of_width(2 * BOX_HALF / breadth)
-    longest = max(len(box["condition"]) for box in boxes) * CHARACTER_WIDTH / TEXT_SIZE
-    size = f"max({_SMALLEST_TEXT}, min({TEXT_SIZE}, ({room} - 6) / {longest:.3f}))"
+    longest = max(len(box["condition"]) for box in boxes) * _WIDEST_CHARACTER
+    size = f"max({_SMALLEST_TEXT}, min({TEXT_SIZE}, ({room} - 4) / {longest:.3f}))"
     labelled = alt.Chart(rows(boxes))
     return [
         labelled.mark_text(
-            baseline="bottom", dy=1, color=LIGHT.ink, fontSize=alt.ExprRef(size), limit=alt.ExprRef(f"{room} - 4")
+            baseline="bottom", dy=1, color=LIGHT.ink, fontSize=alt.ExprRef(size), limit=alt.ExprRef(room)
         ).encode(x=across("x"), y=up("y"), text=alt.Text("condition:N")),
         labelled.mark_text(baseline="top", dy=3, color=LIGHT.quiet, fontSize=SMALL_TEXT_SIZE).encode(
             x=across("x"), y=up("y"), text=alt.Text("printed:N")

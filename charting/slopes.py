@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 _ROW = 44
 _LABEL_GAP = 0.38
 _LANE_GAP = 0.3
+_HEADING_LINE = 16
 
 
 def slope(
@@ -151,6 +154,8 @@ def _side(
     room = 8 + 7 * max(len(row["rank_text"]) for row in side_rows)
     colour = colour_of(side)
     base = alt.Chart(rows(side_rows))
+    # In two lines on a phone: one would leave the slopes no room.
+    lines = textwrap.wrap(heading, max(len(heading) // 2 + 1, *map(len, heading.split()))) or [""]
     tooltip = [
         alt.Tooltip("algorithm:N"),
         alt.Tooltip("rank:Q"),
@@ -171,19 +176,22 @@ def _side(
         base.mark_text(align=align, baseline="middle", dx=outward + (-room if is_left else room)).encode(
             **_axes("edge", "label_at", scales), text=alt.Text("algorithm:N")
         ),
-        alt.Chart(rows([{"heading": heading, "edge": 0 if is_left else 1}]))
+        alt.Chart(rows([{"edge": 0 if is_left else 1}]))
         .mark_text(
             align=align,
             baseline="bottom",
             dx=outward,
             fontSize=13,
             fontWeight=600,
+            lineHeight=_HEADING_LINE,
             color=PERCEIVED if is_left else OBJECTIVE,
+            text=alt.ExprRef(
+                when_narrow(json.dumps(lines, ensure_ascii=False), json.dumps(heading, ensure_ascii=False))
+            ),
         )
         .encode(
             x=alt.X("edge", type="quantitative", scale=scales[0], axis=None),
-            y=alt.YValue(-2),
-            text=alt.Text("heading:N"),
+            y=alt.YValue(alt.ExprRef(when_narrow(str(-2 - _HEADING_LINE * (len(lines) - 1)), "-2"))),
         ),
     ]
 

@@ -126,6 +126,7 @@ def config() -> Spec:
             "labelColor": LIGHT.quiet,
             "labelFontSize": TEXT_SIZE,
             "labelPadding": 6,
+            "labelSeparation": 4,
             "titleColor": LIGHT.quiet,
             "titleFontSize": TEXT_SIZE,
             "titleFontWeight": "normal",

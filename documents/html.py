@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from html import escape
 from itertools import groupby
@@ -11,6 +12,8 @@ from documents.blocks import Block, Figure, Section
 from documents.tables import Row, Table
 from documents.typeset import pieces
 
+# Degrees of freedom and the limits of an interval stay in one line: "F(6, 203)", "[.35, .57]".
+_IN_BRACKETS = re.compile(r"(?<=[\d.]), (?=[−\d.,]+[)\]])")
 _IN_SCRIPT = {ord(sign): f"\\u{ord(sign):04X}" for sign in "<>&"}
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1d1f21; --quiet: #63686d; --paper: #fff; --line: #d6d9dc; }
@@ -32,7 +35,8 @@ figure svg { max-width: 100%; min-width: 36rem; height: auto; }
 
 def sentence(text: str) -> str:
     """A sentence with its statistics in italics."""
-    stretches = (f"<i>{escape(piece.text)}</i>" if piece.is_italic else escape(piece.text) for piece in pieces(text))
+    parts = pieces(_IN_BRACKETS.sub(",\N{NO-BREAK SPACE}", text))
+    stretches = (f"<i>{escape(piece.text)}</i>" if piece.is_italic else escape(piece.text) for piece in parts)
     return "".join(stretches).replace("τ_b", "τ<sub>b</sub>")
 
 
@@ -45,7 +49,8 @@ def table_html(table: Table) -> str:
     lines = []
     for group, rows in groupby(table.rows, key=lambda row: row.group):
         if group:
-            lines.append(f'<tr class="group"><th colspan="{table.width}" scope="rowgroup">{escape(group)}</th></tr>')
+            head = f'<th colspan="{table.width}" scope="rowgroup"><span>{escape(group)}</span></th>'
+            lines.append(f'<tr class="group">{head}</tr>')
         lines += [_row(table, row) for row in rows]
     body = "\n".join(lines)
     note = f'\n<p class="note">{sentence(table.note)}</p>' if table.note else ""

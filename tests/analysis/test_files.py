@@ -188,7 +188,7 @@ def test_table_1_marks_the_unordered_and_splits_novelty_where_orders_differ() ->
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
-        ("F(6, 203) = 7.41, p < .001", "<i>F</i>(6, 203)\u00a0=\u00a07.41, <i>p</i>\u00a0&lt;\u00a0.001"),
+        ("F(6, 203) = 7.41, p < .001", "<i>F</i>(6,\u00a0203)\u00a0=\u00a07.41, <i>p</i>\u00a0&lt;\u00a0.001"),
         ("p, Holm", "<i>p</i>, Holm"),
         ("τ_b = .14", "<i>τ<sub>b</sub></i>\u00a0=\u00a0.14"),
         ("<b>M</b> of Up", "&lt;b&gt;M&lt;/b&gt; of Up"),

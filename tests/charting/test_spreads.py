@@ -215,7 +215,7 @@ def test_matrix_bars_point_to_the_sign_and_missing_cells_have_a_dash() -> None:
     assert [cell["shown"] for cell in cells] == [".50", "−.25*", "–", ".00"]
     assert [cell["end"] - cell["middle"] for cell in cells] == pytest.approx([0.235, -0.1175, 0, 0])
     assert cells[2]["coefficient"] == "TopPop has no RMSE."
-    assert [cell["shade"] for cell in cells] == [0.26, 0.18, 0, 0]
+    assert [cell["shade"] for cell in cells] == [0.5, 0.375, 0, 0]
     assert "RMSE: Accuracy none, Novelty .00." in spec["description"]
 
 
