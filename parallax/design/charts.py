@@ -57,6 +57,7 @@ def sections() -> tuple[Section, ...]:
                 at_n=5,
                 emphasised=["PureSVD50"],
             ),
+            intervals=1,
         ),
         _section(
             "neutral",
@@ -101,6 +102,7 @@ def comparisons() -> tuple[Section, ...]:
                 perceived_title="Perceived accuracy",
                 objective_title="Recall at 10",
             ),
+            intervals=2,
         ),
         _section(
             "pairs",
@@ -112,6 +114,7 @@ def comparisons() -> tuple[Section, ...]:
                 subtitle="Rank by perceived accuracy",
                 side="perceived",
             ),
+            intervals=1,
         ),
     )
 
@@ -120,8 +123,8 @@ def _around(values: dict[str, float], half: float) -> dict[str, tuple[float, flo
     return {name: (value, value - half, value + half) for name, value in values.items()}
 
 
-def _section(key: str, title: str, *specs: Spec) -> Section:
-    """Specifications as figures with their captions, and the first with its numbers."""
+def _section(key: str, title: str, *specs: Spec, intervals: int = 0) -> Section:
+    """Specifications as figures, the first ones with a caption on their intervals, and the first with its numbers."""
     section = DocumentSection(f"{key}-charts", "As in a report")
     table = plain_table(
         f"{key}-numbers", "Means", ["Algorithm", "M"], [[name, f"{mean:.2f}"] for name, mean in MEANS.items()]
@@ -129,7 +132,11 @@ def _section(key: str, title: str, *specs: Spec) -> Section:
     section.draw(
         *(
             Figure(
-                f"{key}-{n}", spec, "Bars are 95% confidence intervals.", "Simulated participants", None if n else table
+                f"{key}-{n}",
+                spec,
+                "Bars are 95% confidence intervals." if n < intervals else "",
+                "Simulated participants",
+                None if n else table,
             )
             for n, spec in enumerate(specs)
         )

@@ -60,7 +60,7 @@ def test_the_command_names_them(run: EvaluationRun) -> None:
     out, name = StringIO(), run.version.dataset.name
     call_command("create_study", "two", "--dataset", name, "--conditions", "CorNgr", "TopPop", stdout=out)
     assert labels_of(Study.objects.get(slug="two")) == ["TopPop", "CorNgr"]
-    assert "evaluate with the split `strangers`." in out.getvalue()
+    assert "evaluate with the split “strangers”." in out.getvalue()
     with pytest.raises(CommandError, match="measured no LSA"):
         call_command("create_study", "three", "--dataset", name, "--conditions", "LSA", stdout=out)
 

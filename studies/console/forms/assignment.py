@@ -101,7 +101,7 @@ class AssignmentForm(forms.Form):
             ("nested", "Nested: each interviewer runs one condition only"),
         ],
         required=False,
-        help_text="Nested as in the 2011 study; the effects of interviewer and condition are then confounded.",
+        help_text="When they are nested, the effects of interviewer and condition are confounded.",
     )
 
     def __init__(self, study: Study, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
@@ -126,6 +126,11 @@ class AssignmentForm(forms.Form):
         super().__init__(None if self.step else data, initial={**own, **(initial or {})})
         about = [str(question["key"]) for question in study.questionnaire.get("about", ())]
         self.tables = {name: self._table(name, about, data, str(texts[name])) for name in TABLES}
+
+    def get_initial_for_field(self, field: forms.Field, field_name: str) -> Any:
+        """Show whole numbers without a decimal."""
+        value = super().get_initial_for_field(field, field_name)
+        return int(value) if isinstance(value, float) and value.is_integer() else value
 
     def _table(self, name: str, questions: list[str], data: Any, saved: str) -> GroupTable:
         """Return a table from its posted rows, or from the text if that was changed by hand, and show both alike."""

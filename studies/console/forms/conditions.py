@@ -14,7 +14,7 @@ class ConditionsForm(forms.Form):
     """Which models become conditions."""
 
     models = forms.MultipleChoiceField(
-        label="Conditions",
+        label="Models",
         widget=forms.CheckboxSelectMultiple,
         help_text="Each chosen model is a condition. A report needs one run that measured all of them.",
     )

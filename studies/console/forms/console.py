@@ -95,9 +95,12 @@ class _RunChoice(forms.ModelChoiceField[EvaluationRun]):
 class NewStudyForm(forms.Form):
     """A study from a template, on the models of a finished run."""
 
-    title = forms.CharField(max_length=200, help_text="For the console; participants see the title in the texts.")
+    title = forms.CharField(
+        max_length=200,
+        help_text="Only researchers see it. The title that participants see is one of the texts of the design.",
+    )
     slug = forms.SlugField(
-        max_length=80, label="Link", help_text="The end of the participants' address, such as good-films."
+        max_length=80, label="Link", help_text="The end of the participants’ address, such as good-films."
     )
     template = forms.ChoiceField()
     run = _RunChoice(queryset=EvaluationRun.objects.none(), label="Models", empty_label=None)
@@ -105,7 +108,7 @@ class NewStudyForm(forms.Form):
 
     def __init__(self, *args: Any, researcher: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["template"].choices = [(key, f"{key} · {load_preset(key).title}") for key in preset_keys()]  # type: ignore[attr-defined]
+        self.fields["template"].choices = [(key, f"{load_preset(key).title} · {key}") for key in preset_keys()]  # type: ignore[attr-defined]
         self.fields["run"].queryset = runs_to_study(researcher)  # type: ignore[attr-defined]
 
 

@@ -27,12 +27,12 @@ class ExportForm(forms.Form):
     include_simulated = forms.BooleanField(required=False, label="With simulated participants")
     without_excluded = forms.BooleanField(
         required=False,
-        label="Without those left out of analyses",
-        help_text="By the researcher, or by the rule of the plan. They are marked otherwise.",
+        label="Leave out excluded participants",
+        help_text="Excluded by hand, or by the rule of the plan. Otherwise they stay in, with a mark.",
     )
     include_external_ids = forms.BooleanField(
         required=False,
-        label="With what names people",
+        label="Include identifying data",
         help_text="Codes, external ids, and answers that identify a person. The names of the files say so.",
     )
 
@@ -54,7 +54,7 @@ class WithdrawalForm(forms.Form):
     known_as = forms.CharField(
         label="Participant code or external id",
         max_length=500,
-        help_text="For example the Prolific ID. Case-sensitive.",
+        help_text="For example the Prolific ID. Capital letters matter.",
     )
     reason = forms.CharField(
         label="Reason",
@@ -67,12 +67,13 @@ class RetentionForm(forms.Form):
     """Retention periods after the close."""
 
     external_ids_days = forms.IntegerField(
-        label="External ids, days", required=False, min_value=0, max_value=LONGEST_DAYS,
-        help_text="After the close of the study; empty keeps them. Answers that identify people are erased with them.",
+        label="Delete external ids after (days)", required=False, min_value=0, max_value=LONGEST_DAYS,
+        help_text="Counted from the close of the study. Leave empty to keep them. "
+        "Answers that identify people are deleted with them.",
     )  # fmt: skip
     answers_days = forms.IntegerField(
-        label="Answers, days", required=False, min_value=0, max_value=LONGEST_DAYS,
-        help_text="After the close; erased answers cannot be restored.",
+        label="Delete answers after (days)", required=False, min_value=0, max_value=LONGEST_DAYS,
+        help_text="Counted from the close of the study. Leave empty to keep them. Deleted answers cannot be restored.",
     )  # fmt: skip
 
     def __init__(self, study: Study, data: object = None) -> None:

@@ -16,4 +16,4 @@ class InviteForm(MemberForm):
         self.prefix = "invite"
         email = self.fields["email"]
         email.label, email.required = "E-mail address", False
-        email.help_text = "Only this address can accept. Empty: anyone who has the link."
+        email.help_text = "Only this address can accept. Leave it empty to let anyone who has the link accept."

@@ -22,8 +22,8 @@ class PowerForm(forms.Form):
         max_value=10,
         help_text=".10 small, .25 medium, .40 large",
     )
-    power = forms.FloatField(label="Power (1 − β err prob)", min_value=0.01, max_value=0.9999)
-    alpha = forms.FloatField(label="α err prob", min_value=0.0001, max_value=0.5)
+    power = forms.FloatField(label="Power wanted (1 − β)", min_value=0.01, max_value=0.9999)
+    alpha = forms.FloatField(label="Level α", min_value=0.0001, max_value=0.5)
     planned = forms.IntegerField(label="Planned per condition", min_value=2, max_value=10_000)
     means = forms.CharField(
         label="Stated means, for the simulation",
@@ -33,10 +33,10 @@ class PowerForm(forms.Form):
     )
     sd = forms.FloatField(label="Standard deviation of one answer", min_value=0.01, max_value=10, initial=1.0)
     items = forms.IntegerField(
-        label="Answers of a participant",
+        label="Answers per participant",
         min_value=1,
         max_value=50,
-        help_text="Their mean is the participant's value: the length of the list for accuracy, 1 for satisfaction.",
+        help_text="Their mean is the participant’s value: the length of the list for accuracy, 1 for satisfaction.",
     )
 
     def __init__(self, study: Study, data: Any = None) -> None:

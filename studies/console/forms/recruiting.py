@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from studies.design.selectors.texts import languages_of
+from studies.design.selectors.texts import language_name, languages_of
 from studies.enums import Entrance, ProofOfWork, StudyStatus, WithoutScript
 from studies.models import Study
 from studies.participation.services.entry_limits import MOST_PER_NETWORK
@@ -200,11 +200,11 @@ class ExitForm(forms.Form):
             )
         for language in self.languages:
             self.fields[f"text_{language}"] = forms.CharField(
-                label=f"Own text ({language})",
+                label=f"Own text, {language_name(language)}",
                 required=False,
                 max_length=exits.LONGEST_TEXT,
                 widget=forms.Textarea(attrs={"rows": 3}),
-                help_text="Markdown. Empty: the study's own text for this outcome.",
+                help_text="You may use Markdown. Empty: the study’s own text for this outcome.",
             )
 
     def exit(self) -> exits.Exit:
@@ -240,9 +240,9 @@ class GuestsForm(_ListForm):
 class SubmissionsForm(forms.Form):
     """A panel's list, and its column names if the panel is unknown."""
 
-    file = forms.FileField(label="The panel's list (CSV)")
-    person = forms.CharField(label="Column of participants' ids", required=False, max_length=200)
-    submission = forms.CharField(label="Column of submissions' ids", required=False, max_length=200)
+    file = forms.FileField(label="The panel’s list (CSV)")
+    person = forms.CharField(label="Column of participants’ ids", required=False, max_length=200)
+    submission = forms.CharField(label="Column of submissions’ ids", required=False, max_length=200)
     status = forms.CharField(label="Column of states", required=False, max_length=200)
     code = forms.CharField(label="Column of completion codes", required=False, max_length=200)
     COLUMNS = ("person", "submission", "status", "code")

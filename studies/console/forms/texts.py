@@ -12,6 +12,7 @@ from catalog.item_types import FALLBACK_LANGUAGE
 from catalog.item_words import Words
 from studies.design.presets.loader import LONGEST_NOUN
 from studies.design.selectors.placeholders import ITEM_NOUN, item_words, rated_items
+from studies.design.selectors.texts import language_name
 from studies.design.services.texts import CONSENT_TEXTS, NOTE_TEXTS
 from studies.models import Study
 from studies.monitoring.services.exclusions import LONGEST_REASON
@@ -44,7 +45,7 @@ class _Text:
     key: str
     label: str
     rows: int
-    help_text: str = "Markdown"
+    help_text: str = "You may use Markdown."
     is_needed: bool = True
 
 
@@ -59,17 +60,21 @@ _TEXTS = {
         "withdrawn",
         "Text after a withdrawal",
         3,
-        "Markdown. Empty: the page says that everything is erased.",
+        "You may use Markdown. Empty: the page says that everything is erased.",
         is_needed=False,
     ),
     "contact": _Text(
-        "contact", "Contact", 3, "Markdown. Empty: the e-mail address of the study's first owner.", is_needed=False
+        "contact",
+        "Contact",
+        3,
+        "You may use Markdown. Empty: the e-mail address of the study’s first owner.",
+        is_needed=False,
     ),
     "declined": _Text(
         "declined",
         "Text for those who decline",
         3,
-        "Markdown. Empty: the page says that nothing was stored.",
+        "You may use Markdown. Empty: the page says that nothing was stored.",
         is_needed=False,
     ),
     "closed": _Text("closed", "Text when the study has ended", 3),
@@ -93,7 +98,7 @@ def text_fields(
             is_line = kind.rows == 1
             attrs: dict[str, Any] = {"lang": language} | ({} if is_line else {"rows": kind.rows})
             fields[text_key(name, language)] = forms.CharField(
-                label=f"{kind.label} ({language})",
+                label=f"{kind.label}, {language_name(language)}",
                 required=kind.is_needed and not may_be_empty,
                 max_length=LONGEST_TITLE if is_line else LONGEST_TEXT,
                 widget=forms.TextInput(attrs) if is_line else forms.Textarea(attrs),
@@ -120,7 +125,7 @@ def noun_fields(study: Study, languages: Sequence[str]) -> dict[str, forms.Field
         words, example = asdict(item_words(study.settings, language)), rated_items(study, FALLBACK_LANGUAGE)
         for name, label, help_text in noun_forms(language):
             given: dict[str, Any] = {
-                "label": f"{label} ({language})", "required": False,
+                "label": f"{label}, {language_name(language)}", "required": False,
                 "help_text": help_text.replace(EXAMPLE, example), "initial": words[name],
             }  # fmt: skip
             fields[noun_key(name, language)] = (

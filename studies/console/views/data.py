@@ -149,6 +149,7 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
         "fewest_in_one_direction": thresholds.fewest_statements(is_mixed=False),
         "history": quality.exclusion_history(study),
         "flows": flows,
+        "has_flow": any(flow.consented for _mode, flow, *_chart in flows),
         "is_open": is_open,
         "is_shut": are_outcomes_shut(study),
         "outcomes": outcomes_of(study) if is_open else (),
@@ -193,7 +194,7 @@ def participant_list(request: HttpRequest, seat: Seat) -> HttpResponse:
         request.GET.get("page")
     )
     lines = participants.participant_lines(seat.study, list(page.object_list))
-    context = {"page": page, "lines": lines, "sought": sought}
+    context = {"page": page, "lines": lines, "sought": sought, "has_external_ids": any(x.external_ids for x in lines)}
     return study_page(request, seat, "console/studies/participants.html", context, tab=DATA)
 
 

@@ -18,6 +18,7 @@ from studies.console.views.workspace import DESIGN, QUESTIONNAIRE, SETTINGS, stu
 from studies.design.selectors.consent import consent_lines
 from studies.design.selectors.markdown import rendered
 from studies.design.selectors.placeholders import filled
+from studies.design.selectors.texts import language_name
 from studies.design.selectors.usage import usage_of
 from studies.design.selectors.versions import design_lines
 from studies.design.services.amending import RUNNING, extend_targets, mend_texts, reword_questionnaire
@@ -109,8 +110,10 @@ def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
     lines = []
     for line in consent_lines(study):
         read = filled(line.version.texts, study.settings)
-        texts = [(name, rendered(own["consent"]), own["consent_boxes"]) for name, own in read.items()]
-        lines.append((line, texts))
+        texts = [
+            (name, language_name(name), rendered(own["consent"]), own["consent_boxes"]) for name, own in read.items()
+        ]
+        lines.append((line, [(language_name(code), n) for code, n in line.by_language], texts))
     is_running = study.status in RUNNING
     context = {"form": form, "lines": lines, "may_change": seat.may_change and is_running}
     return study_page(request, seat, "console/studies/consent.html", context, tab=QUESTIONNAIRE)

@@ -217,7 +217,10 @@ def library(request: HttpRequest, seat: Seat) -> HttpResponse:
                 "languages": [language_name(code) for code in block.languages],
                 "lacking": lacking,
                 "is_used": any(question.key in used for question in own.questions),
-                "scales": [(scale.name["en"], scale.minimum, scale.maximum) for scale in scales_of(own)],
+                "scales": [
+                    (scale.name["en"], *(f"{end}".replace("-", "−") for end in (scale.minimum, scale.maximum)))
+                    for scale in scales_of(own)
+                ],
             }
         )
     context = {"entries": entries, "may_edit": may_edit(seat)}

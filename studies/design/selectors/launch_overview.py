@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.text import capfirst
+
 from catalog.selectors.item_texts import untranslated
 from core.provenance import digest_of
 from inference.power import anova_power
@@ -79,13 +81,17 @@ def launch_overview(study: Study) -> LaunchOverview:
     conditions = tuple(
         FrozenCondition(
             condition.label,
-            condition.model.algorithm + "".join(f" {name}={value}" for name, value in condition.model.params.items()),
+            ", ".join([condition.model.algorithm, *(_parameter(*each) for each in condition.model.params.items())]),
             condition.model_digest,
             condition.target,
         )
         for condition in study.conditions.select_related("model").order_by("position")
     )
     return LaunchOverview(conditions, tuple(_facts(study, conditions)), tuple(_gaps(study)))
+
+
+def _parameter(name: str, value: Any) -> str:
+    return f"{name.replace('_', ' ')} {f'{value:g}' if isinstance(value, float) else value}"
 
 
 def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[str, str]]:
@@ -111,10 +117,10 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
             "Primary pair",
             f"{labels[primary['perceived']]} and {objective_name(study)}",
         ),
-        ("Primary test", test_sentence.removeprefix("Primary test: ")),
-        ("Smallest effect of interest", "none" if smallest is None else f"{smallest:g} points of the primary variable"),
+        ("Primary test", capfirst(test_sentence.removeprefix("Primary test: "))),
+        ("Smallest effect of interest", "None" if smallest is None else f"{smallest:g} points of the primary variable"),
         ("Analysis plan", " ".join(planned_sentences(plan, labels))),
-        ("Hypothesis", settings.get("hypothesis") or "none"),
+        ("Hypothesis", settings.get("hypothesis") or "None"),
         ("Assignment", f"{method_sentence(study)} {seed_sentence(study)}"),
     ]
     profile = taken_rule(settings) if is_usage(study.dataset_version) else scale_rule(settings)

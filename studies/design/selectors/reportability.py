@@ -38,7 +38,7 @@ def known_users_note(run: EvaluationRun) -> str:
         return ""
     return (
         f"The test users of run {run.pk} were also training users, and participants are not. To measure users who are "
-        "as new to the models as participants, evaluate with the split `strangers`."
+        "as new to the models as participants, evaluate with the split “strangers”."
     )
 
 
