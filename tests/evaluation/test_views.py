@@ -309,7 +309,7 @@ def test_tests_page_gives_letters_and_every_pair(page: Any, client: Client) -> N
     said = words(page("tests", pk=run.pk))
     assert "adjusted as one family. Correction: Holm · Bonferroni · Šidák" in said
     assert said.count("Pairwise comparisons") == 2
-    assert re.search(r"TopPop \.\d{3} \[\.\d{3}, \.\d{3}\] [a-c]+ \d+", said)
+    assert re.search(r"TopPop [a-c]+ \.\d{3} \[\.\d{3}, \.\d{3}\] \d+", said)
     url = reverse("evaluation:tests", kwargs={"pk": run.pk})
     assert "<strong>Bonferroni</strong>" in client.get(url, {"correction": "bonferroni"}).content.decode()
     assert client.get(url, {"correction": "none"}).status_code == 404
@@ -345,7 +345,9 @@ def test_tests_page_sorts_by_the_values_it_shows_best_first(page: Any, seed: int
     sections = re.findall(r"<h2 id=\"test-\d\">(\w+)</h2>(.*?)</table>", html, flags=re.S)
     assert [name for name, _ in sections] == ["Recall", "Fallout"]
     for name, section in sections:
-        values = [float(value) for value in re.findall(r'</th><td class="n">(\.\d{3}|1\.000)</td>', section)]
+        values = [
+            float(value) for value in re.findall(r'</th><td>[a-z]+</td><td\s+class="n">(\.\d{3}|1\.000)</td>', section)
+        ]
         assert len(values) == 4
         assert values == sorted(values, reverse=name == "Recall")
         assert f"Best ({'highest' if name == 'Recall' else 'lowest'}) first" in section
