@@ -132,7 +132,7 @@ def test_a_run_is_queued_and_its_study_launched_once_it_has_succeeded(
     assert sent == []
     assert not services.carry_on(job_id=job.pk)
     text = client.get(page).text
-    assert "queued, 0 of" in text
+    assert "Queued, 0 of" in text
     assert "<dd>3 and 5</dd>" in text
     work_off(job.run)
     _advance()
