@@ -38,7 +38,7 @@ def test_the_list_shows_my_studies_alone_under_one_number_of_queries(n: int, dja
         response = client.get(reverse("studies:list"))
     page = response.content.decode()
     assert re.findall(r"/studies/(mine-\d|theirs)/", page) == [f"mine-{i}" for i in reversed(range(n))]
-    assert page.count('data-label="Completed">1</td><td class="n" data-label="Target">4</td>') == n
+    assert len(re.findall(r'data-label="Completed">1</td>\s*<td class="n" data-label="Target">4</td>', page)) == n
 
 
 def test_a_study_is_made_from_the_form_on_the_run_chosen() -> None:

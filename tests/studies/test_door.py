@@ -91,7 +91,7 @@ def test_a_code_of_ones_own_is_for_who_has_a_row_and_words_and_address_for_every
     set_exits(study=study, exits={"quota_full": Exit("unique", url="https://x.example/full?c={code}")})
     page = tree(Client().get(f"/s/{study.slug}/?workerId=W1"))
     assert not page.xpath("//a[@id='exit'] | //*[@id='completion-code']")
-    assert "Thank you for your interest" in page.xpath("string(//h1)")
+    assert page.xpath("string(//h1)") == "The study is full"
 
 
 # A no
