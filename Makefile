@@ -167,7 +167,7 @@ format: $(STAMP_DEV) ## Format code and templates
 bench: $(STAMP_DEV) ## Run the benchmarks, ten minutes, into one table (var/benchmarks/bench.md)
 	@PYTHONPATH=. $(BIN)/python benchmarks/bench.py
 
-screenshots: $(STAMP_DEV) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text; DOCS=1 for docs/images)
+screenshots: $(STAMP_DEV) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text; DOCS=1: those of docs/images)
 	@$(BIN)/python -m tests.gallery.shoot var/gallery --only "$(ONLY)" $(if $(DOCS),--docs)
 
 baselines: $(STAMP_DEV) ## Take new pictures of the components of /design/, which the visual regression test compares with

@@ -1,8 +1,8 @@
 """Take a picture of every page in every state: `python -m tests.gallery.shoot FOLDER [--only TEXT] [--docs]`.
 
 Pages of participants in two languages, the console and the public pages, at four widths, light and dark, on an
-installation of the demo that is made once in FOLDER/demo. FOLDER/index.html shows all pictures. With --docs, the
-documentation gets its pictures from them.
+installation of the demo that is made once in FOLDER/demo. FOLDER/index.html shows all pictures. With --docs, only the
+pages in the documentation's pictures, which are written anew.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="only pages whose name contains this")
-    parser.add_argument("--docs", action="store_true", help="write the pictures of docs/images, of all pages taken")
+    parser.add_argument("--docs", action="store_true", help="take the pages of docs/images, and write it")
     asked = parser.parse_args()
     if CHROMIUM is None:
         sys.exit("Chromium is not installed (apt-get install chromium).")
@@ -69,6 +69,8 @@ def main() -> None:
     with installation(asked.folder / "demo") as var:
         made = demo_installation()
         pages = pages_to_open(made, asked.only)
+        if asked.docs:
+            pages = [page for page in pages if page.name in DOCUMENTED.values()]
         with served(var) as url, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             researcher = signed_in(browser, url, made.owner)
@@ -221,10 +223,9 @@ def signed_in(browser: Browser, url: str, researcher: Any) -> BrowserContext:
 def write_documented(pictures: Path) -> None:
     """The documentation's pictures, cut from those of the gallery."""
     for name, page in DOCUMENTED.items():
-        picture = pictures / f"{page}-{DOCUMENTED_SIZE[0]}-light.png"
-        if picture.exists():
-            upper = Image.open(picture).convert("RGB").crop((0, 0, *DOCUMENTED_SIZE))
-            upper.quantize(256, dither=Image.Dither.NONE).save(ROOT / "docs/images" / f"{name}.png", optimize=True)
+        picture = Image.open(pictures / f"{page}-{DOCUMENTED_SIZE[0]}-light.png").convert("RGB")
+        upper = picture.crop((0, 0, *DOCUMENTED_SIZE)).quantize(256, dither=Image.Dither.NONE)
+        upper.save(ROOT / "docs/images" / f"{name}.png", optimize=True)
 
 
 def write_index(folder: Path) -> None:
