@@ -51,7 +51,7 @@ def test_the_rate_page_shows_and_finds_titles_in_its_language(study: Study) -> N
     assert headings(english, "rate/?q=Film 02")["Film 02"] is None
     page = italian.get("rate/?q=Film 02").text
     assert 'La tua valutazione di <span lang="en">Film 02</span>' in page
-    assert "Dettagli di Film 02" in page
+    assert "Scheda di Film 02" in page
 
 
 def test_cards_are_cached_with_what_they_show(study: Study) -> None:
