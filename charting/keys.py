@@ -35,43 +35,45 @@ def key(entries: Sequence[Entry], *, left: float, above: float = 22) -> list[alt
 
     layers = []
     lengths = [_PATCH + 6 + len(entry.word) * CHARACTER_WIDTH for entry in entries]
-    wide, narrow = _places(lengths, math.inf), _places(lengths, _PHONE)
-    last = narrow[-1][1]
-    for entry, (x, _), (narrow_x, line) in zip(entries, wide, narrow, strict=True):
+    desk, phone = _positions(lengths, math.inf), _positions(lengths, _PHONE)
+    for entry, (x, _line), (phone_x, phone_line) in zip(entries, desk, phone, strict=True):
         word = alt.Chart(rows([{"word": entry.word}]))
-        rise = (last - line) * _LINE
-
-        def place(wide: float, narrow: float, *, is_wrapped: bool = last > 0) -> Any:
-            return alt.ExprRef(when_narrow(f"{narrow:.1f}", f"{wide:.1f}")) if is_wrapped else wide
-
+        rise = (phone[-1][1] - phone_line) * _LINE
         layers.append(
             word.mark_rect(aria=False, **entry.look).encode(
-                x=alt.XValue(place(left + x, left + narrow_x)),
-                x2=alt.X2Value(place(left + x + _PATCH, left + narrow_x + _PATCH)),
-                y=alt.YValue(place(-above - _PATCH / 2, -above - rise - _PATCH / 2)),
-                y2=alt.Y2Value(place(-above + _PATCH / 2, -above - rise + _PATCH / 2)),
+                x=alt.XValue(_by_width(left + x, left + phone_x)),
+                x2=alt.X2Value(_by_width(left + x + _PATCH, left + phone_x + _PATCH)),
+                y=alt.YValue(_by_width(-above - _PATCH / 2, -above - rise - _PATCH / 2)),
+                y2=alt.Y2Value(_by_width(-above + _PATCH / 2, -above - rise + _PATCH / 2)),
             )
         )
         layers.append(
             word.mark_text(align="left", baseline="middle").encode(
-                x=alt.XValue(place(left + x + _PATCH + 6, left + narrow_x + _PATCH + 6)),
-                y=alt.YValue(place(-above, -above - rise)),
+                x=alt.XValue(_by_width(left + x + _PATCH + 6, left + phone_x + _PATCH + 6)),
+                y=alt.YValue(_by_width(-above, -above - rise)),
                 text=alt.Text("word:N"),
             )
         )
     return layers
 
 
-def _places(lengths: Sequence[float], room: float) -> list[tuple[float, int]]:
-    """How far from the left and in which line entries of these lengths stand, in as many lines as the room asks."""
-    places = []
+def _positions(lengths: Sequence[float], room: float) -> list[tuple[float, int]]:
+    """The distance from the left and the line of each entry, as many on a line as there is room for (all in pixels)."""
+    positions = []
     x, line = 0.0, 0
     for length in lengths:
         if x and x + length > room:
             x, line = 0.0, line + 1
-        places.append((x, line))
+        positions.append((x, line))
         x += length + _BETWEEN
-    return places
+    return positions
+
+
+def _by_width(desk: float, phone: float) -> Any:
+    """A position in pixels that may differ on a phone."""
+    import altair as alt
+
+    return desk if desk == phone else alt.ExprRef(when_narrow(f"{phone:.1f}", f"{desk:.1f}"))
 
 
 def width_of_names(names: Sequence[str]) -> float:
