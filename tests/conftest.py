@@ -7,7 +7,8 @@ import secrets
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -98,22 +99,34 @@ def redis_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def postgresql_url() -> Iterator[str]:
-    """An empty PostgreSQL database for the tests of a file, dropped at their end."""
+def new_postgresql() -> Iterator[Callable[[], str]]:
+    """Create an empty PostgreSQL database and return its URL; all are dropped after the tests of a file."""
     if not _listens(5432):
         _missing("no PostgreSQL answers at 127.0.0.1:5432", "PARALLAX_REQUIRE_SERVERS")
     import psycopg
 
-    # A random name: a run that was killed may have left a database whose process had the same number.
-    name = f"parallax_tests_{secrets.token_hex(6)}"
-    server = "postgresql://postgres@127.0.0.1:5432/postgres"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    try:
-        yield f"postgresql://postgres@127.0.0.1:5432/{name}"
-    finally:
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    server = "postgresql://postgres@127.0.0.1:5432/"
+
+    def execute(statement: str) -> None:
+        with psycopg.connect(f"{server}postgres", autocommit=True) as connection:
+            connection.execute(statement)  # type: ignore[arg-type]
+
+    with ExitStack() as created:
+
+        def create() -> str:
+            # A random name: a run that was killed may have left a database whose process had the same number.
+            name = f"parallax_tests_{secrets.token_hex(6)}"
+            execute(f'CREATE DATABASE "{name}"')
+            created.callback(execute, f'DROP DATABASE "{name}" WITH (FORCE)')
+            return server + name
+
+        yield create
+
+
+@pytest.fixture(scope="module")
+def postgresql_url(new_postgresql: Callable[[], str]) -> str:
+    """An empty PostgreSQL database for the tests of a file, dropped at their end."""
+    return new_postgresql()
 
 
 @pytest.fixture(scope="session")

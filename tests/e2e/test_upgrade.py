@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def upgraded(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Installation, Path]:
-    url = request.getfixturevalue("postgresql_url") if request.param == "postgresql" else ""
+    url = request.getfixturevalue("new_postgresql")() if request.param == "postgresql" else ""
     installation = older_installation(tmp_path / "var", url)
     installation.manage("migrate", "--no-input", "--verbosity", "0")
     return installation, STORED / f"{request.param}.json"
@@ -50,3 +50,19 @@ def test_a_half_finished_study_goes_on_after_an_upgrade(upgraded: tuple[Installa
     ]
     assert "TopPop" in next((tmp_path / "report").rglob("*.md")).read_text(encoding="utf-8")
     installation.manage("check_integrity")
+
+
+def test_an_upgraded_database_has_the_tables_of_a_new_one(
+    upgraded: tuple[Installation, Path], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    installation, file = upgraded
+    var = tmp_path / "new"
+    var.mkdir()
+    is_server = file.stem == "postgresql"
+    new = Installation(var, **({"DATABASE_URL": request.getfixturevalue("new_postgresql")()} if is_server else {}))
+    new.manage("migrate", "--no-input", "--verbosity", "0")
+
+    tables = json.loads(installation.run(str(STORED / "tables.py")))
+
+    assert {"studies_participant", "analysis_report"} <= set(tables)
+    assert tables == json.loads(new.run(str(STORED / "tables.py")))
