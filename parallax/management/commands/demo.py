@@ -55,7 +55,7 @@ class Demo:
     # Limits of relevant and irrelevant test ratings; usage data have no irrelevant ones.
     relevant: float
     irrelevant: float
-    per_condition: int = 15  # the paper asked 30; this many are ready within a minute
+    per_condition: int = 12  # the paper asked 30; this many are ready within a minute
     workers: int = 2  # of the site, which train and measure
 
     @property
