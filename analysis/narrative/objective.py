@@ -23,12 +23,12 @@ def best_and_worst(length: ProfileLength, n: int, kind: str = "recall") -> str:
     values, words = length.defined_values(kind), length_words(length.profile_length)
     if not values:
         return f"There are no cases to measure {kind_word(kind)} on, {words}."
-    highest, lowest = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
+    lowest, highest = _ends(values)
     means = ", the mean over users," if length.is_by_user else ""
     is_share = kind not in ERRORS
     return (
-        f"{kind_at(kind, n)}{means} {words} ranges from {written(values[lowest], 3, is_share)} ({lowest}) to "
-        f"{written(values[highest], 3, is_share)} ({highest})."
+        f"{kind_at(kind, n)}{means} {words} ranges from {written(min(values.values()), 3, is_share)} ({lowest}) to "
+        f"{written(max(values.values()), 3, is_share)} ({highest})."
     )
 
 
@@ -101,14 +101,23 @@ def served(length: ProfileLength) -> str:
 def bars_title(length: ProfileLength, kind: str) -> str:
     """The finding of a bar chart of one metric."""
     values = length.defined_values(kind)
-    least, most = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
-    if values[least] == values[most]:
+    lowest, highest = _ends(values)
+    if lowest == highest:
         return f"All algorithms have the same {kind_word(kind)}"
     if kind == "fallout":
-        return f"{least} recommends disliked items least, {most} most"
+        return f"Disliked items are recommended least by {lowest}, most by {highest}"
     if kind in ERRORS:
-        return f"{least} has the smallest error, {most} the largest"
-    return f"{most} finds most of what users like, {least} least"
+        return f"The error is smallest for {lowest}, largest for {highest}"
+    return f"Most of what users like is found by {highest}, least by {lowest}"
+
+
+def _ends(values: Mapping[str, float]) -> tuple[str, str]:
+    """The algorithms with the lowest and with the highest value."""
+    lowest, highest = min(values.values()), max(values.values())
+    return (
+        listed([name for name in values if values[name] == lowest]),
+        listed([name for name in values if values[name] == highest]),
+    )
 
 
 def curves_title(length: ProfileLength, kind: str, n: int) -> str:

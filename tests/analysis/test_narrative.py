@@ -289,6 +289,15 @@ def test_few_items_and_filled_slots_are_warned_of() -> None:
     assert said[1] == "TopPop had no score for enough items: 3 of its 150 slots were filled by popularity."
 
 
+def test_titles_of_bars_name_all_algorithms_that_tie() -> None:
+    tied = measured({"A": 0.3, "B": 0.3, "C": 0.1}, None, 0)
+    assert objective.bars_title(tied, "recall") == "Most of what users like is found by A and B, least by C"
+    assert objective.best_and_worst(tied, 5).endswith("ranges from .100 (C) to .300 (A and B).")
+    assert objective.bars_title(measured({"A": 0.3, "B": 0.3}, None, 0), "recall") == (
+        "All algorithms have the same recall"
+    )
+
+
 def test_order_at_the_participants_length_is_compared() -> None:
     def at(length: int, **recall: float) -> ProfileLength:
         return measured(recall, None, length)
