@@ -34,7 +34,7 @@ def matrix(
     outlined: Collection[Cell] = (),
     emphasised: Collection[Cell] = (),
     reasons: Mapping[Cell, str] | None = None,
-    coefficient: str = "τ_b",
+    coefficient: str = "Kendall’s τ",
     side: Side = "neutral",
     description: str | None = None,
     width: Width = None,

@@ -8,6 +8,8 @@ from analysis.tables.cells import capital, equals, relation
 from inference.agreement import Verdict
 from inference.results import Undefined
 
+KENDALL = "Kendall’s τ"
+
 
 def contradictions(comparison: Comparison, n: int, consumed: str) -> list[str]:
     """Significant differences in opposite directions, pair by pair; `consumed` is the study's participle."""
@@ -94,6 +96,6 @@ def scatter_title(comparison: Comparison, n: int) -> str:
     if isinstance(tau, Undefined):
         return f"{capital(variable)} against {metric}"
     if tau.p >= comparison.alpha:
-        return f"No evidence that {variable} is correlated with {metric} ({tau_b(tau)})"
+        return f"No evidence that {variable} is correlated with {metric} ({tau_b(tau, KENDALL)})"
     sign = "positively" if tau.coefficient > 0 else "negatively"
-    return f"{capital(variable)} is {sign} correlated with {metric} ({tau_b(tau)})"
+    return f"{capital(variable)} is {sign} correlated with {metric} ({tau_b(tau, KENDALL)})"

@@ -43,15 +43,15 @@ def method(tau: AgreementResult) -> str:
     return "exact" if tau.p_method.startswith("exact") else tau.p_method
 
 
-def tau_b(tau: AgreementResult) -> str:
-    """A rank correlation with its p value.
+def tau_b(tau: AgreementResult, symbol: str = "τ_b") -> str:
+    """A rank correlation with its p value; `symbol` is for titles of charts, which have no subscripts.
 
     Examples
     --------
     >>> tau_b(AgreementResult(0.39, 0.3, "exact permutation", 7, 0.714))
     'τ_b = .39, exact p = .300'
     """
-    return f"τ_b = {coefficient(tau.coefficient)}, {method(tau)} p {equals(tau.p)}"
+    return f"{symbol} = {coefficient(tau.coefficient)}, {method(tau)} p {equals(tau.p)}"
 
 
 def stability(bootstrap: TauDistribution) -> str:

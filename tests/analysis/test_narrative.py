@@ -358,7 +358,7 @@ def test_a_negative_correlation_is_said_with_its_sign_and_meaning() -> None:
     both = verdict.paragraph(results(comparison(), turned))
     assert "algorithms with lower fallout at 5 had lower first-order novelty" in both
     assert agreement.scatter_title(against, 5) == (
-        "First-order novelty is negatively correlated with recall at 5 (τ_b = −.90, exact p = .003)"
+        "First-order novelty is negatively correlated with recall at 5 (Kendall’s τ = −.90, exact p = .003)"
     )
 
 

@@ -130,7 +130,7 @@ DRAWINGS: dict[str, Draw] = {
     "matrix": lambda **options: matrix(
         _coefficients(),
         title="Diversity goes with satisfaction",
-        subtitle="Rank correlation τ_b of each metric with each measure",
+        subtitle="Kendall’s rank correlation of each metric with each measure",
         outlined=[("Recall at 5", "Perceived\naccuracy")],
         emphasised=[("Diversity at 5,\n5 ratings", "Global\nsatisfaction")],
         reasons={("RMSE", "Global\nsatisfaction"): "TopPop has no value of RMSE."},
