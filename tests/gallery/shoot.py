@@ -79,12 +79,13 @@ def main() -> None:
                 shoot(opened(browser, url, page, researcher, missing), pictures / page.name)
                 print(f"  {page.name}", flush=True)
             browser.close()
+        said = (var / "logs" / "web.log").read_text(encoding="utf-8").splitlines()[-40:]
     write_index(asked.folder)
     if asked.docs:
         write_documented(pictures)
     print(f"{len(list(pictures.iterdir()))} pictures: {asked.folder / 'index.html'}")
     if missing:
-        sys.exit("\n".join(["Style sheets, scripts or images were not answered:", *missing]))
+        sys.exit("\n".join(["Style sheets, scripts or images were not answered:", *missing, "The site's log:", *said]))
 
 
 def shoot(page: Page, stem: Path) -> None:
