@@ -130,8 +130,11 @@ class Gateway:
     async def _answer(self, environ: dict[str, Any], network: str, send: Send) -> None:
         loop = asyncio.get_running_loop()
 
+        async def sent(message: dict[str, Any]) -> None:
+            await send(message)  # a server may return any awaitable, and a loop takes coroutines only
+
         def stream(message: dict[str, Any]) -> None:
-            asyncio.run_coroutine_threadsafe(send(message), loop).result(READER_SECONDS)
+            asyncio.run_coroutine_threadsafe(sent(message), loop).result(READER_SECONDS)
 
         started, body = await self._threads.run(network, lambda: self._run_wsgi(environ, stream))
         if isinstance(body, FileBody):

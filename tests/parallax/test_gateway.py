@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import yaml
 from django.test import Client
@@ -28,6 +29,7 @@ from parallax.body_limits import ANYONE, KIB, LIMITS, is_read, largest_body, sec
 from parallax.fair_threads import FairThreads, Overloaded
 from parallax.gateway import FileBody, Gateway
 from tests.factories.accounts import UserFactory
+from tests.parallax import streamed_site
 
 ROOT = Path(__file__).resolve().parents[2]
 SOON = 5.0  # seconds; nothing here takes long
@@ -377,23 +379,31 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     for name in ("DATABASE_URL", "REDIS_URL"):
         environment.pop(name, None)
     subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], cwd=ROOT, env=environment, check=True)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = _free_port()
     command = [sys.executable, "-m", "parallax.web", "--port", str(port), "--workers", "1", "--threads", "2"]
     web = subprocess.Popen(command, cwd=ROOT, env=environment)
     try:
-        deadline = time.monotonic() + 60
-        while True:
-            with contextlib.suppress(urllib.error.URLError, OSError):
-                _get(port, "/health/")
-                break
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+        _wait_for(port, "/health/")
         yield port
     finally:
         web.terminate()
         web.wait(20)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(port: int, path: str) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        with contextlib.suppress(urllib.error.URLError, OSError):
+            _get(port, path)
+            return
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
 
 
 def _get(port: int, path: str) -> int:
@@ -430,3 +440,30 @@ def test_hundreds_of_megabytes_are_refused_at_once(server: int, path: str) -> No
         assert answer.startswith(b"HTTP/1.1 413"), answer[:200]
         while client.recv(4096):  # the server hangs up
             pass
+
+
+@pytest.mark.slow
+@pytest.mark.integration
+def test_what_a_browser_has_already_is_not_sent_again(server: int) -> None:
+    path = "/static/css/base.css"
+    first = httpx.get(f"http://127.0.0.1:{server}{path}", timeout=SOON)
+    again = httpx.get(
+        f"http://127.0.0.1:{server}{path}", headers={"If-Modified-Since": first.headers["Last-Modified"]}, timeout=SOON
+    )
+    assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
+
+
+@pytest.mark.slow
+@pytest.mark.integration
+def test_a_stream_reaches_the_client_of_the_real_server() -> None:
+    port = _free_port()
+    site = [sys.executable, "-m", "granian", "--interface", "asginl", "--port", str(port)]
+    web = subprocess.Popen([*site, "tests.parallax.streamed_site:application"], cwd=ROOT)
+    try:
+        _wait_for(port, "/")
+        with httpx.stream("GET", f"http://127.0.0.1:{port}/", timeout=SOON) as response:
+            assert response.status_code == 200
+            assert b"".join(response.iter_raw()) == b"".join(streamed_site.CHUNKS)
+    finally:
+        web.terminate()
+        web.wait(20)
