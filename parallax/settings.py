@@ -130,6 +130,7 @@ MIDDLEWARE = [
 ROOT_URLCONF = "parallax.urls"
 WSGI_APPLICATION = "parallax.wsgi.application"
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"  # fields by templates/django/forms/field.html
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000  # each text of a long questionnaire in each language is a field
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

@@ -104,6 +104,7 @@ def pages_of(study: Study, report: Report) -> dict[str, tuple[str, Callable[[Pag
         },
         "reports of the study": (f"{reverse('analysis:list')}?study={study.slug}", None),
         "design, unfolded": (reverse("studies:design", args=[draft.slug]), unfolded),
+        "versions, unfolded": (reverse("studies:versions", args=[study.slug]), unfolded),
     }
 
 

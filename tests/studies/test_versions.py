@@ -8,6 +8,7 @@ import pytest
 import yaml
 from django.test import Client
 from django.urls import reverse
+from lxml import html
 
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
@@ -18,6 +19,8 @@ from studies.design.services.duplicating import duplicate_study
 from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus, Role
 from studies.instrument.questionnaires.document import write_document
+from studies.instrument.questionnaires.schema import BLOCKS, questionnaire_from
+from studies.instrument.questionnaires.wording import reworded, with_wordings, wordings_of
 from studies.models import Recruiting, Study
 from tests.factories.studies import assigned, enter, make_study
 from tests.studies.test_pages import Person
@@ -140,6 +143,140 @@ def test_the_page_shows_versions_and_an_owner_makes_new_ones(client: Client) -> 
     broken = client.post(url, words | {"words-document": "schema: 1\nabout: 7\n"}).content.decode()
     assert "about" in broken
     assert study.versions.count() == 3
+
+
+def _fields(page: str) -> dict[str, str]:
+    """What the form of the wording posts if nothing is changed, with a reason."""
+    form = html.document_fromstring(page).xpath("//form[.//input[@value='words']]")[0]
+    posted = {field.get("name"): (field.text or "").removeprefix("\n") for field in form.xpath(".//textarea")}
+    hidden = {field.get("name"): field.get("value") for field in form.xpath(".//input[@type='hidden']")}
+    # Browsers send a line break as two characters.
+    return {name: text.replace("\n", "\r\n") for name, text in (posted | hidden).items()} | {"words-why": "Clearer."}
+
+
+def _open_questions(page: str) -> list[str]:
+    return [part.findtext("summary/code") for part in html.document_fromstring(page).xpath("//details[@open]")]
+
+
+def _beside(page: str, name: str) -> str:
+    """The error beside a field of the form."""
+    [error] = html.document_fromstring(page).xpath(f"//ul[@id='id_words-{name}_error']")
+    return " ".join(error.text_content().split())
+
+
+@pytest.fixture
+def owned(client: Client) -> tuple[Study, str]:
+    """A running study whose owner is signed in, and the address of its versions."""
+    study = make_study()
+    client.force_login(study.memberships.get(role=Role.OWNER).researcher)
+    return study, reverse("studies:versions", args=[study.slug])
+
+
+def test_every_wording_has_a_labelled_field_in_each_language(client: Client, owned: tuple[Study, str]) -> None:
+    study, url = owned
+    page = client.get(url).text
+    fields = _fields(page)
+    languages = study.settings["languages"]
+    for wording in wordings_of(study.questionnaire):
+        for language in languages:
+            assert fields[f"words-{wording.name}.{language}"] == wording.text(language)
+    tree = html.document_fromstring(page)
+    assert len(languages) == 2
+    [label] = tree.xpath("//label[@for='id_words-about.age.text.it']")
+    assert label.text_content() == "Question, Italian"
+    asked = [question["key"] for block in BLOCKS for question in study.questionnaire.get(block, ())]
+    assert [part.findtext("summary/code") for part in tree.xpath("//details[@class='block']")] == asked
+    assert tree.xpath("//details[@class='block']//label[not(@for)]") == []
+    assert _open_questions(page) == []
+
+
+def test_one_changed_text_makes_a_version_that_names_its_question_alone(
+    client: Client, owned: tuple[Study, str]
+) -> None:
+    study, url = owned
+    before = study.questionnaire
+    fields = _fields(client.get(url).text)
+    done = client.post(url, fields | {"words-about.age.text.it": "Quanti anni ha?"}, follow=True).text
+    assert "Version 2 of the design applies from now on." in done
+    study.refresh_from_db()
+    assert study.questionnaire == with_wordings(before, {"it": {"about.age.text": "Quanti anni ha?"}})
+    assert reworded(before, study.questionnaire) == ["age"]
+    entry = LogEntry.objects.filter(kind="studies.study", object_id=study.pk).latest("pk")
+    assert entry.reason == "Questions reworded (age): Clearer."
+
+
+def test_an_emptied_text_is_named_beside_its_field(client: Client, owned: tuple[Study, str]) -> None:
+    study, url = owned
+    fields = _fields(client.get(url).text)
+    changed = {"words-about.age.text.it": " ", "words-about.gender.text.en": "Gender"}
+    refused = client.post(url, fields | changed).text
+    assert _beside(refused, "about.age.text.it") == "Question, Italian: Enter a text for “age”."
+    assert _open_questions(refused) == ["age", "gender"]
+    assert _fields(refused)["words-about.gender.text.en"] == "Gender"
+    assert study.versions.count() == 1
+
+
+def test_a_help_text_is_left_out_in_every_language_or_in_none(client: Client) -> None:
+    study = make_study()
+    [age] = [question for question in study.questionnaire["about"] if question["key"] == "age"]
+    age["help"] = {"en": "In years", "it": "In anni", "de": "In Jahren"}
+    study.save(update_fields=["questionnaire"])
+    client.force_login(study.memberships.get(role=Role.OWNER).researcher)
+    url = reverse("studies:versions", args=[study.slug])
+    fields = _fields(client.get(url).text) | {"words-about.age.help.it": ""}
+    refused = client.post(url, fields).text
+    assert "or leave it empty in every language" in _beside(refused, "about.age.help.it")
+    assert "Version 2" in client.post(url, fields | {"words-about.age.help.en": ""}, follow=True).text
+    study.refresh_from_db()
+    assert questionnaire_from(study.questionnaire).about[2].help == {}
+
+
+def test_an_unchanged_form_makes_no_version(client: Client, owned: tuple[Study, str]) -> None:
+    study, url = owned
+    fields = _fields(client.get(url).text)
+    refused = client.post(url, fields).text
+    assert "The questionnaire says the same as before, so there is no new version." in refused
+    unexplained = client.post(url, fields | {"words-about.age.text.en": "Age", "words-why": ""}).text
+    assert _beside(unexplained, "why") == "Reason for the change: This field is required."
+    assert _open_questions(unexplained) == ["age"]
+    assert study.versions.count() == 1
+
+
+def test_the_document_replaces_the_fields_unless_both_are_changed(client: Client, owned: tuple[Study, str]) -> None:
+    study, url = owned
+    fields = _fields(client.get(url).text)
+    document = fields | {"words-document": _document(study, age="How old are you?")}
+    both = client.post(url, document | {"words-about.age.text.en": "Age"}).text
+    assert "You changed both the fields and this document." in _beside(both, "document")
+    broken = client.post(url, fields | {"words-document": "schema: 1\nabout: 7\n"}).text
+    assert "line 2" in _beside(broken, "document")
+    assert _open_questions(broken) == [None]
+    assert "Version 2" in client.post(url, document, follow=True).text
+    stale = client.post(url, fields | {"words-about.gender.text.en": "Gender"}).text
+    assert "The questionnaire has changed since you opened this page." in stale
+    assert "You changed both" not in stale
+    assert study.versions.count() == 2
+
+
+def test_a_long_questionnaire_is_corrected_as_a_whole(client: Client, owned: tuple[Study, str]) -> None:
+    study, url = owned
+    text = dict.fromkeys(study.settings["languages"], "I agree.")
+    labels = {language: [f"Point {point}" for point in range(1, 8)] for language in text}
+    study.questionnaire["after"] = [
+        {"key": f"q_{n}", "kind": "likert", "text": text, "minimum": 1, "maximum": 7, "labels": labels}
+        for n in range(65)
+    ]
+    study.save(update_fields=["questionnaire"])
+    fields = {
+        f"words-{wording.name}.{language}": "Other words"
+        for wording in wordings_of(study.questionnaire)
+        for language in wording.by_language
+        if wording.block == "after"
+    }
+    assert len(fields) > 1000  # the default limit of Django
+    assert client.post(url, fields | {"act": "words", "words-why": "Clearer."}).status_code == 302
+    study.refresh_from_db()
+    assert study.questionnaire["after"][64]["labels"]["it"] == ["Other words"] * 7
 
 
 def test_a_copy_recruits_by_the_same_panel_and_with_no_code_of_the_other_study() -> None:

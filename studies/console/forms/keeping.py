@@ -8,7 +8,6 @@ from django import forms
 
 from studies.console.forms.texts import why_field
 from studies.enums import NoticeMail
-from studies.instrument.questionnaires.document import LONGEST_DOCUMENT
 from studies.models import Study
 
 MOST_PARTICIPANTS = 100_000  # in a condition
@@ -49,18 +48,3 @@ class TargetsForm(forms.Form):
     def targets(self) -> dict[str, int]:
         """The targets by the condition's label."""
         return {label: self.cleaned_data[f"target_{number}"] for number, (label, _target) in enumerate(self.labels)}
-
-
-class RewordForm(forms.Form):
-    """The questionnaire as a document with corrected wording, and the reason."""
-
-    def __init__(self, document: str, data: Any = None) -> None:
-        super().__init__(data, prefix="words")
-        self.fields["document"] = forms.CharField(
-            label="The questionnaire",
-            max_length=LONGEST_DOCUMENT,
-            widget=forms.Textarea(attrs={"rows": 16, "spellcheck": "false", "class": "document"}),
-            help_text="YAML; change wording only",
-            initial=document,
-        )
-        self.fields["why"] = why_field()

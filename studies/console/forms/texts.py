@@ -152,8 +152,9 @@ def missing_texts(cleaned: Mapping[str, Any], languages: Sequence[str], names: S
     return [key for key in keys if cleaned.get(key) == ""]
 
 
-def _written(raw: str, before: str) -> str:
-    # Browsers send a line break as two characters; the text is hashed with one. Surrounding blanks are ignored.
+def written_text(raw: str, before: str) -> str:
+    """The text as it is stored: with one character for a line break, and as before if only outer blanks differ."""
+    # Browsers send a line break as two characters.
     text = raw.replace("\r\n", "\n").strip()
     return before if text == before.strip() else text
 
@@ -165,7 +166,7 @@ def written_texts(form: forms.Form, languages: Sequence[str], names: Sequence[st
         own: dict[str, Any] = {}
         for name in names:
             key = text_key(name, language)
-            text = _written(str(form.cleaned_data[key]), str(form.fields[key].initial))
+            text = written_text(str(form.cleaned_data[key]), str(form.fields[key].initial))
             own[name] = [line.strip() for line in text.splitlines() if line.strip()] if name == BOXES else text
         texts[language] = own
     return texts

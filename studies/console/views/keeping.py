@@ -11,7 +11,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from core.errors import ParallaxError
 from studies.console.forms.data import ExportForm, ReasonForm
-from studies.console.forms.keeping import DeleteForm, DuplicateForm, RewordForm, TargetsForm
+from studies.console.forms.keeping import DeleteForm, DuplicateForm, TargetsForm
+from studies.console.forms.rewording import RewordForm
 from studies.console.forms.texts import ConsentForm, NotesForm
 from studies.console.views.outcomes import button, problems_of, refusals_in, warn_of_numbers
 from studies.console.views.workspace import DESIGN, QUESTIONNAIRE, SETTINGS, study_page
@@ -21,14 +22,13 @@ from studies.design.selectors.placeholders import filled
 from studies.design.selectors.texts import language_name
 from studies.design.selectors.usage import usage_of
 from studies.design.selectors.versions import design_lines
-from studies.design.services.amending import RUNNING, extend_targets, mend_texts, reword_questionnaire
+from studies.design.services.amending import RUNNING, extend_targets, mend_texts, replace_wording, reword_questionnaire
 from studies.design.services.archiving import archive_study, restore_study
 from studies.design.services.consent_texts import change_consent
 from studies.design.services.deleting import delete_study
 from studies.design.services.duplicating import duplicate_study, free_slug
 from studies.design.services.reopening import reopen_study
 from studies.enums import StudyStatus
-from studies.instrument.questionnaires.document import write_document
 from studies.team.permissions import OWNERS, READERS, Seat, require_run, seated, sees_run
 
 METHODS = ["GET", "HEAD", "POST"]
@@ -129,7 +129,7 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
         return redirect("studies:versions", slug=study.slug)
     act = request.POST.get("act")
     targets = TargetsForm(study, request.POST if act == "targets" else None)
-    words = RewordForm(write_document(study.questionnaire), request.POST if act == "words" else None)
+    words = RewordForm(study, request.POST if act == "words" else None)
     notes = NotesForm(study, request.POST if act == "notes" else None)
     chosen = {"targets": targets, "words": words, "notes": notes}.get(act or "")
     if chosen is not None and chosen.is_valid():
@@ -139,12 +139,14 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
                 number = extend_targets(study=study, targets=targets.targets(), why=why, actor=request.user)
             elif chosen is notes:
                 number = mend_texts(study=study, texts=notes.texts(), why=why, actor=request.user)
+            elif words.document is not None:
+                number = reword_questionnaire(study=study, text=words.document, why=why, actor=request.user)
             else:
-                text = words.cleaned_data["document"]
-                number = reword_questionnaire(study=study, text=text, why=why, actor=request.user)
+                number = replace_wording(study=study, questionnaire=words.questionnaire(), why=why, actor=request.user)
         except ParallaxError as refusal:
+            field = "document" if chosen is words and words.document is not None else None
             for problem in problems_of(refusal):
-                chosen.add_error(None, problem)
+                chosen.add_error(field, problem)
         else:
             messages.success(request, f"Version {number} of the design applies from now on.")
             warn_of_numbers(request, study)

@@ -109,27 +109,34 @@ def extend_targets(*, study: Study, targets: Mapping[str, int], why: str, actor:
 def reword_questionnaire(*, study: Study, text: str, why: str, actor: Any = None) -> int:
     """Ask the same questions in other words, from a YAML document; return the number of the design's new version.
 
-    Raises `amend.no_reason`, `amend.not_running`, `amend.other_questions` with what else differs, `amend.same`,
-    `questionnaire.problems` with the line and place of each, `study.archived`.
+    Raises as `replace_wording`; in `questionnaire.problems` each has its line and place.
     """
-    document = parsed_document(text)
+    return replace_wording(study=study, questionnaire=parsed_document(text), why=why, actor=actor)
+
+
+def replace_wording(*, study: Study, questionnaire: Mapping[str, Any], why: str, actor: Any = None) -> int:
+    """Ask the same questions in other words; return the number of the design's new version.
+
+    Raises `amend.no_reason`, `amend.not_running`, `amend.other_questions` with what else differs, `amend.same`,
+    `questionnaire.problems`, `study.archived`.
+    """
 
     def change(current: Study) -> str:
-        if problems := other_than_wording(current.questionnaire, document):
+        if problems := other_than_wording(current.questionnaire, questionnaire):
             raise ParallaxError(
                 "amend.other_questions",
                 "Answers given before would mean something else, so only words can change while a study runs. "
                 f"{' '.join(problems)} Duplicate the study to ask other questions.",
                 {"problems": problems},
             )
-        keys = reworded(current.questionnaire, document)
+        keys = reworded(current.questionnaire, questionnaire)
         if not keys:
             raise ParallaxError("amend.same", "The questionnaire says the same as before, so there is no new version.")
         try:
-            check_design(settings=current.settings, questionnaire=document, texts=current.texts)
+            check_design(settings=current.settings, questionnaire=questionnaire, texts=current.texts)
         except ParameterError as problem:
             raise ParallaxError("questionnaire.problems", str(problem), {"problems": [str(problem)]}) from problem
-        current.questionnaire = document
+        current.questionnaire = dict(questionnaire)
         current.save(update_fields=["questionnaire", "updated_at"])
         return f"Questions reworded ({', '.join(keys)})"
 
