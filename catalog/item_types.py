@@ -24,7 +24,7 @@ class ItemType:
     key: str
     title: str  # in the console
     words: Mapping[str, Words]  # by language
-    card: tuple[str, ...]  # of each, its first value is on the card
+    card: tuple[tuple[str, ...], ...]  # its lines; of each, the first value is on the card
     details: tuple[str, ...]
     picture: str = POSTER
     sample: str = SAMPLE
@@ -48,7 +48,7 @@ _TYPES = (
             "it": Words("film", "film", "visto", "guardare", "vederlo", "guardi", "m"),
             "de": Words("Film", "Filme", "gesehen", "ansehen", "ihn sehen", "sehen Sie", "m"),
         },
-        card=("year", "genre", "director"),
+        card=(("year", "genre"), ("director",)),
         details=("genre", "director", "cast", "country", "tag"),
         sample=TRAILER,
     ),
@@ -60,7 +60,7 @@ _TYPES = (
             "it": Words("libro", "libri", "letto", "leggere", "leggerlo", "leggi", "m"),
             "de": Words("Buch", "Bücher", "gelesen", "lesen", "es lesen", "lesen Sie", "n"),
         },
-        card=("author", "year", "genre"),
+        card=(("author",), ("year", "genre")),
         details=("author", "genre", "publisher", "language", "tag"),
         sample=EXCERPT,
     ),
@@ -72,7 +72,7 @@ _TYPES = (
             "it": Words("canzone", "canzoni", "ascoltato", "ascoltare", "ascoltarla", "ascolti", "f"),
             "de": Words("Song", "Songs", "gehört", "anhören", "ihn hören", "hören Sie", "m"),
         },
-        card=("artist", "year", "genre"),
+        card=(("artist",), ("year", "genre")),
         details=("artist", "album", "genre", "language", "tag"),
         picture=SQUARE,
         sample=CLIP,
@@ -85,7 +85,7 @@ _TYPES = (
             "it": Words("prodotto", "prodotti", "usato", "usare", "usarlo", "usi", "m"),
             "de": Words("Produkt", "Produkte", "benutzt", "benutzen", "es benutzen", "benutzen Sie", "n"),
         },
-        card=("brand", "category"),
+        card=(("brand", "category"),),
         details=("brand", "category", "subclass", "country", "tag"),
         picture=SQUARE,
     ),
@@ -97,7 +97,7 @@ _TYPES = (
             "it": Words("articolo scientifico", "articoli scientifici", "letto", "leggere", "leggerlo", "leggi", "m"),
             "de": Words("Fachartikel", "Fachartikel", "gelesen", "lesen", "ihn lesen", "lesen Sie", "m"),
         },
-        card=("author", "year", "venue"),
+        card=(("author",), ("year", "venue")),
         details=("author", "venue", "topic", "tag"),
         sample=EXCERPT,
         picture=NO_PICTURE,
@@ -110,7 +110,7 @@ _TYPES = (
             "it": Words("notizia", "notizie", "letto", "leggere", "leggerla", "leggi", "f"),
             "de": Words("Nachrichtenartikel", "Nachrichtenartikel", "gelesen", "lesen", "ihn lesen", "lesen Sie", "m"),
         },
-        card=("section", "publisher"),
+        card=(("section", "publisher"),),
         details=("author", "section", "publisher", "tag"),
         picture=WIDE,
         sample=EXCERPT,
@@ -123,7 +123,7 @@ _TYPES = (
             "it": Words("corso", "corsi", "seguito", "seguire", "seguirlo", "segui", "m"),
             "de": Words("Kurs", "Kurse", "besucht", "besuchen", "ihn besuchen", "besuchen Sie", "m"),
         },
-        card=("provider", "topic"),
+        card=(("provider", "topic"),),
         details=("provider", "author", "topic", "language", "tag"),
         picture=WIDE,
     ),
@@ -135,7 +135,7 @@ _TYPES = (
             "it": Words("ricetta", "ricette", "preparato", "preparare", "prepararla", "prepari", "f"),
             "de": Words("Rezept", "Rezepte", "nachgekocht", "nachkochen", "es nachkochen", "kochen Sie", "n"),
         },
-        card=("cuisine", "category"),
+        card=(("cuisine", "category"),),
         details=("cuisine", "category", "ingredient", "tag"),
         picture=SQUARE,
     ),
@@ -147,7 +147,7 @@ _TYPES = (
             "it": Words("elemento", "elementi", "usato", "usare", "usarlo", "usi", "m"),
             "de": Words("Element", "Elemente", "benutzt", "benutzen", "es benutzen", "benutzen Sie", "n"),
         },
-        card=("year", "category", "genre"),
+        card=(("year", "category", "genre"),),
         details=("author", "category", "genre", "tag"),
         picture=SQUARE,
     ),

@@ -15,7 +15,7 @@ from catalog.item_types import ITEM_TYPES
 from catalog.models import DatasetVersion, Feature, Item
 
 ITEMS_KEPT = 8192
-KINDS_ON_CARDS = sorted({kind for each in ITEM_TYPES.values() for kind in each.card})
+KINDS_ON_CARDS = sorted({kind for each in ITEM_TYPES.values() for line in each.card for kind in line})
 
 Value = TypeVar("Value")
 Headline = Mapping[str, str]  # the first value of each kind that cards show

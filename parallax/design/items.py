@@ -28,9 +28,8 @@ def poster(title: str) -> str:
 def card(pk: int, title: str = TITLES[0], **fields: Any) -> Card:
     """An item in a list, with `fields` of its card."""
     shown = ShownText(title, fields.pop("lang", ""))
-    return Card(
-        Item(pk=pk, title=title), shown, "1979 · Science fiction · Ridley Scott", poster(title), HERE, HERE, **fields
-    )
+    facts = (("1979", "Science fiction"), ("Ridley Scott",))
+    return Card(Item(pk=pk, title=title), shown, facts, poster(title), HERE, HERE, **fields)
 
 
 def ratings() -> tuple[Section, ...]:
@@ -123,7 +122,7 @@ def _thumbs() -> list[Thumb]:
 
 
 def _details() -> list[State]:
-    facts = [{"label": "Director", "value": "Ridley Scott"}, {"label": "Length", "value": "117 minutes"}]
+    facts = [{"label": "Director", "values": ["Ridley Scott"]}, {"label": "Length", "values": ["117 minutes"]}]
     states = []
     for number, (label, sample) in enumerate(_samples().items()):
         shown = card(70 + number, rating=4, suffix="-details")

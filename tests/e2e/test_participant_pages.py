@@ -73,7 +73,7 @@ def test_genre_and_decade_filter_together(study: Study, live_server: Any, phone:
     expect(phone).to_have_url(re.compile("genre=Western&decade=1980"))
     facts = phone.locator("#grid .film > p").all_inner_texts()
     assert facts
-    assert all(re.match(r"198\d\s· Western", line) for line in facts)
+    assert all(re.match(r"198\d\s+Western", line) for line in facts)
     phone.reload()
     expect(phone.get_by_label("Genre", exact=True)).to_have_value("Western")
 

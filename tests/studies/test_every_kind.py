@@ -153,10 +153,10 @@ def test_a_failed_check_is_noted_and_ends_the_part_where_the_study_says_so() -> 
     ended = at_after(strict)
     page = ended.post("after/", {**GIVEN, "reads": "third", "continue": "1"})
     assert ended.me.status == ParticipantStatus.ATTENTION_FAILED
-    assert "Your participation ends here" in page.text
+    assert "Your answers so far are saved." in page.text
     assert ended.me.place is None
     assert Allocation.objects.filter(participant=ended.me, kind=AllocationKind.RELEASED).count() == 1
-    assert "Your participation ends here" in ended.get("after/").text
+    assert "Your answers so far are saved." in ended.get("after/").text
     going = at_after(lenient)
     assert leads(going.post("after/", {**GIVEN, "reads": "third", "continue": "1"})) == "thanks"
     facts = Event.objects.filter(kind="attention_checked", participant=going.me).values_list("facts", flat=True)
@@ -170,7 +170,7 @@ def test_a_check_about_the_person_that_is_failed_takes_no_slot() -> None:
     person = Person(study).to("about")
     from tests.studies.test_pages import ABOUT
 
-    assert "Your participation ends here" in person.post("about/", {**ABOUT, "early": "first"}).text
+    assert "Your answers so far are saved." in person.post("about/", {**ABOUT, "early": "first"}).text
     assert (person.me.status, person.me.condition) == (ParticipantStatus.ATTENTION_FAILED, None)
     assert not Allocation.objects.exists()
 

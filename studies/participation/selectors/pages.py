@@ -34,6 +34,7 @@ NAMES: dict[str, Promise] = {
     flow.THANKS: _("Thank you"),
 }
 CHOICES = _("Your choices")  # in the place of the ratings, where items are chosen
+FactLines = tuple[tuple[str, ...], ...]  # what a card says of an item, line by line
 
 GENRES: dict[str, Promise] = {
     "Action": _("Action"),
@@ -79,7 +80,7 @@ class Card:
 
     item: Item
     title: ShownText
-    facts: str
+    facts: FactLines
     poster_url: str
     details_url: str
     rate_url: str = ""
@@ -113,7 +114,7 @@ class Slot:
     rank: int
     item: Item
     title: ShownText
-    facts: str
+    facts: FactLines
     poster_url: str
     details_url: str
     sample: ShownSample
@@ -217,14 +218,15 @@ def clip_of(study: Study, item: Item, links: Links) -> str:
     return f"{links.clip(item.pk)}?{item.clip_url.partition('?')[2]}"
 
 
-def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> dict[int, str]:
-    """Return what cards say of each item, by its primary key: of films year, first genre and first director."""
+def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> dict[int, FactLines]:
+    """Return the lines of each item's card by its primary key: of films year and first genre, then first director."""
     headlines = headlines_at(version, [item.index for item in items])
-    lines: dict[int, str] = {}
+    lines: dict[int, FactLines] = {}
     for item in items:
         facts = {**headlines[item.index], "year": str(item.year or "")}
         facts["genre"] = genre_name(facts.get("genre", ""), kind)
-        lines[item.pk] = "\N{NO-BREAK SPACE}· ".join(filter(None, (facts.get(name, "") for name in kind.card)))
+        known = (tuple(facts[name] for name in line if facts.get(name)) for line in kind.card)
+        lines[item.pk] = tuple(filter(None, known))
     return lines
 
 
@@ -268,7 +270,7 @@ def rated_cards(study: Study, profile: Mapping[int, int], *, links: Links) -> li
         Card(
             item,
             title_of(version, item),
-            "",
+            (),
             poster_of(study, item, links),
             links.details(item.pk),
             rating=profile[item.index],

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 from catalog.models import Item
 from catalog.selectors.item_texts import ShownText
 from studies.known_items import ElicitationScale
-from studies.participation.selectors.pages import Card, Links
+from studies.participation.selectors.pages import Card, FactLines, Links
 
 CARDS_CACHED = 8192
 PLACE = "0-place-of-the-token-0"  # never a valid token, and needs no quoting in addresses
@@ -27,10 +27,10 @@ def card_html(card: Card, token: str, language: str) -> SafeString:
 
 @lru_cache(maxsize=CARDS_CACHED)
 def _cached_html(
-    facts: tuple[int, ShownText, str, str, int | None, str, str], elicitation: ElicitationScale, language: str
+    facts: tuple[int, ShownText, FactLines, str, int | None, str, str], elicitation: ElicitationScale, language: str
 ) -> str:
-    pk, title, facts_line, poster_url, rating, suffix, choice = facts
+    pk, title, fact_lines, poster_url, rating, suffix, choice = facts
     links, item = Links(PLACE), Item(pk=pk)
-    shown = (item, title, facts_line, poster_url, links.details(pk), links.rating(pk), rating, suffix)
+    shown = (item, title, fact_lines, poster_url, links.details(pk), links.rating(pk), rating, suffix)
     card = Card(*shown, choice=choice, elicitation=elicitation)
     return render_to_string("participant/parts/card.html", {"card": card})

@@ -82,7 +82,7 @@ def described(visit: Visit, shown: Item) -> dict[str, Any]:
     version, kind = visit.study.dataset_version, item_type_of(visit.study.settings)
     known = facts_of_item(version, shown)
     facts = [
-        {"label": LABELS[name], "value": ", ".join(_shown_values(name, known[name], kind))}
+        {"label": LABELS[name], "values": _shown_values(name, known[name], kind)}
         for name in kind.details
         if known.get(name)
     ]
