@@ -370,7 +370,8 @@ def _omnibus(result: Any | None) -> str:
     """Format Friedman's test; empty if there is none."""
     if result is None:
         return ""
-    return f"χ²({result.df}) = {result.chi_squared:.2f}, p {p_value(result.p, has_sign=True)}"
+    text = f"χ²({result.df}) = {result.chi_squared:.2f}, p {p_value(result.p, has_sign=True)}"
+    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
 def _pair_line(pair: Any) -> dict[str, str]:

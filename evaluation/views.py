@@ -47,6 +47,7 @@ from evaluation.sorting import Sorting
 RUNS_PER_PAGE = 25
 MODELS_PER_PAGE = 50
 MAX_MATCHES = 6
+EFFECTS = {"nemenyi": "Mean ranks, A − B"}
 
 
 @require_safe
@@ -154,7 +155,7 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
         "kept": _query_without(request, "test", "correction"),
         "test": test,
         "kinds": kinds_of_test(run).items(),
-        "is_of_hits": test in HIT_TESTS,
+        "effect": EFFECTS.get(test, "Hit rate, A − B" if test in HIT_TESTS else "Rank-biserial r"),
         "correction": correction,
         "corrections": CORRECTIONS.items(),
     }

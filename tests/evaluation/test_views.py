@@ -79,7 +79,7 @@ def test_list_shows_each_run_with_its_state_in_words(page: Any) -> None:
         assert f'<a href="{reverse("evaluation:detail", kwargs={"pk": run.pk})}">Run {run.pk}</a>' in html
     assert re.findall(r'class="state">(\w+)<', html) == ["Cancelled", "Failed", "Succeeded", "Running", "Queued"]
     assert html.count("synthetic ratings") == 5
-    assert html.count("<td>one-plus-random</td>") == 5
+    assert html.count("<td>One plus random</td>") == 5
 
 
 @pytest.mark.parametrize("n_runs", [1, 3])
@@ -346,7 +346,11 @@ def test_tests_page_sorts_by_the_values_it_shows_best_first(page: Any, seed: int
     assert [name for name, _ in sections] == ["Recall", "Fallout"]
     for name, section in sections:
         values = [
-            float(value) for value in re.findall(r'</th><td>[a-z]+</td><td\s+class="n">(\.\d{3}|1\.000)</td>', section)
+            float(value)
+            for value in re.findall(
+                r'</th><td data-label="Letters">[a-z]+</td><td\s+class="n" data-label="Value">(\.\d{3}|1\.000)</td>',
+                section,
+            )
         ]
         assert len(values) == 4
         assert values == sorted(values, reverse=name == "Recall")
