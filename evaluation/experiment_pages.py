@@ -47,7 +47,13 @@ def experiment_job(request: HttpRequest, pk: int) -> HttpResponse:
     """The runs of an experiment with their progress, then its verdicts; htmx asks for the part that changes."""
     job = get_object_or_404(ExperimentJob.objects.visible_to(request.user).select_related("version__dataset"), pk=pk)
     runs = [(name, run, progress(run)) for name, run in runs_of(job).items()]
-    context = {"job": job, "runs": runs, "is_open": job.status in OPEN}
+    titles = {each.key: each.title for each in shipped_experiments()}
+    context = {
+        "job": job,
+        "title": titles.get(job.experiment, job.experiment),
+        "runs": runs,
+        "is_open": job.status in OPEN,
+    }
     is_part = bool(request.headers.get("HX-Request"))
     template = "_experiment_job" if is_part else "experiment_job"
     return render(request, f"console/evaluation/{template}.html", context)

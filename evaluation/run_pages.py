@@ -38,7 +38,9 @@ def state_of(user: Any, run: EvaluationRun) -> dict[str, Any]:
         "may_resume": run.status in RUN_STOPPED and may_resume(user, run),
         "task": TASKS[run.task],
         "protocol": protocol(run.protocol["name"]),
-        "split_words": ", ".join(f"{key} {value}" for key, value in run.split.items() if key not in ("name", "cases")),
+        "split_words": tables.in_words(
+            {key: value for key, value in run.split.items() if key not in ("name", "cases")}
+        ),
         "reserved": f"{100 * run.reserve:g}%",
         "progress": run_progress,
         "algorithms": list(algorithms_of(run)),

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from evaluation.protocols.registry import PROTOCOLS
+from evaluation.splitting.registry import SPLITS
+
 
 def share(value: float | None) -> str:
     """Format a value between 0 and 1 with three decimals and no leading zero; a dash if there is none.
@@ -12,12 +15,12 @@ def share(value: float | None) -> str:
     Examples
     --------
     >>> share(0.41666), share(1.0), share(-0.0101), share(None)
-    ('.417', '1.000', '-.010', '–')
+    ('.417', '1.000', '−.010', '–')
     """
     if value is None:
         return "–"
-    text = f"{value:.3f}".replace("-0.", "-.")
-    return text[1:] if text.startswith("0") else text.replace("-.000", ".000")
+    text = f"{abs(value):.3f}".removeprefix("0")
+    return f"−{text}" if value < 0 and text != ".000" else text
 
 
 def seconds(value: float) -> str:
@@ -233,24 +236,75 @@ def difference_lines(differences: Iterable[Any]) -> list[dict[str, str]]:
     ]
 
 
+TITLES = {**{key: kind.title for key, kind in SPLITS.items()}, **{key: kind.title for key, kind in PROTOCOLS.items()}}
+
+
+def title_of(key: str) -> str:
+    """Return the title of a split or a protocol.
+
+    Examples
+    --------
+    >>> title_of("one-plus-random"), title_of("probe"), title_of("file")
+    ('One plus random', 'Probe', 'File')
+    """
+    return TITLES.get(key) or key.capitalize()
+
+
 def in_words(settings: Any) -> str:
     """Format an input of a run as text.
 
     Examples
     --------
     >>> in_words({"name": "probe", "share": 0.1}), in_words([5, 10]), in_words(7)
-    ('probe, share 0.1', '5, 10', '7')
+    ('Probe, share 0.1', '5, 10', '7')
     """
     if isinstance(settings, Mapping):
         rest = [
-            f"{key} {str(value)[:12] if key == 'cases' else value}"  # the start of a digest identifies a file
+            f"{label_of(key).lower()} {_value(key, value)}"
             for key, value in settings.items()
             if key != "name" and value is not None
         ]
-        return ", ".join([str(settings["name"]), *rest] if "name" in settings else rest)
+        return ", ".join([title_of(settings["name"]), *rest] if "name" in settings else rest)
     if isinstance(settings, list | tuple):
         return ", ".join(map(str, settings)) or "none"
     return str(settings)
+
+
+LABELS = {"g": "Generality (g)"}  # of parameters whose names are no words
+
+
+def label_of(name: str) -> str:
+    """Return the label of a parameter of an algorithm, a split or a protocol.
+
+    Examples
+    --------
+    >>> label_of("learning_rate"), label_of("g")
+    ('Learning rate', 'Generality (g)')
+    """
+    return LABELS.get(name) or name.replace("_", " ").capitalize()
+
+
+def parameters_in_words(values: Mapping[str, Any]) -> str:
+    """Format the parameters of a model by their labels.
+
+    Examples
+    --------
+    >>> parameters_in_words({"reg_item": 25.0, "sum_of": "residuals", "normalised": True})
+    'Reg item 25, Sum of residuals, Normalised yes'
+    """
+    return ", ".join(f"{label_of(name)} {_parameter(value)}" for name, value in values.items())
+
+
+def _parameter(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _value(key: str, value: Any) -> str:
+    if key == "of":
+        return title_of(str(value))
+    return str(value)[:12] if key == "cases" else str(value)  # the start of a digest identifies a file
 
 
 def pairwise_lines(tests: Iterable[Any]) -> list[dict[str, Any]]:
@@ -287,8 +341,10 @@ def group_lines(groups: Iterable[Any]) -> list[dict[str, Any]]:
             "lines": [
                 {
                     "label": line.label,
-                    "means": [share(mean) for mean in line.means],
-                    "pair": f"{line.highest} − {line.lowest}" if line.highest else "–",
+                    "means": [
+                        (name.capitalize(), share(mean)) for name, mean in zip(table.names, line.means, strict=True)
+                    ],
+                    "pair": f"{line.highest} −\N{NO-BREAK SPACE}{line.lowest}" if line.highest else "–",
                     "difference": share(line.gap.value if line.gap else None),
                     "interval": between(line.gap),
                     "ratio": share(line.ratio.value if line.ratio else None),
@@ -314,7 +370,8 @@ def _omnibus(result: Any | None) -> str:
     """Format Friedman's test; empty if there is none."""
     if result is None:
         return ""
-    return f"χ²({result.df}) = {result.chi_squared:.2f}, p {p_value(result.p, has_sign=True)}"
+    text = f"χ²({result.df}) = {result.chi_squared:.2f}, p {p_value(result.p, has_sign=True)}"
+    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
 def _pair_line(pair: Any) -> dict[str, str]:
@@ -324,7 +381,7 @@ def _pair_line(pair: Any) -> dict[str, str]:
         "a": pair.a,
         "b": pair.b,
         **{name: "" if n is None else f"{n:,}" for name, n in zip(("n_a", "n_b", "n_ties"), counts, strict=True)},
-        "difference": f"{pair.difference:.3f}",
+        "difference": score(pair.difference),
         "p": p_value(pair.p),
         "p_unadjusted": p_value(pair.p_unadjusted),
     }

@@ -26,6 +26,7 @@ from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.forms.comparison import CompareForm
 from evaluation.forms.preview import TryForm
 from evaluation.forms.run_filter import RunFilterForm
+from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.permissions import may_cancel, may_resume
 from evaluation.run_pages import differences_shown, groups_shown, results_of, state_of, tests_shown
@@ -47,6 +48,7 @@ from evaluation.sorting import Sorting
 RUNS_PER_PAGE = 25
 MODELS_PER_PAGE = 50
 MAX_MATCHES = 6
+EFFECTS = {"nemenyi": "Mean ranks, A − B"}
 
 
 @require_safe
@@ -154,7 +156,7 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
         "kept": _query_without(request, "test", "correction"),
         "test": test,
         "kinds": kinds_of_test(run).items(),
-        "is_of_hits": test in HIT_TESTS,
+        "effect": EFFECTS.get(test, "Hit rate, A − B" if test in HIT_TESTS else "Rank-biserial r"),
         "correction": correction,
         "corrections": CORRECTIONS.items(),
     }
@@ -210,9 +212,13 @@ def run_compare(request: HttpRequest) -> HttpResponse:
                 **differences_shown(form.shown(comparison.differences), request.GET),
                 "correction": CORRECTIONS[comparison.correction],
                 "means": tables.means_note([comparison.a.protocol, comparison.b.protocol]),
-                "settings": [(name, tables.in_words(a), tables.in_words(b)) for name, (a, b) in pairs],
+                "settings": [(tables.label_of(name), *(_input(name, value) for value in both)) for name, both in pairs],
             }
     return render(request, "console/evaluation/run_compare.html", context)
+
+
+def _input(name: str, value: Any) -> str:
+    return TASKS[value] if name == "task" else tables.in_words(value)
 
 
 @require_safe

@@ -61,6 +61,12 @@ class ConfirmByPassword(LockedByAccount, ReauthenticateView):
 
     template_name = "accounts/confirm_password.html"
 
+    def get_form(self, form_class: Any = None) -> Any:
+        """The form without a placeholder, which would repeat the label."""
+        form = super().get_form(form_class)
+        form.fields["password"].widget.attrs.pop("placeholder", None)
+        return form
+
 
 class ConfirmByCode(LockedByAccount, ReauthenticateByCodeView):
     """Asks for a code before a second factor is changed."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.template.defaultfilters import filesizeformat
 
 from catalog.clip_types import CLIP_TYPES
 from catalog.forms.upload_limits import (
@@ -14,6 +13,7 @@ from catalog.forms.upload_limits import (
     MOST_MEDIA,
     MOST_UPLOADED,
     DropInput,
+    file_size,
     require_size,
 )  # fmt: skip
 from catalog.importers.pictures import MOST_BYTES, Pictures
@@ -40,7 +40,7 @@ class MetadataForm(forms.Form):
         help_text=(
             "A table with one fact per row (item, kind, value) or one item per row (plot, genres, people, image, "
             "trailer, excerpt), or JSON Lines; also gzipped. Item ids are those of the dataset. "
-            f"At most {filesizeformat(MOST_UPLOADED)}."
+            f"At most {file_size(MOST_UPLOADED)}."
         ),
     )
     item_files = _FilesField(
@@ -49,7 +49,7 @@ class MetadataForm(forms.Form):
         widget=DropInput(MOST_MEDIA, is_multiple=True),
         help_text=(
             f"Up to {MOST_FILES} files, or one ZIP archive of any number, together at most "
-            f"{filesizeformat(MOST_MEDIA)}: JPEG, PNG, GIF or WebP up to 4 MB each; WebM or MP4 video, MP3, M4A, Ogg, "
+            f"{file_size(MOST_MEDIA)}: JPEG, PNG, GIF or WebP up to 4 MB each; WebM or MP4 video, MP3, M4A, Ogg, "
             "FLAC or WAV audio up to 32 MB each. The metadata file names them as images or trailers; without a "
             "metadata file, each file is named after the item's id, such as 296.jpg."
         ),
@@ -90,7 +90,7 @@ def _problem(upload: Any) -> str:
     if upload.name.lower().rpartition(".")[2] in CLIP_TYPES:
         return ""
     if upload.size > MOST_BYTES:
-        return f"{upload.name} has {filesizeformat(upload.size)}; a picture has at most {filesizeformat(MOST_BYTES)}."
+        return f"{upload.name} has {file_size(upload.size)}; a picture has at most {file_size(MOST_BYTES)}."
     try:
         Pictures().kind_of(upload.read())
     except ValueError as wrong:

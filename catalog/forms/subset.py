@@ -61,8 +61,9 @@ class SubsetForm(forms.Form):
             field = self.fields[name]
             if rated_between is None:
                 field.disabled = True
-                field.help_text = "The ratings have no times."
-        if rated_between is not None:
+        if rated_between is None:
+            self.fields["date_from"].help_text = "The ratings have no times."
+        else:
             first, last = rated_between
             self.fields["date_from"].help_text = f"First rating: {first:%Y-%m-%d} (UTC)."
             self.fields["date_until"].help_text = f"Last rating: {last:%Y-%m-%d}. The day is included."

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.template.defaultfilters import filesizeformat
 
-from catalog.forms.upload_limits import MOST_DATASET, MOST_UPLOADED, DropInput, require_size
+from catalog.forms.upload_limits import MOST_DATASET, MOST_UPLOADED, DropInput, file_size, require_size
 from catalog.importers.download import SETS
 from catalog.selectors.server_files import import_folder
 
@@ -43,9 +42,9 @@ class UploadForm(forms.Form):
         self.has_paths = has_paths and import_folder() is not None
         if not self.has_paths:
             del self.fields["path"]
-        limit = filesizeformat(MOST_DATASET)
+        limit = file_size(MOST_DATASET)
         self.fields["file"].help_text += f" At most {limit}; {self.remedy[0].lower()}{self.remedy[1:]}"
-        self.fields["items_file"].help_text += f" At most {filesizeformat(MOST_UPLOADED)}."
+        self.fields["items_file"].help_text += f" At most {file_size(MOST_UPLOADED)}."
 
     @property
     def remedy(self) -> str:

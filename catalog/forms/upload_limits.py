@@ -29,9 +29,20 @@ class DropInput(forms.FileInput):
         return files.getlist(name) if self.allow_multiple_selected else files.get(name)
 
 
+def file_size(size: int) -> str:
+    r"""A size in bytes for people, without a zero behind the point.
+
+    Examples
+    --------
+    >>> file_size(128 * 2**20), file_size(1536)
+    ('128\xa0MB', '1.5\xa0KB')
+    """
+    return filesizeformat(size).replace(".0", "")
+
+
 def require_size(size: int, most: int, remedy: str) -> None:
     """Refuse what is larger than a page takes. Raises ValidationError with what to do instead."""
     if size > most:
         raise forms.ValidationError(
-            f"The file has {filesizeformat(size)}; the limit for uploads is {filesizeformat(most)}. {remedy}"
+            f"The file has {file_size(size)}; the limit for uploads is {file_size(most)}. {remedy}"
         )

@@ -60,6 +60,9 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
         {
             "version": version,
             "versions": versions_of(version.dataset),
+            "format_title": FORMATS[version.source_format].title
+            if version.source_format in FORMATS
+            else version.source_format.capitalize(),
             "shape": shape,
             "rated_between": rated_between(version),
             "figures": [

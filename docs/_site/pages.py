@@ -39,7 +39,7 @@ def read_source(app: Sphinx, name: str, source: list[str]) -> None:
     text = with_entries(source[0]).replace("```math", "```{math}")
     text = FORMULA.sub(r"{math}`\1`", text)
     if name == app.config.root_doc:
-        text = text.replace("[adr/](adr/)", "`adr/`") + "".join(
+        text = text.replace("[architecture decisions](adr/)", "architecture decisions") + "".join(
             f"\n\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {title}\n\n{pages}\n```\n"
             for title, pages in SECTIONS.items()
         )

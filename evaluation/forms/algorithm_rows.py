@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from core.errors import ParameterError
 from evaluation.forms.parameter_fields import ParameterForm, Values
 from evaluation.forms.settings_text import settings_text
 from recommenders import registry
@@ -49,6 +50,14 @@ class AlgorithmRow:
     def text(self) -> str:
         """The algorithm as written in commands."""
         return settings_text(self.key, self.checked.stated())
+
+    @property
+    def label(self) -> str:
+        """The algorithm with what distinguishes its conditions, as in the results: PureSVD50."""
+        try:
+            return registry.label(self.key, self.checked.stated())
+        except ParameterError:
+            return self.kind.name
 
     @property
     def line(self) -> str:

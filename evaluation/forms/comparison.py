@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from evaluation.models import EvaluationRun
 from evaluation.selectors.run_comparison import Difference
+from evaluation.tables import title_of
 
 
 class CompareForm(forms.Form):
@@ -45,4 +46,5 @@ class CompareForm(forms.Form):
 
 def run_line(run: EvaluationRun) -> str:
     """Describe a run in one line."""
-    return f"Run {run.pk} · {run.version} · {run.protocol['name']} · {run.split['name']} · seed {run.seed}"
+    protocol, split = title_of(run.protocol["name"]), title_of(run.split["name"])
+    return f"Run {run.pk} · {run.version} · {protocol} · {split} · seed {run.seed}"

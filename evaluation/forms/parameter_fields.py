@@ -9,6 +9,7 @@ from django import forms
 from django.utils.html import escape
 
 from core.errors import ParameterError
+from evaluation.tables import label_of
 from recommenders.parameters import ParameterInfo
 
 Values = dict[str, Any]
@@ -18,21 +19,27 @@ SEPARATORS = "Leave out commas: they separate parameters in the text of the sett
 def field_of(info: ParameterInfo) -> forms.Field:
     """Return the form field of a parameter: a tick box, a choice, a number with its limits, or a text."""
     default = "yes" if info.default is True else "no" if info.default is False else info.default
+    if info.choices:
+        default = _capital(str(default))
     described = info.description if default == "" else f"{info.description} Default: {default}."
     common: Values = {
         "required": False,
-        "label": info.name.replace("_", " ").capitalize(),
+        "label": label_of(info.name),
         "help_text": escape(described),
         "initial": info.default,
     }
     if info.type is bool:
         return forms.BooleanField(**common)
     if info.choices:
-        return forms.ChoiceField(choices=[(choice, choice) for choice in info.choices], **common)
+        return forms.ChoiceField(choices=[(choice, _capital(choice)) for choice in info.choices], **common)
     if info.type is str:
         return forms.CharField(**common)
     kind = forms.IntegerField if info.type is int else forms.FloatField
     return kind(min_value=info.minimum, max_value=info.maximum, **common)  # type: ignore[arg-type]
+
+
+def _capital(choice: str) -> str:
+    return f"{choice[:1].upper()}{choice[1:]}".replace("-", " ")
 
 
 class ParameterForm(forms.Form):

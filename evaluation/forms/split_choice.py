@@ -12,6 +12,7 @@ from core.errors import ParameterError
 from evaluation.forms.choice_cards import ChoiceCards, Kind
 from evaluation.forms.parameter_fields import ParameterForm, Values
 from evaluation.forms.settings_text import settings_text
+from evaluation.metrics.registry import METRICS
 from evaluation.protocols.registry import PROTOCOLS, Definition
 from evaluation.protocols.registry import protocol as protocol_of
 from evaluation.services.run_inputs import named_settings
@@ -39,7 +40,7 @@ def _protocol_kind(definition: Definition) -> Kind:
         key=definition.key,
         title=definition.title,
         line=definition.question,
-        note=f"Metrics: {', '.join(definition.metrics)}.",
+        note=f"Metrics: {', '.join(METRICS[key].title for key in definition.metrics)}.",
         described=definition.described(),
         check=definition.completed,
     )

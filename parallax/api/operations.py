@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 from drf_spectacular.generators import SchemaGenerator
 
 Schema = Mapping[str, Any]
 METHODS = ("get", "post", "put", "patch", "delete")
 REFERENCE = "#/components/schemas/"
 NULL = "NullEnum"
+CODE = re.compile("`([^`]+)`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ def interface() -> Interface:
         if method in METHODS
     ]
     groups = tuple(
-        Group(tag["name"], tag["description"], tuple(each for name, each in operations if name == tag["name"]))
+        Group(tag["name"], _html(tag["description"]), tuple(each for name, each in operations if name == tag["name"]))
         for tag in document["tags"]
     )
     return Interface(groups, tuple(_objects(document["components"]["schemas"])))
@@ -101,8 +105,8 @@ def _operation(method: str, path: str, stated: Schema) -> Operation:
         id=stated["operationId"],
         method=method.upper(),
         path=path,
-        summary=stated.get("summary", ""),
-        description=stated.get("description", ""),
+        summary=_html(stated.get("summary", "")),
+        description=_html(stated.get("description", "")),
         parameters=parameters,
         takes=_object_of(bodies[0]["schema"]) if bodies else "",
         status=status,
@@ -121,12 +125,17 @@ def _objects(schemas: Mapping[str, Schema]) -> Iterator[DescribedObject]:
             for key, value in stated.get("properties", {}).items()
         )
         values = tuple(str(value) for value in stated.get("enum", ()))
-        yield DescribedObject(name, "" if values else stated.get("description", ""), fields, values)
+        yield DescribedObject(name, "" if values else _html(stated.get("description", "")), fields, values)
 
 
 def _field(name: str, schema: Schema, description: str, *, is_required: bool) -> Field:
     meaning = description.partition("* `")[0].strip()  # the values of an enumeration follow, which has its own entry
-    return Field(name, _type(schema), _object_of(schema), meaning, is_required)
+    return Field(name, _type(schema), _object_of(schema), _html(meaning), is_required)
+
+
+def _html(text: str) -> SafeString:
+    """A description as HTML, in which backticks mark code."""
+    return mark_safe(CODE.sub(r"<code>\1</code>", escape(text).replace("``", "`")))  # noqa: S308 - escaped here
 
 
 def _parts(schema: Schema) -> Sequence[Schema]:

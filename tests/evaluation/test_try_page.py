@@ -259,5 +259,5 @@ def test_list_of_models_says_what_each_was_trained_on_and_who_measured_it(
     (by_itself,) = (row for row in rows if "no run" in row)
     assert "TopPop" in of_run
     assert f"?model={alone.pk}" in by_itself
-    assert "factors 2" in words(by_itself)
+    assert "Factors 2" in words(by_itself)
     assert alone.digest[:12] in by_itself
