@@ -14,7 +14,6 @@ urlpatterns = [
     path("requests/<int:pk>/cancel/", views.report_request_cancel, name="request-cancel"),
     path("<int:pk>/", views.report_detail, name="detail"),
     path("<int:pk>/chapters/<slug:chapter>/", views.report_chapter, name="chapter"),
-    path("<int:pk>/slope-<slug:mode>-<slug:width>.svg", views.sample_slope, name="sample-slope"),
     path("<int:pk>/comments/", views.report_comments, name="comments"),
     path("<int:pk>/bayesian/", views.bayesian_progress, name="bayesian"),
     path("<int:pk>/bayesian/request/", views.bayesian_request, name="bayesian-request"),

@@ -34,7 +34,6 @@ from analysis.services.requests import (
     request_report,
     require_open_answers,
 )
-from analysis.services.samples import MODES, WIDTHS, slope_drawing
 from core.errors import NotAllowedInState, ParallaxError
 from studies.console.views.workspace import REPORT, study_page
 from studies.monitoring.selectors.outcomes import are_outcomes_shut
@@ -177,20 +176,6 @@ def _pair(report: Report, choices: Choices, chosen: Chosen) -> SafeString | str:
     measure, metric, length = (choice or first for choice, first in zip(own, firsts, strict=True))
     body = pair_body(report, measure=measure, metric=metric, length=int(length))
     return _chosen_body(body, choices, replace(chosen, measure="", metric="", length="")) if body else ""
-
-
-@login_not_required
-@require_safe
-def sample_slope(request: HttpRequest, pk: int, mode: str, width: str) -> HttpResponse:
-    """The slope chart of a sample report, as SVG for the front page."""
-    if mode not in MODES or width not in WIDTHS:
-        raise Http404("There is no such drawing.")
-    drawing = slope_drawing(get_object_or_404(sample_reports(), pk=pk), mode=mode, width=width)
-    if drawing is None:
-        raise Http404("This report has no slope chart.")
-    response = HttpResponse(drawing, content_type="image/svg+xml")
-    patch_cache_control(response, public=True, max_age=600)
-    return response
 
 
 @require_safe

@@ -64,11 +64,16 @@ def lanes(intervals: Sequence[tuple[float, float]], gap: float) -> list[int]:
 
 
 def corners(
-    points: Sequence[tuple[float, float]], labels: Sequence[Sequence[str]], *, width: float, height: float
+    points: Sequence[tuple[float, float]],
+    labels: Sequence[Sequence[str]],
+    bars: Sequence[tuple[float, float, float, float]] = (),
+    *,
+    width: float,
+    height: float,
 ) -> list[str]:
     """Choose for each point of a plane the side on which its label meets least: "upper right", "lower right", "upper
-    left" or "lower left". Points lie in [0, 1], y upwards; labels are lists of lines; `width` and `height` are the
-    pixels that the unit square takes on the narrowest screen.
+    left" or "lower left". Points and bars (x, y, x, y from low to high) lie in [0, 1], y upwards; labels are lists of
+    lines; `width` and `height` are the pixels that the unit square takes on the narrowest screen.
 
     Examples
     --------
@@ -77,6 +82,11 @@ def corners(
     """
     positions = [(x * width, (1 - y) * height) for x, y in points]
     symbols = [(x - 6, y - 6, x + 6, y + 6) for x, y in positions]
+    # No label lies on an interval where it need not; on another label or a symbol it would be worse.
+    rules = [
+        (low * width - 3, (1 - top) * height - 3, high * width + 3, (1 - bottom) * height + 3)
+        for low, bottom, high, top in bars
+    ]
     chosen: list[str] = []
     boxes: list[tuple[float, float, float, float]] = []
     for index, ((x, y), lines) in enumerate(zip(positions, labels, strict=True)):
@@ -86,6 +96,7 @@ def corners(
             box = _label_box(x, y, length, 14.0 * len(lines), corner)
             cost = sum(_overlap(box, earlier) for earlier in boxes)
             cost += sum(_overlap(box, earlier) for number, earlier in enumerate(symbols) if number != index)
+            cost += 0.5 * sum(_overlap(box, rule) for rule in rules)
             cost += 3 * (max(0.0, box[2] - width - 24) + max(0.0, -box[0]) + max(0.0, -box[1]))
             cost += 3 * max(0.0, box[3] - height)
             options.append((cost, order, corner, box))

@@ -9,7 +9,7 @@ from charting.estimates import Estimate, checked_estimates, same_names
 from charting.frame import Width, finished, layered, number, rows
 from charting.labels import corners
 from charting.positions import positions
-from charting.theme import LIGHT, OBJECTIVE, PERCEIVED, Spec
+from charting.theme import LIGHT, OBJECTIVE, Spec
 
 _NARROW_PLOT = 300
 # A rim of paper keeps a name legible where a line runs behind it.
@@ -46,18 +46,22 @@ def scatter(
     same_names(upward, across, what="A scatter's two quantities")
     names = list(upward)
     x_ends, y_ends = _ends(across), _ends(upward)
-    positions = {
-        name: (
-            (across[name].value - x_ends[0]) / (x_ends[1] - x_ends[0]),
-            (upward[name].value - y_ends[0]) / (y_ends[1] - y_ends[0]),
+    x_shares = {name: _shares(across[name], x_ends) for name in names}
+    y_shares = {name: _shares(upward[name], y_ends) for name in names}
+    positions = {name: (x_shares[name].value, y_shares[name].value) for name in names}
+    bars = [
+        bar
+        for name, (x, y) in positions.items()
+        for bar in (
+            (x_shares[name].low, y, x_shares[name].high, y),
+            (x, y_shares[name].low, x, y_shares[name].high),
         )
-        for name in names
-    }
+    ]
     # Dots that lie on each other share one label.
     spots: dict[tuple[float, float], list[str]] = {}
     for name, (x, y) in positions.items():
         spots.setdefault((round(x, 3), round(y, 3)), []).append(name)
-    chosen = corners(list(spots), list(spots.values()), width=_NARROW_PLOT, height=height)
+    chosen = corners(list(spots), list(spots.values()), bars, width=_NARROW_PLOT, height=height)
     labels = {
         together[0]: {"label": together, "corner": corner}
         for together, corner in zip(spots.values(), chosen, strict=True)
@@ -96,6 +100,12 @@ def _ends(estimates: Mapping[str, Estimate]) -> tuple[float, float]:
     return low - margin, high + margin
 
 
+def _shares(estimate: Estimate, ends: tuple[float, float]) -> Estimate:
+    """An estimate in shares of its axis."""
+    low, span = ends[0], ends[1] - ends[0]
+    return Estimate((estimate.value - low) / span, (estimate.low - low) / span, (estimate.high - low) / span)
+
+
 def _layers(
     points: list[dict[str, Any]],
     x_ends: tuple[float, float],
@@ -116,10 +126,10 @@ def _layers(
     values = f".{decimals}f"
     all_dots = alt.Chart(rows(points))
     layers = [
-        all_dots.mark_rule(color=OBJECTIVE, strokeWidth=5, opacity=0.3, strokeCap="round").encode(
+        all_dots.mark_rule(color=LIGHT.objective_interval, strokeWidth=5, opacity=1, strokeCap="round").encode(
             x=across("objective_low"), x2=alt.X2("objective_high"), y=up("perceived")
         ),
-        all_dots.mark_rule(color=PERCEIVED, strokeWidth=5, opacity=0.3, strokeCap="round").encode(
+        all_dots.mark_rule(color=LIGHT.perceived_interval, strokeWidth=5, opacity=1, strokeCap="round").encode(
             x=across("objective"), y=up("perceived_low"), y2=alt.Y2("perceived_high")
         ),
         all_dots.mark_point(

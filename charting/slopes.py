@@ -73,9 +73,12 @@ def slope(
     worst = max(*(e.high for e in left.values()), *(e.high for e in right.values()), float(len(names)))
     scales = (
         alt.Scale(domain=[0, 1], nice=False, zero=False),
-        alt.Scale(domain=[worst + 0.5, 0.5], nice=False, zero=False),
+        alt.Scale(domain=[worst + 0.3, 0.5], nice=False, zero=False),
     )
+    # The bars lie below the lines, which would end behind them.
     layers = [
+        *_bars(left_rows, scales, colour=LIGHT.perceived_interval),
+        *_bars(right_rows, scales, colour=LIGHT.objective_interval),
         *_lines(lines, scales),
         *_side(left_rows, scales, side="perceived", heading=perceived_title),
         *_side(right_rows, scales, side="objective", heading=objective_title),
@@ -143,6 +146,18 @@ def _lines(lines: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale]) -> 
     ]
 
 
+def _bars(side_rows: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale], *, colour: str) -> list[alt.Chart]:
+    import altair as alt
+
+    base = alt.Chart(rows(side_rows))
+    return [
+        base.mark_rule(color=LIGHT.line, strokeWidth=1).encode(**_axes("edge", "rank", scales), x2=alt.X2("x")),
+        base.mark_rule(
+            color=colour, strokeWidth=alt.ExprRef(when_narrow("4", "6")), opacity=1, strokeCap="round"
+        ).encode(**_axes("x", "low", scales), y2=alt.Y2("high")),
+    ]
+
+
 def _side(
     side_rows: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale], *, side: Side, heading: str
 ) -> list[alt.Chart]:
@@ -163,10 +178,6 @@ def _side(
         alt.Tooltip("high:Q", title="95% CI, high", format=".1f"),
     ]
     return [
-        base.mark_rule(color=LIGHT.line, strokeWidth=1).encode(**_axes("edge", "rank", scales), x2=alt.X2("x")),
-        base.mark_rule(
-            color=colour, strokeWidth=alt.ExprRef(when_narrow("4", "6")), opacity=0.32, strokeCap="round"
-        ).encode(**_axes("x", "low", scales), y2=alt.Y2("high")),
         base.mark_point(
             shape=SHAPES[side], filled=True, size=120, color=colour, opacity=1, stroke=LIGHT.paper, strokeWidth=1.2
         ).encode(**_axes("x", "rank", scales), tooltip=tooltip),

@@ -22,8 +22,8 @@ Side = Literal["perceived", "objective", "neutral"]
 
 @dataclasses.dataclass(frozen=True)
 class Palette:
-    """Colours of one mode by meaning, as ``#rrggbb``: the values of the design tokens. All nine differ, so one mode can
-    be exchanged for the other colour by colour.
+    """Colours of one mode by meaning, as ``#rrggbb``: the values of the design tokens. All differ, so one mode can be
+    exchanged for the other colour by colour.
     """
 
     paper: str
@@ -33,8 +33,10 @@ class Palette:
     neutral_wash: str
     perceived: str
     perceived_wash: str
+    perceived_interval: str
     objective: str
     objective_wash: str
+    objective_interval: str
 
 
 LIGHT = Palette(
@@ -45,8 +47,10 @@ LIGHT = Palette(
     neutral_wash="#efece5",
     perceived="#b4490f",
     perceived_wash="#fbeee4",
+    perceived_interval="#e4c1ad",
     objective="#23579f",
     objective_wash="#e8eff9",
+    objective_interval="#b6c6db",
 )
 DARK = Palette(
     paper="#14161b",
@@ -56,8 +60,10 @@ DARK = Palette(
     neutral_wash="#24272f",
     perceived="#f2955c",
     perceived_wash="#38251a",
+    perceived_interval="#8e5c3f",
     objective="#86b4f2",
     objective_wash="#1b2a41",
+    objective_interval="#58759c",
 )
 PERCEIVED = LIGHT.perceived
 OBJECTIVE = LIGHT.objective

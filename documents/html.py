@@ -14,6 +14,10 @@ from documents.typeset import pieces
 
 # Degrees of freedom and the limits of an interval stay in one line: "F(6, 203)", "[.35, .57]".
 _IN_BRACKETS = re.compile(r"(?<=[\d.]), (?=[−\d.,]+[)\]])")
+_AT_LENGTH = re.compile(r"(?<=\bat) (?=\d)")  # "recall at 5"
+_ABSOLUTE = re.compile(
+    r"\|<i>[^|]*</i>\|(?:\u00a0(?:=|&lt;|&gt;|≥|≤)\u00a0[−.\d]*\d)?"
+)  # "|τ_b| ≥ .71" could break after each bar
 _IN_SCRIPT = {ord(sign): f"\\u{ord(sign):04X}" for sign in "<>&"}
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1d1f21; --quiet: #63686d; --paper: #fff; --line: #d6d9dc; }
@@ -30,14 +34,16 @@ tbody th { font-weight: normal; }
 .n { text-align: right; }
 figure { background: #fff; padding: .5rem; }
 figure svg { max-width: 100%; min-width: 36rem; height: auto; }
+.nowrap { white-space: nowrap; }
 """
 
 
 def sentence(text: str) -> str:
     """A sentence with its statistics in italics."""
-    parts = pieces(_IN_BRACKETS.sub(",\N{NO-BREAK SPACE}", text))
+    parts = pieces(_AT_LENGTH.sub("\N{NO-BREAK SPACE}", _IN_BRACKETS.sub(",\N{NO-BREAK SPACE}", text)))
     stretches = (f"<i>{escape(piece.text)}</i>" if piece.is_italic else escape(piece.text) for piece in parts)
-    return "".join(stretches).replace("τ_b", "τ<sub>b</sub>")
+    whole = _ABSOLUTE.sub(r'<span class="nowrap">\g<0></span>', "".join(stretches))
+    return whole.replace("τ_b", "τ<sub>b</sub>")
 
 
 def table_html(table: Table) -> str:

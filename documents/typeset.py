@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 # A letter of a statistic before its value: "p = .03", "F(6, 203)", and a heading that begins with one: "p, Holm".
 _BEFORE_VALUE = re.compile(
-    r"(?<![\w&])(?:(?:p|d|W|M|SD|n|N|τ_b|ρ)(?=\s[=<>≥≤]\s|\||\s\.?\d)|[rb](?=\s[=<>≥≤]\s)|[FHt](?=\(\d))"
+    r"(?<![\w&])(?:(?:p|d|W|M|SD|SE|n|N|τ_b|ρ)(?=\s[=<>≥≤]\s|\||\s\.?\d)|[rb](?=\s[=<>≥≤]\s)|[FHt](?=\(\d))"
 )
-_HEADING = re.compile(r"^(?:n|M|SD|p|t|F|SS|MS|df|τ_b|ρ)(?=$|,)")
+_HEADING = re.compile(r"^(?:n|M|SD|SE|p|t|F|SS|MS|df|τ_b|ρ)(?=$|,)")
 _OPERATOR = re.compile(r" ([=<>≥≤]) ")
 _HARD_SPACE = "\u00a0"
 

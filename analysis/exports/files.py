@@ -63,9 +63,9 @@ def _styles() -> str:
     return "\n".join(texts)
 
 
-def inline_svg(spec: Spec, width: int) -> str:
+def inline_svg(spec: Spec, width: int, narrow_width: int = NARROW) -> str:
     """A chart drawn twice, for wide and for narrow screens; the style sheet shows one of them."""
-    wide, narrow = _themed(render.svg(spec, width=width)), _themed(render.svg(spec, width=NARROW))
+    wide, narrow = _themed(render.svg(spec, width=width)), _themed(render.svg(spec, width=narrow_width))
     return f'<div class="drawn wide">{wide}</div><div class="drawn narrow">{narrow}</div>'
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.safestring import SafeString
+
 from analysis.models import Report
 from analysis.selectors.samples import sample_reports
-from analysis.services.samples import slope_figure
+from analysis.services.samples import slope_drawing, slope_figure
 from catalog.services import DEMO_BOOKS_NAME, DEMO_NAME
 from documents.blocks import Figure
 from studies.enums import StudyStatus
@@ -21,13 +23,16 @@ class FrontPage:
 
     sample: Report | None
     slope: Figure | None
+    slope_drawing: SafeString | None
     demo: Study | None
 
 
 def front_page() -> FrontPage:
     """Select what the front page offers."""
     sample = sample_reports().first()
-    return FrontPage(sample, slope_figure(sample) if sample else None, _demo_study())
+    if sample is None:
+        return FrontPage(None, None, None, _demo_study())
+    return FrontPage(sample, slope_figure(sample), slope_drawing(sample), _demo_study())
 
 
 def _demo_study() -> Study | None:

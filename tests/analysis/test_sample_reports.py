@@ -14,7 +14,7 @@ from django.urls import reverse
 from analysis.exports.chapters import KEYS
 from analysis.models import Report
 from analysis.services import build_report
-from analysis.services.samples import publish_sample, withdraw_sample
+from analysis.services.samples import publish_sample, slope_drawing, withdraw_sample
 from analysis.urls import urlpatterns
 from core.errors import ParallaxError
 from core.models import LogEntry
@@ -54,7 +54,7 @@ def others_of(report: Report) -> list[str]:
     named = [
         reverse(f"analysis:{route.name}", args=[report.pk])
         for route in urlpatterns
-        if route.name not in ("detail", "chapter", "file", "sample-slope", "request", "request-cancel", "list", "new")
+        if route.name not in ("detail", "chapter", "file", "request", "request-cancel", "list", "new")
     ]
     files = [f"{report.get_absolute_url()}{name}" for name in ("report.pdf", "report.json", "study-package.zip")]
     assert len(named) == 4
@@ -97,15 +97,12 @@ def test_members_read_it_as_before_and_see_that_it_is_public(client: Client, sam
     assert "public sample" in client.get(reverse("analysis:list")).content.decode()
 
 
-def test_the_slope_chart_has_a_drawing_for_each_screen(client: Client, sample: Report) -> None:
-    found = {}
-    for mode in ("light", "dark"):
-        for width in ("wide", "narrow"):
-            answer = client.get(reverse("analysis:sample-slope", args=[sample.pk, mode, width]))
-            assert answer["Content-Type"] == "image/svg+xml"
-            found[mode, width] = answer.content
-    assert len(set(found.values())) == 4
-    assert client.get(reverse("analysis:sample-slope", args=[sample.pk, "grey", "wide"])).status_code == 404
+def test_the_slope_chart_has_a_drawing_for_each_screen_in_the_colours_of_the_page(sample: Report) -> None:
+    drawing = slope_drawing(sample)
+    assert drawing is not None
+    assert drawing.count("<svg") == 2
+    assert "var(--perceived)" in drawing
+    assert "#ffffff" not in drawing
 
 
 def test_a_report_is_closed_by_default_and_after_it_is_withdrawn(client: Client, sample: Report) -> None:
@@ -114,7 +111,6 @@ def test_a_report_is_closed_by_default_and_after_it_is_withdrawn(client: Client,
     assert LogEntry.objects.filter(kind="analysis.report", object_id=sample.pk).count() == 2
     for url in pages_of(sample):
         assert client.get(url)["Location"] == f"/account/sign-in/?next={url}"
-    assert client.get(reverse("analysis:sample-slope", args=[sample.pk, "light", "wide"])).status_code == 404
     client.force_login(UserFactory())
     for url in pages_of(sample):
         assert client.get(url).status_code == 404

@@ -378,8 +378,8 @@ def test_scatter_dots_on_one_spot_share_a_label() -> None:
 
 def test_scatter_intervals_wear_their_sides_colours(all_drawings: Any) -> None:
     spec = all_drawings["scatter"]()
-    assert len(rows_of(spec, "rule", color=PERCEIVED)) == 7
-    assert len(rows_of(spec, "rule", color=OBJECTIVE)) == 7
+    assert len(rows_of(spec, "rule", color=LIGHT.perceived_interval)) == 7
+    assert len(rows_of(spec, "rule", color=LIGHT.objective_interval)) == 7
 
 
 # Counts

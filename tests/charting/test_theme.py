@@ -38,9 +38,11 @@ def contrast(one: str, other: str) -> float:
     return (bright + 0.05) / (dim + 0.05)
 
 
-@pytest.mark.parametrize("token", ["paper", "ink", "quiet", "line", "perceived", "objective"])
+@pytest.mark.parametrize(
+    "token", ["paper", "ink", "quiet", "line", "perceived", "objective", "perceived_interval", "objective_interval"]
+)
 def test_colour_token_as_on_the_pages(token: str) -> None:
-    found = re.search(rf"--{token}: light-dark\((#\w+), (#\w+)\)", TOKENS.read_text())
+    found = re.search(rf"--{token.replace('_', '-')}: light-dark\((#\w+), (#\w+)\)", TOKENS.read_text())
     assert found
     assert (getattr(LIGHT, token), getattr(DARK, token)) == found.groups()
 

@@ -23,7 +23,6 @@ PUBLIC = {
     "accounts:invitation", "account_login", "mfa_authenticate", "mfa_login_webauthn", "openid_connect_login",
     "openid_connect_callback",
     "catalog:poster", "catalog:clip", "analysis:detail", "analysis:chapter",
-    "analysis:sample-slope",
 }  # fmt: skip
 # Open to every researcher with an account: their own account.
 # Those who may not read a replication get no page: tests/parallax/test_replication_jobs.py.

@@ -207,7 +207,7 @@ def scene(made: Scene) -> Scene:
 
 def is_closed(name: str) -> bool:
     """Whether the address is about the dataset, the run or the project, or about a report that shows them."""
-    lists = ("analysis:list", "analysis:new", "analysis:sample-slope", "replication:start")
+    lists = ("analysis:list", "analysis:new", "replication:start")
     of_reports = name.startswith(("analysis:", "replication:")) and name not in lists
     return of_reports or name in OF_DATA or name in API_OF_DATA | API_OF_REPORTS
 
