@@ -10,6 +10,7 @@ from django.utils.text import capfirst
 
 from catalog.selectors.item_texts import untranslated
 from core.provenance import digest_of
+from evaluation.tables import parameters_in_words
 from inference.power import anova_power
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_sentence
 from studies.design.narrative.plan import (
@@ -81,17 +82,13 @@ def launch_overview(study: Study) -> LaunchOverview:
     conditions = tuple(
         FrozenCondition(
             condition.label,
-            ", ".join([condition.model.algorithm, *(_parameter(*each) for each in condition.model.params.items())]),
+            ": ".join(filter(None, [condition.model.algorithm, parameters_in_words(condition.model.params)])),
             condition.model_digest,
             condition.target,
         )
         for condition in study.conditions.select_related("model").order_by("position")
     )
     return LaunchOverview(conditions, tuple(_facts(study, conditions)), tuple(_gaps(study)))
-
-
-def _parameter(name: str, value: Any) -> str:
-    return f"{name.replace('_', ' ')} {f'{value:g}' if isinstance(value, float) else value}"
 
 
 def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[str, str]]:
