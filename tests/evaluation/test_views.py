@@ -307,7 +307,7 @@ def test_page_of_a_run_with_development_users_says_what_was_chosen_on_whom(page:
 def test_tests_page_gives_letters_and_every_pair(page: Any, client: Client) -> None:
     run = make_run_at("succeeded", algorithms="toppop,puresvd:factors=4,random", profile_lengths=())
     said = words(page("tests", pk=run.pk))
-    assert "adjusted as one family. Correction: Holm · Bonferroni · Šidák" in re.sub(r"\s+", " ", said)
+    assert "adjusted as one family. Correction: Holm · Bonferroni · Šidák" in re.sub(r"(\s|&nbsp;)+", " ", said)
     assert said.count("Pairwise comparisons") == 2
     assert re.search(r"TopPop [a-c]+ \.\d{3} \[\.\d{3}, \.\d{3}\] \d+", said)
     url = reverse("evaluation:tests", kwargs={"pk": run.pk})
