@@ -115,7 +115,7 @@ def _problem(job: ReplicationJob) -> str:
     if job.run is None:
         return "The run was deleted. Start the replication again."
     if job.simulation is not None and job.simulation.status == ExportStatus.FAILED:
-        return f"The simulation stopped. {job.simulation.error} Start again to resume it."
+        return f"{job.simulation.error} Start again to resume the simulation."
     return problem_of_run(job.run)
 
 

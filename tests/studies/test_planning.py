@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from core.errors import ParallaxError, ParameterError
+from documents.html import sentence
 from evaluation.models import EvaluationRun
 from inference.equivalence_power import needed_bound
 from inference.power import anova_power
@@ -230,7 +231,7 @@ class TestPower:
         found = response.context["simulated"]
         assert (found.n, found.sd, len(found.means)) == (12, 1.0, 7)
         assert found.power.power > 0.5
-        assert response.context["simulated_sentence"] in response.content.decode()
+        assert sentence(response.context["simulated_sentence"]) in response.content.decode()
         assert client.get(_url("power", draft), said).context["simulated"] == found
 
     @pytest.mark.parametrize(
