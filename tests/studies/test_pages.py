@@ -303,7 +303,7 @@ def test_browsing_searches_filters_and_shows_more(study: Study) -> None:
     westerns = tree(person.get("rate/", query_params={"genre": "Western"}))
     assert len(westerns.xpath("//li[@class='film']")) == 10
     of_the_80s = tree(person.get("rate/", query_params={"genre": "Western", "decade": "1980"}))
-    shown = of_the_80s.xpath("//li[@class='film']/p[1]/text()")
+    shown = [facts.text_content().strip() for facts in of_the_80s.xpath("//li[@class='film']/p[1]")]
     assert shown
     assert all(facts.startswith("198") and "Western" in facts for facts in shown)
     assert "No matches" in person.get("rate/", query_params={"q": "zzzzqqqq"}).text
