@@ -69,8 +69,11 @@ def check_database() -> Iterator[str]:
 
 @cache
 def _leaf_migrations() -> frozenset[tuple[str, str]]:
-    """The last migration of each app in this code."""
-    return frozenset((app, name) for app, name in MigrationLoader(None).graph.leaf_nodes())
+    """The last migration of each app in this code; of a squashed one the last that it replaces, which every database
+    records."""
+    loader = MigrationLoader(None)
+    last = [(leaf, loader.disk_migrations[leaf].replaces) for leaf in loader.graph.leaf_nodes()]
+    return frozenset(replaced[-1] if replaced else leaf for leaf, replaced in last)
 
 
 def _write() -> None:
