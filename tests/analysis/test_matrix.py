@@ -233,7 +233,7 @@ def test_matrix_is_figure_table_and_numbers_in_every_format(diverse: Report, mat
     assert float(planted["In 95% of resamples, low"]) == first.interval.low
     assert found["RMSE, rating prediction", "Global satisfaction"]["Without a value"].startswith("No value of RMSE")
     page = page_without_pictures(diverse)
-    assert "diversity at 5 (full ranking) with global satisfaction" in page
+    assert "diversity at\u00a05 (full ranking) with global satisfaction" in page
     assert "Rank correlations of all metrics with all measures" in page
     assert len(json.loads(report_json(diverse))["results"]["matrix"]["cells"]) == len(matrix.cells)
 

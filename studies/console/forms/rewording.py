@@ -111,7 +111,7 @@ class RewordForm(forms.Form):
             self.texts.setdefault(language, {})[wording.name] = text
             if not text and not is_removed:
                 rest = ", or leave it empty in every language" if wording.may_be_empty else ""
-                self.add_error(_key(wording, language), f"Enter a text for “{wording.key}”{rest}.")
+                self.add_error(_key(wording, language), f"Enter a text{rest}.")
 
     def questionnaire(self) -> dict[str, Any]:
         """The questionnaire with the texts of the fields."""
