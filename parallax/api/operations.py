@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from drf_spectacular.generators import SchemaGenerator
+
+from core.templatetags.code_marks import with_code
 
 Schema = Mapping[str, Any]
 METHODS = ("get", "post", "put", "patch", "delete")
 REFERENCE = "#/components/schemas/"
 NULL = "NullEnum"
-CODE = re.compile("`([^`]+)`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,7 @@ def _field(name: str, schema: Schema, description: str, *, is_required: bool) ->
 
 def _html(text: str) -> SafeString:
     """A description as HTML, in which backticks mark code."""
-    return mark_safe(CODE.sub(r"<code>\1</code>", escape(text).replace("``", "`")))  # noqa: S308 - escaped here
+    return with_code(text.replace("``", "`"))
 
 
 def _parts(schema: Schema) -> Sequence[Schema]:

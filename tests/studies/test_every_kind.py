@@ -221,7 +221,17 @@ def test_a_changed_template_gets_a_new_version() -> None:
     preset = load_preset("cremonesi-2011")
     found = (preset.version, digest_of(preset.questionnaire), digest_of(preset.texts))
     assert found == (
-        5,
+        6,
         "c32bf1985cb40e21d64f1def78e6d25eb4412104fc193080a3a186ab872bf90a",
-        "c287522c548d59ce312b5e01bf92fd218b5e470db3b749d68e108e3f3e2e6a5f",
+        "3581e556753f8d90f61b59d076f33650a29c2e6638c253f73ef9ee379de3e0c1",
     )
+
+
+def test_paragraphs_of_the_template_are_lines_that_fields_wrap() -> None:
+    texts = load_preset("cremonesi-2011").texts["en"]
+    paragraphs = texts["consent"].split("\n\n")
+    assert [paragraph[:20] for paragraph in paragraphs[1:]] == [
+        "**What you will do.*", "**What we store.** Y", "**Your choice.** Tak",
+    ]  # fmt: skip
+    assert not any("\n" in paragraph for paragraph in paragraphs)
+    assert isinstance(texts["consent_boxes"], list)

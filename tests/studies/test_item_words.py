@@ -355,7 +355,7 @@ def test_a_study_without_trailers_is_measured_and_keeps_its_words() -> None:
     run = run_of("book")
     study = make_study(run=run)
     assert [q.key for q in questionnaire_from(study.questionnaire).items] == ["watched", "heard", "rating"]
-    assert study.template_version == 5
+    assert study.template_version == 6
     design = (study.design_hash, copy.deepcopy(study.settings))
     change_item_type(dataset=run.version.dataset, item_type="song")
     study.refresh_from_db()

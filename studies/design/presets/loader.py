@@ -49,6 +49,7 @@ ITEM_ORDERS = ("random", "popularity", "title", "strata", "entropy0", "pop-entro
 MEASURES = PERCEIVED
 METRICS = (*HITS, *ERRORS)  # on whole profiles, or on so many ratings: recall@profile5
 _METRIC = re.compile(rf"(?:{'|'.join(METRICS)})(?:@profile([1-9]\d{{0,3}}))?")
+_LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")  # within a paragraph
 LONGEST_HYPOTHESIS = 4000
 LONGEST_NOUN = 40
 LONGEST_STRATUM = 120
@@ -105,10 +106,18 @@ def _shipped(key: str) -> Preset:
         data["description"],
         data["settings"],
         data["questionnaire"],
-        data["texts"],
+        {language: _unwrapped(texts) for language, texts in data["texts"].items()},
     )
     check_design(settings=preset.settings, questionnaire=preset.questionnaire, texts=preset.texts)
     return preset
+
+
+def _unwrapped(texts: Mapping[str, Any]) -> dict[str, Any]:
+    """The texts with each paragraph on one line, as people edit them in a field; the file wraps its lines."""
+    return {
+        name: _LINE_BREAK.sub(" ", text.rstrip("\n")) if isinstance(text, str) else text
+        for name, text in texts.items()
+    }
 
 
 def _whole(settings: Mapping[str, Any], name: str, low: int, high: int) -> None:
