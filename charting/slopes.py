@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -169,7 +168,7 @@ def _side(
     room = 8 + 7 * max(len(row["rank_text"]) for row in side_rows)
     colour = colour_of(side)
     base = alt.Chart(rows(side_rows))
-    # In two lines on a phone: one would leave the slopes no room.
+    # In two lines: one would leave the slopes no room on a phone, and stick out beyond short names.
     lines = textwrap.wrap(heading, max(len(heading) // 2 + 1, *map(len, heading.split()))) or [""]
     tooltip = [
         alt.Tooltip("algorithm:N"),
@@ -196,13 +195,11 @@ def _side(
             fontWeight=600,
             lineHeight=_HEADING_LINE,
             color=PERCEIVED if is_left else OBJECTIVE,
-            text=alt.ExprRef(
-                when_narrow(json.dumps(lines, ensure_ascii=False), json.dumps(heading, ensure_ascii=False))
-            ),
+            text=lines,
         )
         .encode(
             x=alt.X("edge", type="quantitative", scale=scales[0], axis=None),
-            y=alt.YValue(alt.ExprRef(when_narrow(str(-2 - _HEADING_LINE * (len(lines) - 1)), "-2"))),
+            y=alt.YValue(-2 - _HEADING_LINE * (len(lines) - 1)),
         ),
     ]
 

@@ -62,7 +62,7 @@ def _perceived(results: Results, comparison: Comparison) -> list[Fact]:
     above = ""
     if len(best) == 1 and pairs:
         above = (
-            f"; significantly above {len(variable.orders.tukey.dominates[best[0]])} of {len(variable.conditions) - 1}"
+            f"; significantly above {len(variable.orders.tukey.dominates[best[0]])} of {len(variable.conditions) - 1} others"
         )
     omega = apa.share(max(0.0, anova.omega_squared))
     return [
@@ -70,7 +70,7 @@ def _perceived(results: Results, comparison: Comparison) -> list[Fact]:
             f"Highest {variable.variable.in_text}",
             "perceived",
             listed(best),
-            f"M = {mean}{above}. {n_significant} of {plural(len(pairs), 'pair')} differ (Tukey); "
+            f"M = {mean}{above}. Tukey: {n_significant} of {plural(len(pairs), 'pair')} differ; "
             f"{f_statistic(anova.df_between, anova.df_within, anova.f)}, p {equals(anova.p)}, ω² = {omega}",
         )
     ]

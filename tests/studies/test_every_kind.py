@@ -223,7 +223,7 @@ def test_a_changed_template_gets_a_new_version() -> None:
     assert found == (
         6,
         "c32bf1985cb40e21d64f1def78e6d25eb4412104fc193080a3a186ab872bf90a",
-        "3581e556753f8d90f61b59d076f33650a29c2e6638c253f73ef9ee379de3e0c1",
+        "879ee798846f304829750c12783839e3a617ec0a1c76fd4233b3c114059d3fcb",
     )
 
 

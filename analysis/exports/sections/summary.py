@@ -9,6 +9,7 @@ from analysis.results.report import Results
 from analysis.tables import comparison as comparison_tables
 from analysis.tables import summary as tables
 from documents.blocks import Figure, FigureMaker, Section
+from inference.agreement import Verdict
 
 
 def summary_section(results: Results, figure: FigureMaker) -> Section:
@@ -25,12 +26,13 @@ def _slope(results: Results, figure: FigureMaker) -> Figure | None:
     primary = results.primary
     if primary is None:
         return None
+    heavy = " Heavy lines are contradictions that are significant on both sides."
     return figure(
         "slope",
         charts.slope(primary, agreement.slope_title(primary), results.objective.n),
         "Rank on each side, the best on top. Bars span the ranks in 95% of resamples of participants on one side and "
-        "of test users on the other: their stability, not confidence sets. Heavy lines are contradictions that are "
-        "significant on both sides.",
+        "of test users on the other: their stability, not confidence sets."
+        + (heavy if primary.pairs(Verdict.CONTRADICTED) else ""),
         comparison_tables.ranks_table(primary),
     )
 

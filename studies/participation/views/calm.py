@@ -143,7 +143,6 @@ def outcome(
             request,
             _("This study has ended"),
             participant=participant,
-            markdown=texts.get("closed", ""),
             text=_("It ended before you had finished. Your answers so far are saved; you can write to us or withdraw."),
             withdraw_url=withdraw_url,
         )
