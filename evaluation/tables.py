@@ -270,7 +270,19 @@ def in_words(settings: Any) -> str:
     return str(settings)
 
 
-LABELS = {"g": "Generality (g)"}  # of parameters whose names are no words
+LABELS = {  # of parameters whose names alone do not say what they are
+    "g": "Generality (g)",
+    "alpha": "Confidence (α)",
+    "reg": "Regularisation",
+    "reg_item": "Damping of items",
+    "reg_user": "Damping of people",
+    "neighbourhood": "Neighbours of",
+    "correlate": "Correlation of",
+    "negative": "Negative correlations",
+    "held_out": "Share held out",
+    "spread": "Initial spread",
+    "other": "Other features",
+}
 
 
 def label_of(name: str) -> str:
@@ -290,7 +302,7 @@ def parameters_in_words(values: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> parameters_in_words({"reg_item": 25.0, "sum_of": "residuals", "normalised": True})
-    'Reg item 25, Sum of residuals, Normalised yes'
+    'Damping of items 25, Sum of residuals, Normalised yes'
     """
     return ", ".join(f"{label_of(name)} {_parameter(value)}" for name, value in values.items())
 

@@ -123,7 +123,7 @@ def slug_of(run: EvaluationRun, chosen: Settings) -> str:
 
 def launched_study(*, run: EvaluationRun, chosen: Settings, owner: Any, tell: Tell) -> Study:
     """The launched study on that run: the existing one, or a new one."""
-    dataset, slug = run.version.dataset.name, slug_of(run, chosen)
+    dataset, slug = run.version.dataset.title, slug_of(run, chosen)
     study = Study.objects.filter(slug=slug).first()
     if study is None:
         study = create_study(

@@ -28,7 +28,7 @@ def subjects_of(study: Study, owner: User) -> dict[str, dict[str, Any]]:
     experiment = ExperimentJob.objects.create(
         experiment="croc-cold", version=run.version, runs={"main": run.pk}, verdicts=[["holds", "It finds more."]]
     )
-    simulation = SimulationJob.objects.create(study=study, per_condition=2, seed=1, base_url="http://localhost/")
+    simulation = SimulationJob.objects.create(study=study, per_condition=12, seed=1, base_url="http://localhost/")
     replication = ReplicationJob.objects.create(
         paper="cremonesi-2011", version=run.version, run=run, requested_by=owner,
         chosen={"per_condition": 30, "seed": 1, "factors": [50, 300], "reserve": 0.15}, base_url="http://localhost:9/",

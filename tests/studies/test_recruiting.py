@@ -602,7 +602,7 @@ def test_each_outcome_has_its_own_words_and_way_on(study: Study, language: str) 
         assert page.xpath("string(//*[@id='completion-code'])") == f"X{name}"
         assert person.get("exit/").headers["Location"].endswith(f"?cc=X{name}")
         label = page.xpath("string(//a[@id='exit'])")
-        assert label == ("Go back to Prolific" if language == "en" else "Torna su Prolific")
+        assert label == ("Go back to Prolific" if language == "en" else "Torna a Prolific")
 
 
 def test_who_withdraws_is_erased_and_still_led_out_with_the_id_that_came(study: Study) -> None:

@@ -123,7 +123,7 @@ def smallest_p_sentence(conditions: int, alpha: float) -> str:
     if conditions < LEAST_RANKED:
         return ""
     smallest = smallest_exact_p(conditions)
-    p = "< .001" if smallest < 0.0005 else share(smallest, 3)
+    p = "<\u00a0.001" if smallest < 0.0005 else share(smallest, 3)
     opening = f"With {conditions} conditions the smallest exact two-sided p of a rank correlation is {p}"
     if smallest < alpha:
         return f"{opening}, without ties; ties make it larger."
@@ -250,9 +250,9 @@ def rank_power_sentence(found: RankPower, *, n: int, f: float, alpha: float, met
     return (
         f"If participants truly rank the conditions as {in_text(metric)} does, evenly spaced with f = {f:.2f}, τ_b is "
         f"positive and significant at α = {level(alpha)} (τ_b ≥ {share(found.least_tau)}), which takes at least "
-        f"{found.least_concordant} of {found.n_pairs} pairs of conditions in the same direction, in "
-        f"{share(found.power)} of {found.repetitions:,} simulated studies with {n:,} participants per condition, 95% "
-        f"CI [{share(found.interval.low)}, {share(found.interval.high)}], {offline}.{ceiling}"
+        f"{found.least_concordant} of {found.n_pairs} pairs of conditions in the same direction, with "
+        f"a power of {share(found.power)}, 95% CI [{share(found.interval.low)}, {share(found.interval.high)}] "
+        f"({found.repetitions:,} simulated studies with {n:,} participants per condition), {offline}.{ceiling}"
     )
 
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.text import capfirst
+from django.utils.text import capfirst, get_text_list
 
 from catalog.selectors.item_texts import untranslated
 from core.provenance import digest_of
 from evaluation.tables import parameters_in_words
 from inference.power import anova_power
+from recommenders import registry
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_sentence
 from studies.design.narrative.plan import (
     can_be_significant,
@@ -45,6 +46,7 @@ CONSENT, LANGUAGES, ASSIGNMENT, PATH = "consent", "languages", "assignment", "pa
 CHECKED_TEXTS = ("consent", "consent_boxes")
 OPTIONAL_TEXTS = ("declined", "contact")
 UNFINISHED = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.ABANDONED)
+ASKED_ABOUT = {"about": "about the participant", "items": "about each item", "overall": "about the whole list"}
 ITEM_TEXTS = {"title": "title", "plot": "description"}  # what pages call the texts of an item
 
 
@@ -82,7 +84,7 @@ def launch_overview(study: Study) -> LaunchOverview:
     conditions = tuple(
         FrozenCondition(
             condition.label,
-            ": ".join(filter(None, [condition.model.algorithm, parameters_in_words(condition.model.params)])),
+            ": ".join(filter(None, [_title(condition.model.algorithm), parameters_in_words(condition.model.params)])),
             condition.model_digest,
             condition.target,
         )
@@ -91,10 +93,16 @@ def launch_overview(study: Study) -> LaunchOverview:
     return LaunchOverview(conditions, tuple(_facts(study, conditions)), tuple(_gaps(study)))
 
 
+def _title(key: str) -> str:
+    """The title of an algorithm; its key where the package that adds it is not installed."""
+    known = registry.keys()
+    return registry.algorithm(key).title if key in known else key
+
+
 def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[str, str]]:
     settings = study.settings
     n_questions = {block: len(study.questionnaire.get(block, ())) for block in BLOCKS}
-    counts = ", ".join(f"{n} {block}" for block, n in n_questions.items() if n)
+    counts = ", ".join(f"{n} {ASKED_ABOUT[block]}" for block, n in n_questions.items() if n)
     primary, plan = settings["primary"], plan_from(settings)
     test_sentence = primary_test_sentence(contrast_from(primary), len(conditions), plan.alpha)
     smallest = smallest_effect_from(primary)
@@ -103,22 +111,22 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
     titles = [f"“{texts_of(study, code).get('title', '')}” ({code})" for code in settings["languages"]]
     facts = [
         ("Dataset", f"{study.dataset_version}, {study.dataset_version.content_hash[:12]}"),
-        ("Run", f"{study.run_id}, inputs {study.run.inputs_hash[:12]}"),
+        ("Run", f"Run {study.run_id}, inputs {study.run.inputs_hash[:12]}"),
         ("Participants", f"{sum(condition.target for condition in conditions):,} in {len(conditions)} conditions"),
         ("Items chosen" if is_choice(settings) else "Items rated", str(items_asked(settings))),
         ("Items recommended", str(settings["list_length"])),
-        ("Questionnaire", f"{sum(n_questions.values())} questions ({counts}), {digest_of(study.questionnaire)[:12]}"),
-        ("Languages", ", ".join(offered)),
+        ("Questionnaire", f"{sum(n_questions.values())} questions: {counts}; {digest_of(study.questionnaire)[:12]}"),
+        ("Languages", get_text_list(offered, "and")),
         ("Texts", f"{'; '.join(titles)}, {digest_of(study.texts)[:12]}"),
         (
             "Primary pair",
             f"{labels[primary['perceived']]} and {objective_name(study)}",
         ),
-        ("Primary test", capfirst(test_sentence.removeprefix("Primary test: "))),
+        ("Primary test", capfirst(test_sentence.removeprefix("Primary test: ").removesuffix("."))),
         ("Smallest effect of interest", "None" if smallest is None else f"{smallest:g} points of the primary variable"),
         ("Analysis plan", " ".join(planned_sentences(plan, labels))),
         ("Hypothesis", settings.get("hypothesis") or "None"),
-        ("Assignment", f"{method_sentence(study)} {seed_sentence(study)}"),
+        ("Assignment", capfirst(f"{method_sentence(study)} {seed_sentence(study)}".removeprefix("Assignment "))),
     ]
     profile = taken_rule(settings) if is_usage(study.dataset_version) else scale_rule(settings)
     facts.insert(5, ("Profile", profile))

@@ -90,10 +90,10 @@ class Estimate:
     def basis(self) -> str:
         """Which times are used, in words."""
         if self.is_all_assumed:
-            who = "participant has" if self.n_completed == 1 else "participants have"
+            who = "has" if self.n_completed == 1 else "have"
             used = (
-                f"All times are assumed: {self.n_completed} live {who} completed, and their times are used from "
-                f"{FEWEST_PEOPLE} on."
+                f"All times are assumptions: measured times are used once {FEWEST_PEOPLE} live participants have "
+                f"completed, and {self.n_completed} {who}."
             )
         else:
             used = (

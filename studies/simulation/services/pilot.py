@@ -184,7 +184,7 @@ def _walk_one(
         raise ParallaxError(
             "pilot.no_answer",
             f"The site at {base_url} did not answer a simulated participant ({type(problem).__name__}). Check that it "
-            "is running; `make up` starts it. If it has another address, a command takes it as --base-url.",
+            "is running; `make up` starts it. If it has another address, a command takes it as `--base-url`.",
         ) from problem
     finally:
         turn.over()
