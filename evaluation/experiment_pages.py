@@ -26,7 +26,7 @@ def experiment_start(request: HttpRequest, key: str) -> HttpResponse:
     if experiment is None:
         raise Http404("There is no such experiment.")
     datasets = Dataset.objects.usable_by(request.user)
-    form = ExperimentForm(request.POST or None, datasets=datasets)
+    form = ExperimentForm(request.POST or None, datasets=datasets, experiment=experiment)
     if request.method == "POST" and form.is_valid():
         try:
             version = newest_version(form.cleaned_data["dataset"], datasets)

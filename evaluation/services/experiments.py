@@ -113,16 +113,20 @@ def run_of_plan(
     )
 
 
-def _check_data(experiment: Experiment, version: DatasetVersion) -> None:
-    lacks = ""
+def lacking_data(experiment: Experiment, version: DatasetVersion) -> str:
+    """What a dataset lacks that the experiment needs, in a sentence; empty if nothing."""
     if experiment.needs == "ratings" and version.scale_low == version.scale_high:
-        lacks = "It contains usage but no ratings."
+        return "It contains usage but no ratings."
     if experiment.needs == "utility" and utilities_of(version) is None and item_utilities(version) is None:
-        lacks = (
+        return (
             "It contains no utilities; import it with a utility column (--utility-column, or --item-utility-column of "
             "the items)."
         )
-    if lacks:
+    return ""
+
+
+def _check_data(experiment: Experiment, version: DatasetVersion) -> None:
+    if lacks := lacking_data(experiment, version):
         raise ParallaxError(
             "experiment.other_data",
             f"The experiment {experiment.key} needs {NEEDS[experiment.needs]}, which the dataset "

@@ -96,6 +96,16 @@ def test_a_worker_that_is_too_early_or_too_late_writes_nothing(sent: list[int]) 
     assert "was deleted" in other.error
 
 
+def test_a_dataset_with_the_data_that_are_needed_is_chosen_first() -> None:
+    names = []
+    for name, highest in (("a-usage", 1), ("b-ratings", 5)):
+        version = make_version(name=name)
+        DatasetVersion.objects.filter(pk=version.pk).update(scale_low=1, scale_high=highest)
+        names.append(version.dataset.name)
+    page = _client().get(reverse("evaluation:experiment", args=[KEY]))
+    assert [name for name, _label in page.context["form"].fields["dataset"].choices] == names[::-1]
+
+
 def test_data_that_do_not_fit_are_refused_and_unknown_experiments_are_not_found(monkeypatch: Any) -> None:
     def refuse(**_given: Any) -> None:
         raise ParallaxError("experiment.other_data", "It contains no utilities.")
