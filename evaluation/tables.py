@@ -276,7 +276,6 @@ LABELS = {  # of parameters whose names alone do not say what they are
     "reg": "Regularisation",
     "reg_item": "Damping of items",
     "reg_user": "Damping of people",
-    "neighbourhood": "Neighbours of",
     "correlate": "Correlation of",
     "negative": "Negative correlations",
     "held_out": "Share held out",
