@@ -114,7 +114,9 @@ def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: flo
     if gained := pairs - order.pairs:
         changes.append(f"it also finds {relation(order.sorted_pairs(gained))}")
     if not changes:
-        return "It finds the same pairs as Tukey's HSD." if pairs else "Neither it nor Tukey's HSD finds a pair that differs."
+        if not pairs:
+            return "Neither it nor Tukey's HSD finds a pair that differs."
+        return "It finds the same pairs as Tukey's HSD."
     return f"It differs from the tests of means: {'; '.join(changes)}."
 
 
