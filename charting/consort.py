@@ -16,8 +16,7 @@ _PAD = 9
 _GAP = 26
 _TIP = 3.5  # of an arrow, from its middle
 _CHARACTERS = 19  # of a line in a box on the narrowest screen
-_MIDDLE = 0.23  # of the main boxes, in shares of the width
-_MAIN = (0.0, 0.46)
+_MAIN = (0.0, 0.46)  # of the main boxes, in shares of the width
 _ALONE = (0.0, 0.64)  # the main boxes where nobody left
 _CHARACTERS_ALONE = 26
 _SIDE = (0.53, 1.0)
@@ -97,11 +96,12 @@ def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[
 
     nobody_left = not any(n for stage in stages for n in stage.left.values())
     main, characters = (_ALONE, _CHARACTERS_ALONE) if nobody_left else (_MAIN, _CHARACTERS)
+    centre = sum(main) / 2
     top = 0.0
     before: float | None = None
     for stage in stages:
         if before is not None:
-            arrows.append({"x": _MIDDLE, "x2": _MIDDLE, "y": before, "y2": top, "is_down": True})
+            arrows.append({"x": centre, "x2": centre, "y": before, "y2": top, "is_down": True})
         words_of_step = [f"{stage.n:,}", *textwrap.wrap(stage.name, characters)]
         before = box(main, top, words_of_step, is_first_bold=True, tooltip=(stage.name, f"{stage.n:,}"))
         top = before + _GAP
@@ -109,7 +109,7 @@ def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[
         if lines:
             start = before + _GAP / 2
             middle = start + (len(lines) * _LINE + 2 * _PAD) / 2
-            arrows.append({"x": _MIDDLE, "x2": _SIDE[0], "y": middle, "y2": middle, "is_down": False})
+            arrows.append({"x": centre, "x2": _SIDE[0], "y": middle, "y2": middle, "is_down": False})
             left = ", ".join(f"{reason} {n:,}" for reason, n in stage.left.items() if n)
             top = box(_SIDE, start, lines, is_first_bold=False, tooltip=(f"Left after: {stage.name}", left))
             top += _GAP / 2

@@ -56,8 +56,7 @@ def _looks_of_head(column: Column) -> tuple[str, ...]:
 def table_html(table: Table) -> str:
     """A table that scrolls by itself where it is wider than the page, with its note below."""
     heads = "".join(
-        f'<th scope="col"{_classes(*_looks_of_head(column))}>{sentence(column.name)}</th>'
-        for column in table.columns
+        f'<th scope="col"{_classes(*_looks_of_head(column))}>{sentence(column.name)}</th>' for column in table.columns
     )
     lines = []
     for group, rows in groupby(table.rows, key=lambda row: row.group):

@@ -134,8 +134,8 @@ def novelty(
         return plain
     omitted = ""
     if without_overlap.n_without:
-        verb = "is" if without_overlap.n_without == 1 else "are"
-        omitted = f" ({without_overlap.n_without:,} who had {words.consumed} every item {verb} left out)"
+        verb, people = ("is", "participant") if without_overlap.n_without == 1 else ("are", "participants")
+        omitted = f" ({without_overlap.n_without:,} {people} who had {words.consumed} every item {verb} left out)"
     return (
         f"First-order novelty and the share unheard of among {words.other_items}: "
         f"{_two_parts(without_overlap)}{omitted}. {plain}"

@@ -61,9 +61,8 @@ def _perceived(results: Results, comparison: Comparison) -> list[Fact]:
     mean = written(variable.described[best[0]].mean, 2, variable.variable.is_share)
     above = ""
     if len(best) == 1 and pairs:
-        above = (
-            f"; significantly above {len(variable.orders.tukey.dominates[best[0]])} of {len(variable.conditions) - 1} others"
-        )
+        n_below = len(variable.orders.tukey.dominates[best[0]])
+        above = f"; significantly above {n_below} of {len(variable.conditions) - 1} others"
     omega = apa.share(max(0.0, anova.omega_squared))
     return [
         Fact(

@@ -124,7 +124,7 @@ def test_facts_answer_whom_participants_prefer_and_whom_the_metric() -> None:
     first, second, third, fourth = facts(answered)
     assert (first.heading, first.side, first.number) == ("Highest perceived accuracy", "perceived", "A")
     assert first.evidence == (
-        "M = 3.92; significantly above 1 of 2. 1 of 3 pairs differ (Tukey); F(6, 203) = 7.41, p < .001, ω² = .15"
+        "M = 3.92; significantly above 1 of 2 others. Tukey: 1 of 3 pairs differ; F(6, 203) = 7.41, p < .001, ω² = .15"
     )
     assert (second.heading, second.side, second.number) == ("Highest recall at 5", "objective", "C")
     assert second.evidence == (
