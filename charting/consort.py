@@ -135,7 +135,7 @@ def _layers(
     ]  # fmt: skip
     for is_down in (True, False):
         heads = [{"x": arrow["x2"], "y": arrow["y2"]} for arrow in arrows if arrow["is_down"] is is_down]
-        offset = {"yOffset": -_TIP} if is_down else {"xOffset": -_TIP}
+        offset: dict[str, Any] = {"yOffset": -_TIP} if is_down else {"xOffset": -_TIP}
         if heads:
             layers.append(
                 alt.Chart(rows(heads)).mark_point(
