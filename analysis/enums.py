@@ -122,7 +122,7 @@ class Metric:
     def name(self) -> str:
         """The name that readers see."""
         head = kind_at(self.kind, self.n)
-        return f"{head}, {self.length} ratings" if self.length else head
+        return f"{head}, profiles of {self.length} ratings" if self.length else head
 
     @property
     def in_text(self) -> str:

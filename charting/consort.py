@@ -14,9 +14,11 @@ from core.errors import DataError
 _LINE = 16
 _PAD = 9
 _GAP = 26
+_TIP = 3.5  # of an arrow, from its middle
 _CHARACTERS = 19  # of a line in a box on the narrowest screen
-_MIDDLE = 0.23  # of the main boxes, in shares of the width
-_MAIN = (0.0, 0.46)
+_MAIN = (0.0, 0.46)  # of the main boxes, in shares of the width
+_ALONE = (0.0, 0.64)  # the main boxes where nobody left
+_CHARACTERS_ALONE = 26
 _SIDE = (0.53, 1.0)
 
 
@@ -92,19 +94,22 @@ def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[
             words.append({"x": ends[0] + 0.02, "y": y, "text": line, "bold": is_first_bold and index == 0})
         return bottom
 
+    nobody_left = not any(n for stage in stages for n in stage.left.values())
+    main, characters = (_ALONE, _CHARACTERS_ALONE) if nobody_left else (_MAIN, _CHARACTERS)
+    centre = sum(main) / 2
     top = 0.0
     before: float | None = None
     for stage in stages:
         if before is not None:
-            arrows.append({"x": _MIDDLE, "x2": _MIDDLE, "y": before, "y2": top, "is_down": True})
-        words_of_step = [f"{stage.n:,}", *textwrap.wrap(stage.name, _CHARACTERS)]
-        before = box(_MAIN, top, words_of_step, is_first_bold=True, tooltip=(stage.name, f"{stage.n:,}"))
+            arrows.append({"x": centre, "x2": centre, "y": before, "y2": top, "is_down": True})
+        words_of_step = [f"{stage.n:,}", *textwrap.wrap(stage.name, characters)]
+        before = box(main, top, words_of_step, is_first_bold=True, tooltip=(stage.name, f"{stage.n:,}"))
         top = before + _GAP
         lines = [line for reason, n in stage.left.items() if n for line in _lines_of(reason, n)]
         if lines:
             start = before + _GAP / 2
             middle = start + (len(lines) * _LINE + 2 * _PAD) / 2
-            arrows.append({"x": _MIDDLE, "x2": _SIDE[0], "y": middle, "y2": middle, "is_down": False})
+            arrows.append({"x": centre, "x2": _SIDE[0], "y": middle, "y2": middle, "is_down": False})
             left = ", ".join(f"{reason} {n:,}" for reason, n in stage.left.items() if n)
             top = box(_SIDE, start, lines, is_first_bold=False, tooltip=(f"Left after: {stage.name}", left))
             top += _GAP / 2
@@ -119,19 +124,25 @@ def _layers(
     x_scale = alt.Scale(domain=[0, 1], nice=False, zero=False)
     y_scale = alt.Scale(domain=[height, 0], nice=False, zero=False)
     across, down = positions(x_scale, None, y_scale, None)
-    heads = [{"x": arrow["x2"], "y": arrow["y2"], "angle": 180 if arrow["is_down"] else 90} for arrow in arrows]
     layers = [
         alt.Chart(rows(arrows)).mark_rule(stroke=LIGHT.quiet, aria=False).encode(
             x=across("x"), x2=alt.X2("x2"), y=down("y"), y2=alt.Y2("y2")
         ),
-        alt.Chart(rows(heads)).mark_point(
-            shape="triangle-up", filled=True, size=40, color=LIGHT.quiet, opacity=1, aria=False
-        ).encode(x=across("x"), y=down("y"), angle=alt.Angle("angle", type="quantitative", scale=None)),
         alt.Chart(rows(boxes)).mark_rect(fill=LIGHT.paper, stroke=LIGHT.quiet, cornerRadius=3, aria=False).encode(
             x=across("left"), x2=alt.X2("right"), y=down("top"), y2=alt.Y2("bottom"),
             tooltip=[alt.Tooltip("step:N"), alt.Tooltip("participants:N")],
         ),
     ]  # fmt: skip
+    for is_down in (True, False):
+        heads = [{"x": arrow["x2"], "y": arrow["y2"]} for arrow in arrows if arrow["is_down"] is is_down]
+        offset: dict[str, Any] = {"yOffset": -_TIP} if is_down else {"xOffset": -_TIP}
+        if heads:
+            layers.append(
+                alt.Chart(rows(heads)).mark_point(
+                    shape="triangle-up", filled=True, size=40, color=LIGHT.quiet, opacity=1, aria=False,
+                    angle=180 if is_down else 90, **offset,
+                ).encode(x=across("x"), y=down("y"))
+            )  # fmt: skip
     for is_bold in (True, False):
         own = [word for word in words if word["bold"] == is_bold]
         layers.append(
@@ -140,4 +151,4 @@ def _layers(
                 fontWeight="bold" if is_bold else "normal",
             ).encode(x=across("x"), y=down("y"), text=alt.Text("text:N"))
         )  # fmt: skip
-    return layered(layers if arrows else layers[2:])
+    return layered(layers if arrows else layers[1:])

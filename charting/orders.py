@@ -180,7 +180,7 @@ def _labels(boxes: list[dict[str, Any]], breadth: float, across: Any, up: Any) -
 
     room = share_of_width(2 * BOX_HALF / breadth)
     longest = max(len(box["condition"]) for box in boxes) * _WIDEST_CHARACTER
-    size = f"max({_SMALLEST_TEXT}, min({TEXT_SIZE}, ({room} - 4) / {longest:.3f}))"
+    size = f"max({_SMALLEST_TEXT}, min({TEXT_SIZE}, ({room} - 10) / {longest:.3f}))"
     labelled = alt.Chart(rows(boxes))
     return [
         labelled.mark_text(

@@ -11,7 +11,7 @@ from charting.labels import corners
 from charting.positions import positions
 from charting.theme import LIGHT, OBJECTIVE, Spec
 
-_NARROW_PLOT = 300
+_NARROW_PLOT = 250
 # A rim of paper keeps a name legible where a line runs behind it.
 _NAME_LOOKS: tuple[dict[str, Any], ...] = (
     {"stroke": LIGHT.paper, "strokeWidth": 4, "aria": False},

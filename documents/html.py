@@ -9,9 +9,10 @@ from html import escape
 from itertools import groupby
 
 from documents.blocks import Block, Figure, Section
-from documents.tables import Row, Table
+from documents.tables import Column, Row, Table
 from documents.typeset import pieces
 
+_LONG_HEAD, _LONG_WORD = 20, 10  # characters
 # Degrees of freedom and the limits of an interval stay in one line: "F(6, 203)", "[.35, .57]".
 _IN_BRACKETS = re.compile(r"(?<=[\d.]), (?=[−\d.,]+[)\]])")
 _AT_LENGTH = re.compile(r"(?<=\bat) (?=\d)")  # "recall at 5"
@@ -46,11 +47,16 @@ def sentence(text: str) -> str:
     return whole.replace("τ_b", "τ<sub>b</sub>")
 
 
+def _looks_of_head(column: Column) -> tuple[str, ...]:
+    """Classes of a column's head; one of long words or of many is not squeezed to a word a line."""
+    is_long = len(column.name) > _LONG_HEAD or max(map(len, column.name.split()), default=0) > _LONG_WORD
+    return ("n" if column.is_number else "", column.side, "long" if is_long else "")
+
+
 def table_html(table: Table) -> str:
     """A table that scrolls by itself where it is wider than the page, with its note below."""
     heads = "".join(
-        f'<th scope="col"{_classes("n" if column.is_number else "", column.side)}>{sentence(column.name)}</th>'
-        for column in table.columns
+        f'<th scope="col"{_classes(*_looks_of_head(column))}>{sentence(column.name)}</th>' for column in table.columns
     )
     lines = []
     for group, rows in groupby(table.rows, key=lambda row: row.group):

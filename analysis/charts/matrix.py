@@ -40,7 +40,7 @@ def matrix_chart(matrix: Matrix, title: str) -> Spec | None:
 
 
 def _row_label(metric: MatrixMetric) -> str:
-    profiles = f"{metric.profile_length} ratings" if metric.profile_length else ""
+    profiles = f"profiles of {metric.profile_length} ratings" if metric.profile_length else ""
     second = ", ".join(part for part in (metric.protocol, profiles) if part)
     label = f"{metric.label[0].upper()}{metric.label[1:]}"
     return f"{label},\n{second}" if second else label

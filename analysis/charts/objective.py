@@ -50,7 +50,7 @@ def hasse(length: ProfileLength, kind: str, title: str, n: int) -> Spec | None:
         better, worse = (above, below) if higher_is_better else (below, above)
         if not values[better] > values[worse]:
             return None
-    words = "" if higher_is_better else "; lower is better, and up"
+    words = "" if higher_is_better else ": lower is better, so the best are at the top"
     return marks.hasse(
         _estimates(length, kind),
         list(order.covers),

@@ -87,18 +87,21 @@ def best_sentence(models: PriorAnalyses) -> str:
 def tau_sentence(models: PriorAnalyses) -> str:
     """The posterior of the rank correlation, uncertain on both sides, and its dependence on the priors."""
     tau = models.main.posterior.ranks.tau
-    others = listed(
-        [
-            f"{share(prior.posterior.ranks.tau.share_positive)} under the {prior.name.lower()} priors"
-            for prior in models.priors[1:]
-        ]
-    )
     return (
         f"With uncertainty on both sides, the rank correlation τ has a posterior mean of "
         f"{written(tau.mean, 2, is_share=True)}, 95% credible interval "
         f"{bracketed(tau.ci_low, tau.ci_high, is_share=True)}. The probability that it is positive is "
-        f"{share(tau.share_positive)}; {others}."
+        f"{_under_all(models)}."
     )
+
+
+def _under_all(models: PriorAnalyses) -> str:
+    """The probability of a positive correlation under each of the priors, said once where it is the same."""
+    main, *others = [share(prior.posterior.ranks.tau.share_positive) for prior in models.priors]
+    if others and all(other == main for other in others):
+        return f"{main} under all {in_words(len(models.priors))} priors"
+    names = [prior.name.lower() for prior in models.priors[1:]]
+    return f"{main}; {listed([f'{each} under the {name} priors' for name, each in zip(names, others, strict=True)])}"
 
 
 def pairs_sentence(ranks: PosteriorRanks) -> str:

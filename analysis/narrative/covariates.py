@@ -214,9 +214,10 @@ def _levels(name: str, result: AggregationResult | Undefined) -> str:
 
 
 def _points(slope: LevelSlope) -> str:
-    direction = "higher" if slope.estimate >= 0 else "lower"
+    size, direction = written(abs(slope.estimate)), "higher" if slope.estimate >= 0 else "lower"
+    compared = f"{size} points {direction} than others" if float(size) else "the same as others"
     return (
-        f"{written(abs(slope.estimate))} points {direction} than others (b = {written(slope.estimate)}, 95% CI "
+        f"{compared} (b = {written(slope.estimate)}, 95% CI "
         f"{bracketed(slope.interval.low, slope.interval.high)}, p {equals(slope.p)})"
     )
 

@@ -114,6 +114,8 @@ def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: flo
     if gained := pairs - order.pairs:
         changes.append(f"it also finds {relation(order.sorted_pairs(gained))}")
     if not changes:
+        if not pairs:
+            return "Neither it nor Tukey's HSD finds a pair that differs."
         return "It finds the same pairs as Tukey's HSD."
     return f"It differs from the tests of means: {'; '.join(changes)}."
 
@@ -132,7 +134,8 @@ def novelty(
         return plain
     omitted = ""
     if without_overlap.n_without:
-        omitted = f" ({without_overlap.n_without:,} who had {words.consumed} every item are left out)"
+        verb, people = ("is", "participant") if without_overlap.n_without == 1 else ("are", "participants")
+        omitted = f" ({without_overlap.n_without:,} {people} who had {words.consumed} every item {verb} left out)"
     return (
         f"First-order novelty and the share unheard of among {words.other_items}: "
         f"{_two_parts(without_overlap)}{omitted}. {plain}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analysis.narrative.words import in_words, plural, share_words
+from analysis.narrative.words import in_words, length_words, plural, share_words
 from analysis.results.comparison import Comparison, Half
 from analysis.results.follow_up import Power
 from analysis.results.objective import ProfileLength
@@ -89,9 +89,9 @@ def no_objective_hasse(length: ProfileLength, kind: str) -> str:
     order = length.tests(kind).order
     if order.is_empty:
         return ""
-    metric = kind_word(kind)
+    metric, profiles = kind_word(kind), length_words(length.profile_length)
     reason = "it contains a cycle" if order.cycle else f"it reverses the order by {metric} itself for some pair"
-    return f"The order by sign tests on {metric} is not drawn: {reason}. The table gives it."
+    return f"The order by sign tests on {metric} {profiles} is not drawn: {reason}. The table gives it."
 
 
 def power_title(power: Power) -> str:

@@ -65,13 +65,13 @@ def _unmeasured_lists(run: ObjectiveSide) -> str:
 
 def signs(length: ProfileLength, kind: str) -> str:
     """How many pairs of algorithms differ significantly over users."""
-    tests = length.tests(kind)
+    tests, profiles = length.tests(kind), length_words(length.profile_length)
     if isinstance(tests.sign_tests, Undefined):
-        return f"There are no sign tests on {kind_word(kind)}. {tests.sign_tests.reason}"
+        return f"There are no sign tests on {kind_word(kind)} {profiles}. {tests.sign_tests.reason}"
     pairs = tests.sign_tests.pairs
     n = sum(pair.is_significant for pair in pairs)
     sentence = (
-        f"Sign tests over users found significant differences in {kind_word(kind)} in {n} of "
+        f"{profiles.capitalize()}, sign tests over users found significant differences in {kind_word(kind)} in {n} of "
         f"{plural(len(pairs), 'pair')} after Holm's correction."
     )
     if tests.order.cycle:

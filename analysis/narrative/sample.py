@@ -76,8 +76,12 @@ def duration(conduct: Conduct) -> str:
     seconds = conduct.seconds
     if seconds is None:
         return ""
-    median, low, high = map(lasting, (seconds.median, seconds.minimum, seconds.maximum))
-    return f"From consent to the end, participation took a median of {median} min (range {low} to {high})."
+    times = (seconds.median, seconds.minimum, seconds.maximum)
+    if seconds.maximum < 59.5:
+        (median, low, high), unit = (f"{time:.0f}" for time in times), "s"
+    else:
+        (median, low, high), unit = map(lasting, times), "min"
+    return f"From consent to the end, participation took a median of {median} {unit} (range {low} to {high})."
 
 
 def opened(conduct: Conduct, noun: str, *, has_trailers: bool) -> str:

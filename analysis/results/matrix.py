@@ -47,7 +47,7 @@ class MatrixMetric:
     def title(self) -> str:
         """The name as the head of a row."""
         label = f"{self.label[0].upper()}{self.label[1:]}"
-        profiles = f"{self.profile_length} ratings" if self.profile_length else ""
+        profiles = f"profiles of {self.profile_length} ratings" if self.profile_length else ""
         return ", ".join(part for part in (label, self.protocol, profiles) if part)
 
 

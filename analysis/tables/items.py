@@ -53,6 +53,6 @@ def liking_table(liking: Sequence[Liking], words: ItemWords) -> Table:
         Column("Algorithm"), Column(capital(words.consumed), True), Column(f"Items {words.consumed}", True),
         Column("Liking, M", True, "perceived"), Column(f"Items not {words.consumed}", True),
         Column("Interest, M", True, "perceived"),
-        *((Column("of them, trailer seen before", True),) if words.has_trailers else ()),
+        *((Column(f"Items not {words.consumed}, trailer seen before", True),) if words.has_trailers else ()),
     )  # fmt: skip
     return Table("liking", "Perceived accuracy by kind of rating", columns, rows)

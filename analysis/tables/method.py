@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from analysis.enums import VARIABLE_OF
 from analysis.results.flow import Flow
 from analysis.results.plan import ReportPlan
 from analysis.results.provenance import Provenance
 from analysis.tables.cells import whole
 from documents.tables import Column, Row, Table, text
+from studies.plans import SCALE_PREFIX
 
 
 def flow_table(flow: Flow) -> Table:
@@ -80,7 +82,30 @@ def provenance_table(provenance: Provenance, plan: ReportPlan, inputs_hash: str)
         ("Seed of the run", str(provenance.run_seed)),
         ("Resamples", f"{plan.resamples:,}"),
     ]
-    lines += [(f"Seed of the bootstrap, {name}", str(seed)) for name, seed in provenance.bootstrap_seeds]
+    lines += [(f"Seed of the bootstrap, {_resampled(name)}", str(seed)) for name, seed in provenance.bootstrap_seeds]
     lines += [(f"Version of {name}", version) for name, version in provenance.versions]
     rows = tuple(Row((text(name), text(value))) for name, value in lines)
-    return Table("provenance", "Inputs, seeds and versions", (Column("Input"), Column("Value")), rows)
+    note = "The README of the study package names the random stream of each seed."
+    return Table("provenance", "Inputs, seeds and versions", (Column("Input"), Column("Value")), rows, note)
+
+
+def _resampled(stream: str) -> str:
+    """What a random stream of the bootstrap resamples, in words.
+
+    Examples
+    --------
+    >>> _resampled("fon"), _resampled("scale.trust"), _resampled("users-0"), _resampled("users-5")
+    ('first-order novelty', 'scale trust', 'users, whole profiles', 'users, profiles of 5 ratings')
+    >>> _resampled("matrix-full-ranking/diversity@5"), _resampled("lists-shown")
+    ('users, metric full-ranking/diversity@5', 'metrics of the lists shown')
+    """
+    if stream in VARIABLE_OF:
+        return VARIABLE_OF[stream].in_text
+    if stream.startswith(SCALE_PREFIX):
+        return f"scale {stream.removeprefix(SCALE_PREFIX)}"
+    if stream.startswith("users-"):
+        length = int(stream.removeprefix("users-"))
+        return f"users, profiles of {length} ratings" if length else "users, whole profiles"
+    if stream.startswith("matrix-"):
+        return f"users, metric {stream.removeprefix('matrix-')}"
+    return "metrics of the lists shown" if stream == "lists-shown" else stream

@@ -95,10 +95,10 @@ def conduct_table(sample: Sample, *, has_trailers: bool) -> Table:
     )
     columns = [
         Column("Algorithm"), Column("n", True), Column("Median, min:s", True), Column("Range, min:s", True),
-        Column("Details opened", True), Column("by participants", True),
+        Column("Details opened, times", True), Column("Details opened, participants", True),
     ]  # fmt: skip
     if has_trailers:
-        columns += [Column("Trailers opened", True), Column("by participants", True)]
+        columns += [Column("Trailers opened, times", True), Column("Trailers opened, participants", True)]
     if sample.asks_comments:
         columns.append(Column("Commented", True))
     note = (

@@ -109,7 +109,7 @@ def test_table_has_the_primary_pair_first_and_reasons_instead_of_numbers() -> No
         "values rank first."
     )
     assert [cell.text for cell in values_table(found, ["B", "A"]).rows[1].cells] == [
-        "Fallout at 5, 5 ratings", "lower", "0.200", "0.100",
+        "Fallout at 5, profiles of 5 ratings", "lower", "0.200", "0.100",
     ]  # fmt: skip
 
 
@@ -117,7 +117,9 @@ def test_chart_frames_the_primary_pair_and_marks_what_is_significant() -> None:
     spec = matrix_chart(matrix(diversity_fon=(1.0, 0.0004), fallout_fon=(None, 1)), "Diversity goes with novelty")
     assert spec is not None
     assert "Diversity at 5, full ranking: Perceived accuracy .10, First-order novelty 1.00." in spec["description"]
-    assert "Fallout at 5, 5 ratings: Perceived accuracy .10, First-order novelty none." in spec["description"]
+    assert (
+        "Fallout at 5, profiles of 5 ratings: Perceived accuracy .10, First-order novelty none." in spec["description"]
+    )
     shown = [row["shown"] for rows in spec["datasets"].values() for row in rows if "shown" in row]
     assert "1.00*" in shown
     assert "–" in shown

@@ -131,7 +131,7 @@ def test_page_and_list_of_a_pilot_are_marked(draft: Study, pilot: Report, client
     assert "PILOT of a draft that has not been launched" in page
     assert "study-package.zip" not in page
     assert client.get(f"/reports/{pilot.pk}/files/{PACKAGE}").status_code == 404
-    assert "pilot of simulated participants" in client.get("/reports/").content.decode()
+    assert "Pilot of simulated participants" in client.get("/reports/").content.decode()
     assert draft.slug in client.get("/reports/new/").content.decode()
 
 

@@ -122,7 +122,7 @@ def test_the_report_says_it_and_suppresses_nothing(described: Study) -> None:
         "Man": ["4 (50%)", "0 (0%)", "2 (67%)", "2 (100%)"],
     }
     titles = [section.title for section in Outputs(report).document.sections]
-    assert "Sample and flow" in titles
+    assert "Participants" in titles
     assert titles[-2:] == ["Method", "Provenance"]
 
 

@@ -76,7 +76,7 @@ def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Fig
     tests = length.tests(kind)
     if isinstance(tests.sign_tests, Undefined):
         return None
-    up = "; up is better, that is, lower" if kind in LOWER_IS_BETTER else "; up is better"
+    up = "; lower is better, so the best are at the top" if kind in LOWER_IS_BETTER else "; up is better"
     caption = (
         f"Sign tests by user with Holm's correction at α = {level(length.alpha)}, {tests.n_users:,} users, "
         f"{length_words(length.profile_length)}{up}. A line joins two algorithms where the upper dominates the lower "

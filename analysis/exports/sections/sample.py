@@ -13,7 +13,7 @@ from studies.recruitment.interviewer_text import interviewed_sentence
 
 def sample_section(results: Results, badge: str, figure: FigureMaker) -> Section:
     """The flow of participants and the analysed ones by condition; reports of older versions have the flow alone."""
-    section = Section("sample", "Sample and flow")
+    section = Section("sample", "Participants")
     flow = figure(
         "flow",
         charts.consort(results),
