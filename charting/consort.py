@@ -17,7 +17,7 @@ _GAP = 26
 _TIP = 3.5  # of an arrow, from its middle
 _CHARACTERS = 19  # of a line in a box on the narrowest screen
 _MAIN = (0.0, 0.46)  # of the main boxes, in shares of the width
-_ALONE = (0.0, 0.64)  # the main boxes where nobody left
+_ALONE = (0.0, 0.64)  # the main boxes if no participant left
 _CHARACTERS_ALONE = 26
 _SIDE = (0.53, 1.0)
 

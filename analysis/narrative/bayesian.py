@@ -97,11 +97,11 @@ def tau_sentence(models: PriorAnalyses) -> str:
 
 def _under_all(models: PriorAnalyses) -> str:
     """The probability of a positive correlation under each of the priors, said once where it is the same."""
-    main, *others = [share(prior.posterior.ranks.tau.share_positive) for prior in models.priors]
-    if others and all(other == main for other in others):
+    main, *rest = [share(prior.posterior.ranks.tau.share_positive) for prior in models.priors]
+    if rest and all(share_positive == main for share_positive in rest):
         return f"{main} under all {in_words(len(models.priors))} priors"
     names = [prior.name.lower() for prior in models.priors[1:]]
-    return f"{main}; {listed([f'{each} under the {name} priors' for name, each in zip(names, others, strict=True)])}"
+    return f"{main}; {listed([f'{each} under the {name} priors' for name, each in zip(names, rest, strict=True)])}"
 
 
 def pairs_sentence(ranks: PosteriorRanks) -> str:

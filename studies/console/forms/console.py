@@ -34,7 +34,6 @@ from studies.design.selectors.texts import (
 )
 from studies.design.services.design import age_limits
 from studies.design.services.texts import CHANGEABLE_TEXTS
-from studies.enums import Role
 from studies.instrument.flags import FEWEST_IN_ONE_DIRECTION, thresholds_from
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.known_items import (
@@ -50,8 +49,7 @@ from studies.known_items import (
     elicitation_scale,
     items_asked,
 )
-from studies.models import Condition, Study
-from studies.recruitment.selectors.recruitment import is_nested
+from studies.models import Study
 from studies.team.selectors.studies import runs_to_study
 from studies.usage_data import CHOICE, ELICITATION, SETTING, STARS, elicitation_of, is_usage, taken_from
 
@@ -380,23 +378,3 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
                 if language in self.study.texts or any(own.values())
             },
         }
-
-
-class MemberForm(forms.Form):
-    """A researcher's role in the study."""
-
-    email = forms.EmailField(label="E-mail address of their account")
-    role = forms.ChoiceField(choices=Role.choices, initial=Role.ANALYST)
-    condition = forms.ModelChoiceField(
-        queryset=Condition.objects.none(),
-        required=False,
-        empty_label="–",
-        help_text="For an interviewer: the condition they run.",
-    )
-
-    def __init__(self, study: Study, data: Any = None) -> None:
-        super().__init__(data)
-        if is_nested(study):
-            self.fields["condition"].queryset = study.conditions.order_by("position")  # type: ignore[attr-defined]
-        else:
-            del self.fields["condition"]

@@ -225,12 +225,14 @@ def choice_label(study: Study) -> str:
 
 def known_items_phrase(settings: Mapping[str, Any]) -> str:
     """What a participant does with known items, in English: "rates 5 known items", "chooses five books they have …"."""
-    asked = items_asked(settings)
+    wanted = items_asked(settings)
     if not is_choice(settings):
-        return f"rates {asked} known items"
+        return f"rates {wanted} known items"
     words = item_words(settings, "en")
     with translation.override("en"):
-        return f"chooses {range_words(asked)} {words.one if asked.most == 1 else words.many} they have {words.consumed}"
+        return (
+            f"chooses {range_words(wanted)} {words.one if wanted.most == 1 else words.many} they have {words.consumed}"
+        )
 
 
 def as_read(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:
