@@ -225,13 +225,13 @@ def choice_label(study: Study) -> str:
 
 def known_items_phrase(settings: Mapping[str, Any]) -> str:
     """What a participant does with known items, in English: "rates 5 known items", "chooses five books they have …"."""
-    wanted = items_asked(settings)
+    items = items_asked(settings)
     if not is_choice(settings):
-        return f"rates {wanted} known items"
+        return f"rates {items} known items"
     words = item_words(settings, "en")
     with translation.override("en"):
         return (
-            f"chooses {range_words(wanted)} {words.one if wanted.most == 1 else words.many} they have {words.consumed}"
+            f"chooses {range_words(items)} {words.one if items.most == 1 else words.many} they have {words.consumed}"
         )
 
 
