@@ -230,9 +230,7 @@ def known_items_phrase(settings: Mapping[str, Any]) -> str:
         return f"rates {items} known items"
     words = item_words(settings, "en")
     with translation.override("en"):
-        return (
-            f"chooses {range_words(items)} {words.one if items.most == 1 else words.many} they have {words.consumed}"
-        )
+        return f"chooses {range_words(items)} {words.one if items.most == 1 else words.many} they have {words.consumed}"
 
 
 def as_read(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:
