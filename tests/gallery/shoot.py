@@ -184,6 +184,7 @@ def is_lost(status: int, url: str) -> bool:
 def settled(page: Page, address: str) -> None:
     """Open an address and wait until its pictures and charts are there; live pages never rest, so not for ever."""
     page.goto(address, timeout=120_000)
+    page.locator("#redrawing").wait_for(state="detached", timeout=120_000)  # a report of an older version of the code
     page.wait_for_load_state("load")
     page.wait_for_function(
         "document.querySelectorAll('figure[data-chart]').length === "

@@ -83,7 +83,7 @@ def test_the_estimate_assumes_until_five_people_completed_and_never_counts_previ
         (step.source, step.seconds) for step in stated.steps
     ]
     assert early.basis == (
-        "All times are assumptions: measured times are used once 5 live participants have completed, and 4 have. "
+        "All times are assumptions: measured times are used once 5 live participants have completed; so far 4 have. "
         "Previews and simulated participants never count."
     )
     left(completed(study, number=4), "rate", 64.0)
@@ -114,7 +114,7 @@ def test_the_command_states_estimates_and_their_basis(study: Study) -> None:
     said = out.getvalue()
     assert "Rating known items" in said
     assert "assumed" in said
-    assert "measured times are used once 5 live participants have completed, and 0 have" in said
+    assert "measured times are used once 5 live participants have completed; so far none has" in said
     assert "Assumed times are rough guesses, in seconds per question, item and word." in said
     assert "At 2.50 for each of 40 participants: 100.00 plus a fee of 33.30 (33.3%), 133.30 in total" in said
     with pytest.raises(CommandError, match="'much' is not a number"):
@@ -131,7 +131,7 @@ def test_the_page_shows_steps_and_cost_and_the_live_page_the_times(study: Study)
     client.force_login(study.memberships.get().researcher)
     plain = client.get(f"/studies/{study.slug}/estimate/").content.decode()
     assert "Cost of the study" not in plain
-    assert "measured times are used once 5 live participants have completed, and 1 has" in plain
+    assert "measured times are used once 5 live participants have completed; so far 1 has" in plain
     whole = client.get(f"/studies/{study.slug}/estimate/", {"reward": "2.50", "fee": ""}).content.decode()
     assert "100.00" in whole
     wrong = client.get(f"/studies/{study.slug}/estimate/", {"reward": "-1"}).content.decode()

@@ -144,7 +144,7 @@ class EvaluatorQuestionForm(forms.Form):
         required=False,
         max_length=4000,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text="Only for “One of several answers”. One per line: code = label.",
+        help_text="Only for “One of several answers”. One per line: code = label.",
     )
     required = forms.BooleanField(label="An answer is required", required=False, initial=True)
 

@@ -90,10 +90,10 @@ class Estimate:
     def basis(self) -> str:
         """Which times are used, in words."""
         if self.is_all_assumed:
-            who = "has" if self.n_completed == 1 else "have"
+            so_far = {0: "none has", 1: "1 has"}.get(self.n_completed, f"{self.n_completed} have")
             used = (
                 f"All times are assumptions: measured times are used once {FEWEST_PEOPLE} live participants have "
-                f"completed, and {self.n_completed} {who}."
+                f"completed; so far {so_far}."
             )
         else:
             used = (
