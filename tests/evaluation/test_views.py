@@ -134,7 +134,7 @@ def test_succeeded_run_shows_table_two_the_curves_and_where_numbers_come_from(pa
     assert "With profiles of 5 ratings" in said
     assert run.inputs_hash in html
     assert run.cases_digest in html
-    assert f"{run.n_relevant} hidden ratings of 4 and more" in said
+    assert f"{run.n_relevant} hidden ratings of 4 or more" in said
     assert "reserved users 6" in said
     for key in ("recall", "fallout"):
         spec = json.loads(re.search(rf'<script id="chart-{key}" type="application/json">(.*?)</script>', html).group(1))
