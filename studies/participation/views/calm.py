@@ -34,7 +34,7 @@ OUTCOMES = {
     ),
     ParticipantStatus.QUOTA_FULL: gettext_lazy("We have reached the number of participants we need."),
     ParticipantStatus.WITHDRAWN: gettext_lazy("Your answers have been erased."),
-    ParticipantStatus.RETURNED: gettext_lazy("You returned your place in the study."),
+    ParticipantStatus.RETURNED: gettext_lazy("You returned your place in the study. Your answers so far are saved."),
     ParticipantStatus.ATTENTION_FAILED: gettext_lazy("Thank you for your time. Your answers so far are saved."),
 }
 TIMED_OUT = gettext_lazy("The time limit of the site you came from has passed.")
