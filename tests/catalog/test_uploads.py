@@ -250,7 +250,8 @@ def test_a_bad_row_is_named_at_its_column_or_excluded(client: Client, var: Path)
     assert page.status_code == 200
     text = flat(page.text)
     assert "Nothing was changed." in text
-    assert '<th scope="row">marks.csv</th><td class="n">98</td><td>mark</td>' in text
+    assert '<th scope="row">marks.csv</th><td class="n" data-label="Line">98</td>' in text
+    assert '<td data-label="Column">mark</td>' in text
     job = DatasetJob.objects.get()
     assert job.status == JobStatus.FAILED
     assert len(folders(var)) == 1

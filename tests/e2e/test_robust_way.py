@@ -272,7 +272,7 @@ def test_two_tabs_and_another_device_meet_at_the_same_place(live_server: Any, br
     small.wait_for_url("**/recommendations/")
     page.locator("#grid form.rating").nth(0).locator("label").nth(4).click()
     page.wait_for_url("**/recommendations/")
-    expect(page.locator("h1")).to_have_text("I consigli per te")
+    expect(page.locator("h1")).to_have_text("Consigli per te")
     assert Participant.objects.get().recommendation_list.slots.count() == 5
 
     # Without any cookie an answer is stored all the same: the address is what opens the page.

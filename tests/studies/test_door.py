@@ -63,7 +63,7 @@ def test_who_finds_the_study_full_gets_its_words_code_and_way_back(language: str
     out = page.xpath("//a[@id='exit']")[0]
     assert out.get("href") == "https://app.prolific.com/submissions/complete?cc=FULL1"
     assert out.get("rel") == "noreferrer"
-    assert out.text == {"en": "Go back to Prolific", "it": "Torna su Prolific"}[language]
+    assert out.text == {"en": "Go back to Prolific", "it": "Torna a Prolific"}[language]
     assert (_counts(study), study.n_opened) == ((0, 2), 0)
     assert not ExternalId.objects.exists()
 
@@ -107,7 +107,7 @@ def test_a_no_is_counted_once_for_each_form_and_its_page_can_be_loaded_again(stu
     assert Client().post(path, no).status_code == 302  # whichever browser or process it reaches
     for _ in range(2):
         page = client.get(first.headers["Location"])
-        assert "Non abbiamo registrato nulla di te" in page.text
+        assert "Non abbiamo registrato nulla su di te" in page.text
         assert not tree(page).xpath("//main//form")
     assert _counts(study) == (1, 0)
     client.post(path, _sent(client.get(path), "no"))
