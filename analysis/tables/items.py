@@ -20,7 +20,9 @@ def items_table(items: Sequence[ItemsOfCondition]) -> Table:
                 whole(condition.n_distinct),
                 share_cell(condition.share_of_most_shown),
                 whole(condition.n_filled),
-                text("; ".join(f"{item.title} ({item.n}×, M\u00a0{written(item.mean_rating)})" for item in condition.top)),
+                text(
+                    "; ".join(f"{item.title} ({item.n}×, M\u00a0{written(item.mean_rating)})" for item in condition.top)
+                ),
             )
         )
         for condition in items
