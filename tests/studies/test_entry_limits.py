@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,6 +33,13 @@ def study() -> Study:
     study = make_study(per_condition=30)
     set_limits(study=study, most_per_network=3)
     return study
+
+
+@pytest.fixture(autouse=True)
+def in_one_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The middle of a window: a test that begins at the end of one would count in two."""
+    middle = int(time.time()) // 600 * 600 + 300
+    monkeypatch.setattr("core.rate_limits.time", SimpleNamespace(time=lambda: middle))
 
 
 def _from(address: str) -> Client:
