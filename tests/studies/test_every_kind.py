@@ -223,7 +223,7 @@ def test_a_changed_template_gets_a_new_version() -> None:
     assert found == (
         6,
         "c32bf1985cb40e21d64f1def78e6d25eb4412104fc193080a3a186ab872bf90a",
-        "4a27870a7366e33fe324bd032261b1d714efaf7742ee66e1c7831a78c64a0ddd",
+        "67248647a97fbf3b62d9a12ad518bfa4fed6403c042738dbbff31ffed7cb2337",
     )
 
 
