@@ -82,7 +82,7 @@ def test_the_tab_of_the_reports_lists_those_of_the_study() -> None:
     address = f"{reverse('analysis:list')}?study={draft.slug}"
     page = tree(owner_of(draft).get(address))
     assert tabs(page)["Report"] == "page"
-    assert "once simulated participants have completed a pilot" in page.text_content()
+    assert "after a pilot with simulated participants" in page.text_content()
     assert not page.xpath("//button[text()='Build report']")
     interviewer = member(draft, Role.INTERVIEWER)
     assert draft.title not in signed_in(interviewer).get(address).text
