@@ -100,8 +100,7 @@ def test_rows_change_at_once_and_the_preview_follows(page: Page, study: Study) -
     page.locator("[data-key=devices] a").click()
     preview = page.frame_locator("iframe[name=preview]")
     expect(preview.get_by_text("On a phone")).to_be_visible(timeout=PATIENCE)
-    width = page.locator("iframe[name=preview]").evaluate("frame => frame.offsetWidth")
-    assert width == 390
+    expect(page.locator("iframe[name=preview]")).to_have_js_property("offsetWidth", 390)
     page.get_by_role("button", name="Add choice").click()
     expect(page.locator("[name=line4-key]")).to_be_focused()
     page.keyboard.type("train")
