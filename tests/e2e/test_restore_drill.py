@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -45,7 +45,10 @@ def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Installation
 
 def lose(installation: Installation) -> None:
     """Delete the files and everything in the database."""
-    shutil.rmtree(installation.var)
+    # A last connection that closes removes its log meanwhile.
+    while installation.var.exists():
+        with suppress(FileNotFoundError):
+            shutil.rmtree(installation.var)
     if url := installation.environment.get("DATABASE_URL"):
         import psycopg
 
