@@ -10,6 +10,7 @@ from core.errors import ParallaxError
 from core.models import LogEntry
 from core.provenance import digest_of
 from evaluation.models import EvaluationRun, TrainedModel
+from studies.design.selectors.launch_overview import launch_overview
 from studies.design.services.design import change_design, create_study
 from studies.design.services.launch import (
     close_study,
@@ -19,11 +20,13 @@ from studies.design.services.launch import (
     resume_study,
 )
 from studies.enums import STUDY_MOVES, Role, StudyStatus
+from studies.instrument.questionnaires.schema import ABOUT, AFTER, BLOCKS, ITEMS, OVERALL
 from studies.models import Condition, Study, StudyMembership
 from studies.team.services.members import add_member, remove_member
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_items, make_version
 from tests.factories.evaluation import make_run_at
+from tests.factories.questionnaires import every_kind
 from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -242,3 +245,15 @@ def test_members_are_added_changed_and_removed_and_an_owner_stays() -> None:
 )
 def test_members_that_cannot_be_are_refused(email: str, role: str, code: str) -> None:
     _refused(code, add_member, study=make_study(status="draft"), email=email, role=role)
+
+
+def test_the_questions_of_every_block_are_counted_before_the_launch() -> None:
+    study = make_study(status="draft")
+    study.questionnaire = every_kind()
+    counts = {block: len(study.questionnaire[block]) for block in BLOCKS}
+    assert min(counts.values()) > 0
+    said = dict(launch_overview(study).facts)["Questionnaire"]
+    assert said.startswith(
+        f"{sum(counts.values())} questions: {counts[ABOUT]} about the participant, {counts[ITEMS]} about each item, "
+        f"{counts[OVERALL]} about the whole list, {counts[AFTER]} after the list; "
+    )

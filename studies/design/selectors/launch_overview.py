@@ -34,7 +34,7 @@ from studies.design.selectors.planning import (
 from studies.design.selectors.rating_words import rating_word_warnings
 from studies.design.selectors.texts import language_name, languages_in_translation, texts_of
 from studies.enums import Mode, ParticipantStatus
-from studies.instrument.questionnaires.schema import BLOCKS
+from studies.instrument.questionnaires.schema import ABOUT, AFTER, BLOCKS, ITEMS, OVERALL
 from studies.known_items import items_asked, scale_rule
 from studies.models import Study
 from studies.plans import contrast_from, plan_from, smallest_effect_from
@@ -46,7 +46,9 @@ CONSENT, LANGUAGES, ASSIGNMENT, PATH = "consent", "languages", "assignment", "pa
 CHECKED_TEXTS = ("consent", "consent_boxes")
 OPTIONAL_TEXTS = ("declined", "contact")
 UNFINISHED = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.ABANDONED)
-ASKED_ABOUT = {"about": "about the participant", "items": "about each item", "overall": "about the whole list"}
+ASKED = {
+    ABOUT: "about the participant", ITEMS: "about each item", OVERALL: "about the whole list", AFTER: "after the list",
+}  # fmt: skip
 ITEM_TEXTS = {"title": "title", "plot": "description"}  # what pages call the texts of an item
 
 
@@ -102,7 +104,7 @@ def _title(key: str) -> str:
 def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[str, str]]:
     settings = study.settings
     n_questions = {block: len(study.questionnaire.get(block, ())) for block in BLOCKS}
-    counts = ", ".join(f"{n} {ASKED_ABOUT[block]}" for block, n in n_questions.items() if n)
+    counts = ", ".join(f"{n} {ASKED[block]}" for block, n in n_questions.items() if n)
     primary, plan = settings["primary"], plan_from(settings)
     test_sentence = primary_test_sentence(contrast_from(primary), len(conditions), plan.alpha)
     smallest = smallest_effect_from(primary)
