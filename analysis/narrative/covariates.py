@@ -215,7 +215,7 @@ def _levels(name: str, result: AggregationResult | Undefined) -> str:
 
 def _points(slope: LevelSlope) -> str:
     size, direction = written(abs(slope.estimate)), "higher" if slope.estimate >= 0 else "lower"
-    compared = f"{size} points {direction} than others" if float(size) else "the same as others"
+    compared = f"{size} points {direction} than others" if size.strip("0.") else "the same as others"
     return (
         f"{compared} (b = {written(slope.estimate)}, 95% CI "
         f"{bracketed(slope.interval.low, slope.interval.high)}, p {equals(slope.p)})"
