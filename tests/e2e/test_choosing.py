@@ -51,6 +51,24 @@ def test_the_keyboard_chooses_and_removes_and_keeps_its_place(study: Study, brow
     expect(page.get_by_role("button", name=f"Watched {title}", pressed=False)).to_have_count(1)
 
 
+def test_a_press_right_after_the_button_was_drawn_anew_is_saved_on_the_page(
+    study: Study, browser: Browser, live_server: Any
+) -> None:
+    page = opened(study, browser, live_server)
+    button = page.locator(".choose").nth(2)
+    page.evaluate(
+        """(id) => document.addEventListener("htmx:afterSwap", () => {
+            setTimeout(() => document.getElementById(id).click());
+        }, { once: true })""",
+        button.get_attribute("id"),
+    )
+    page.evaluate("document.isTheSame = true")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    told(page, "0 of 5 chosen")
+    assert page.evaluate("document.isTheSame")  # it was not loaded anew
+
+
 def test_the_sheet_and_the_card_show_the_same(study: Study, browser: Browser, live_server: Any) -> None:
     page = opened(study, browser, live_server)
     page.locator(".film .poster").first.click()

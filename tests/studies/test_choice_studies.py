@@ -235,7 +235,7 @@ def test_with_the_script_the_button_is_redrawn_here_and_on_the_sheet(study: Stud
     sheet = tree(person.get(f"details/{pk}/", headers=HTMX))
     assert button(sheet, pk, "-sheet").get("aria-pressed") == "false"
     answer = person.post(f"rate/{pk}/", {"rating": "1", "suffix": "-sheet"}, headers=HTMX)
-    assert answer.headers["HX-Reswap"] == "outerHTML"
+    assert answer.headers["HX-Reswap"] == "outerHTML settle:0ms"
     page = tree(answer)
     assert button(page, pk, "-sheet").get("aria-pressed") == "true"
     assert button(page, pk).get("aria-pressed") == "true"

@@ -214,7 +214,7 @@ def test_ratings_are_stored_at_once_changed_and_taken_back(study: Study) -> None
     row = ProfileRating.objects.get()
     assert (row.rating, row.n_changes, row.provenance) == (2, 1, Provenance.PERSON)
     back = person.post(f"rate/{item.pk}/", {"rating": ""}, headers=HTMX)
-    assert back.headers["HX-Reswap"] == "outerHTML"
+    assert back.headers["HX-Reswap"] == "outerHTML settle:0ms"
     assert not tree(back).xpath("//input[@checked]")
     assert not ProfileRating.objects.exists()
 
@@ -224,7 +224,7 @@ def test_a_sixth_rating_is_refused_in_words_and_the_stars_are_emptied(study: Stu
     person.rate_five()
     sixth = study.dataset_version.items.order_by("index")[5]
     page = person.post(f"rate/{sixth.pk}/", {"rating": "4"}, headers=HTMX)
-    assert page.headers["HX-Reswap"] == "outerHTML"
+    assert page.headers["HX-Reswap"] == "outerHTML settle:0ms"
     assert "clear a rating first" in page.text
     assert not tree(page).xpath(f"//form[@id='rating-{sixth.pk}']//input[@checked]")
     assert ProfileRating.objects.count() == 5

@@ -182,5 +182,6 @@ def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpRe
     }
     response = render(visit.request, "participant/parts/rated.html", context)
     if is_redrawn:
-        response.headers["HX-Reswap"] = "outerHTML"
+        # Without a delay before htmx takes charge of it, in which a press would load the page anew.
+        response.headers["HX-Reswap"] = "outerHTML settle:0ms"
     return response
