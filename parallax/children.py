@@ -21,6 +21,7 @@ from typing import IO, Self
 from django.conf import settings
 
 from core.errors import ParallaxError
+from jobs.broker_queues import declare_queue
 from jobs.parent_process import PARENT_VARIABLE
 from jobs.worker_lock import is_worker_running
 from parallax.web import THREADS, WORKERS
@@ -81,6 +82,8 @@ class Children:
     def __enter__(self) -> Self:
         refuse_taken_port(self.host, self.port)
         try:
+            for queue in (settings.CELERY_TASK_DEFAULT_QUEUE, settings.LONG_QUEUE):
+                declare_queue(queue)
             self._start("web", self._web_command())
             for number in range(self.workers):
                 self._start(f"worker-{number + 1}", self._worker_command(str(number + 1)))

@@ -7,14 +7,13 @@ import secrets
 import subprocess
 import sys
 import time
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from celery import current_app
 from django.conf import settings
 
 from core.errors import ParallaxError
+from jobs.broker_queues import declare_queue, delete_queue
 from jobs.parent_process import PARENT_VARIABLE
 from jobs.worker_lock import is_worker_running
 
@@ -62,6 +61,7 @@ class RunWorkers:
         self._started = 0
 
     def __enter__(self) -> Self:
+        declare_queue(self._queue)
         self.restart_missing()
         return self
 
@@ -138,17 +138,3 @@ class RunWorkers:
                 child.wait()
         self._children = []
         delete_queue(self._queue)
-
-
-def delete_queue(name: str) -> None:
-    """Delete a queue with its messages and its traces in the broker."""
-    with current_app.connection_for_write() as connection:
-        queue = current_app.amqp.queues[name].bind(connection.default_channel)
-        queue.declare()
-        queue.purge()
-        queue.delete()
-    current_app.amqp.queues.pop(name, None)
-    # The filesystem broker leaves an empty exchange file behind.
-    control = settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("control_folder")
-    if control:
-        Path(str(control), f"{name}.exchange").unlink(missing_ok=True)

@@ -34,9 +34,9 @@ from evaluation.services.parts import (
 )
 from evaluation.services.preparation import prepare
 from evaluation.services.reduction import reduce
-from evaluation.services.run_workers import delete_queue
 from evaluation.services.runs import fail_part
 from evaluation.services.training import train_or_reuse
+from jobs.broker_queues import delete_queue
 from jobs.heartbeat import LeaseLost
 from jobs.leases import TRANSIENT
 

@@ -22,9 +22,10 @@ from evaluation.services import run_workers
 from evaluation.services.hints import hint
 from evaluation.services.part_leases import PARTS
 from evaluation.services.parts import lease_part
-from evaluation.services.run_workers import RunWorkers, delete_queue, new_queue
+from evaluation.services.run_workers import RunWorkers, new_queue
 from evaluation.services.runs import cancel_run
 from evaluation.services.worker_loop import execute
+from jobs.broker_queues import delete_queue
 from jobs.heartbeat import LeaseLost
 from jobs.leases import Leases
 from tests.factories.evaluation import make_run
@@ -152,6 +153,18 @@ def test_crew_makes_a_child_stop_that_does_not_when_asked(monkeypatch: pytest.Mo
         child.stdout.readline()  # from here on it is deaf
     assert child.returncode == -signal.SIGKILL
     child.stdout.close()
+
+
+def test_the_queue_of_a_run_exists_before_its_first_worker(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    control, queue = settings.VAR_DIR / "broker" / "control", new_queue()
+    existed: list[bool] = []
+    monkeypatch.setattr(
+        RunWorkers, "restart_missing", lambda self: existed.append((control / f"{queue}.exchange").is_file())
+    )
+    with RunWorkers(size=1, queue=queue, threads=1):
+        pass
+    assert existed == [True]
+    assert not (control / f"{queue}.exchange").exists()
 
 
 def test_forgotten_queue_leaves_no_message_and_no_file(settings: Any) -> None:

@@ -65,6 +65,21 @@ def kept_handlers() -> Iterator[None]:
         signal.signal(number, handler)
 
 
+def test_queues_exist_before_the_first_process_that_uses_them(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    control = settings.VAR_DIR / "broker" / "control"
+    names = {"parallax", "parallax-long"}
+    for name in names:
+        (control / f"{name}.exchange").unlink(missing_ok=True)
+    existed: list[set[str]] = []
+    monkeypatch.setattr(
+        Children, "_start", lambda self, *command: existed.append({file.stem for file in control.iterdir()})
+    )
+    with Children(port=free_port(), is_awaited=False):
+        pass
+    assert len(existed) == 3
+    assert existed[0] >= names
+
+
 @pytest.mark.parametrize("number", STOPPING)
 def test_every_way_of_asking_to_stop_raises_what_ctrl_c_does(number: int) -> None:
     stop_on_signals()

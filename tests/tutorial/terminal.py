@@ -136,7 +136,8 @@ class Terminal:
     def stop(self) -> None:
         """Press Ctrl-C where the site runs."""
         if self.site is not None:
-            os.killpg(self.site.pid, signal.SIGINT)
+            if self.site.poll() is None:
+                os.killpg(self.site.pid, signal.SIGINT)
             self.site.wait(timeout=60)
             if self.site.stdout is not None:
                 self.site.stdout.close()

@@ -1,0 +1,40 @@
+"""Queues of the broker: created before several processes use them, deleted when none needs them any more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from celery import current_app
+from django.conf import settings
+
+
+def declare_queue(name: str) -> None:
+    """Create a queue of the filesystem broker; other brokers create theirs safely by themselves.
+
+    Processes that create the same queue at once may read its exchange file before it is written, and end. So whoever
+    starts them calls this first. An empty exchange file, which a full disk may have left, is replaced.
+    """
+    file = _exchange_file(name)
+    if file is None:
+        return
+    if file.exists() and file.stat().st_size == 0:
+        file.unlink()
+    with current_app.connection_for_write() as connection:
+        current_app.amqp.queues[name].bind(connection.default_channel).declare()
+
+
+def delete_queue(name: str) -> None:
+    """Delete a queue with its messages and its traces in the broker."""
+    with current_app.connection_for_write() as connection:
+        queue = current_app.amqp.queues[name].bind(connection.default_channel)
+        queue.declare()
+        queue.purge()
+        queue.delete()
+    current_app.amqp.queues.pop(name, None)
+    if file := _exchange_file(name):  # the filesystem broker leaves it behind, empty
+        file.unlink(missing_ok=True)
+
+
+def _exchange_file(name: str) -> Path | None:
+    folder = settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("control_folder")
+    return Path(str(folder), f"{name}.exchange") if folder else None
