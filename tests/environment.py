@@ -52,10 +52,16 @@ class FailuresAtOnce:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Look static files up when they are asked for: every client of a test would list all of them first."""
+    """Let Django's server for tests answer at once.
+
+    Static files are looked up when they are asked for: every client would list all of them first. And the body of an
+    answer is sent without waiting for the client to acknowledge the headers, which takes 40 ms.
+    """
     from django.conf import settings
+    from django.core.servers.basehttp import WSGIRequestHandler
 
     settings.WHITENOISE_AUTOREFRESH = True
+    WSGIRequestHandler.disable_nagle_algorithm = True
     if "PYTEST_XDIST_WORKER" not in os.environ:
         config.pluginmanager.register(FailuresAtOnce(config))
 
