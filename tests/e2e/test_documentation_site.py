@@ -28,6 +28,9 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site that `make docs` has built before, if `PARALLAX_BUILT_DOCS` names its folder; else it is built."""
+    if built := os.environ.get("PARALLAX_BUILT_DOCS"):
+        return Path(built)
     if importlib.util.find_spec("sphinx") is None:
         _missing("Sphinx is not installed (make docs)", "PARALLAX_REQUIRE_TOOLS")
     folder = tmp_path_factory.mktemp("site")

@@ -117,22 +117,6 @@ def test_the_demo_reaches_its_last_line_and_repeats_nothing(tmp_path: Path) -> N
     assert not re.search(r"Demo catalogue|trained and measured|walk the study|Report:", again)
 
 
-def test_the_quick_demo_has_three_algorithms_and_thirty_participants(tmp_path: Path) -> None:
-    said = manage(tmp_path, "demo", "--quick", "--exit", "--port", str(free_port()), timeout=600)
-    assert "30 of 30 simulated participants completed" in said
-    table = said.split("\nalgorithm   n ")[1].split("\n\n")[0].splitlines()[1:]
-    assert [line.split()[:2] for line in table] == [["TopPop", "10"], ["PureSVD10", "10"], ["LSA", "10"]]
-    links = re.findall(r"^  (\d)\. (.+?)  +http://127\.0\.0\.1:\d+(/\S+)$", said, re.MULTILINE)
-    assert links == [
-        ("1", "sample report", "/reports/1/"),
-        ("2", "take part", "/s/demo-quick/"),
-        ("3", "console", "/studies/demo-quick/"),
-    ]
-    # Each process is started once, and files that nobody has asked for are not drawn.
-    assert "starting 2 for this run" not in said
-    assert "Writing figures" not in said
-
-
 def test_a_taken_port_is_said_plainly(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -40,11 +40,23 @@ def own_ratings(movielens: Path, file: Path) -> Path:
 
 
 def open_printed_links(page: Page, printed: str) -> None:
-    """What `make demo` prints: the links in their order, and at the end how to sign in, which the console asks for."""
-    links = re.findall(r"^  \d\. .+?  +(http://\S+)$", printed, re.MULTILINE)
-    assert len(links) == 3
-    for link in links:
-        page.goto(link)
+    """What `make demo QUICK=1` prints: three algorithms with ten participants each, the links in their order, and at the
+    end how to sign in, which the console asks for.
+    """
+    assert "30 of 30 simulated participants completed" in printed
+    table = printed.split("\nalgorithm   n ")[1].split("\n\n")[0].splitlines()[1:]
+    assert [line.split()[:2] for line in table] == [["TopPop", "10"], ["PureSVD10", "10"], ["LSA", "10"]]
+    # Each process is started once, and files that nobody has asked for are not drawn.
+    assert "starting 2 for this run" not in printed
+    assert "Writing figures" not in printed
+    links = re.findall(r"^  \d\. (.+?)  +(http://127\.0\.0\.1:\d+)(/\S+)$", printed, re.MULTILINE)
+    assert [(name, path) for name, _site, path in links] == [
+        ("sample report", "/reports/1/"),
+        ("take part", "/s/demo-quick/"),
+        ("console", "/studies/demo-quick/"),
+    ]
+    for _name, site, path in links:
+        page.goto(site + path)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
     address, password = re.findall(r"as (\S+), password (\S+)$", printed.strip())[0]
     page.get_by_label("E-mail address", exact=True).fill(address)
