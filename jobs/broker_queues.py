@@ -11,8 +11,8 @@ from django.conf import settings
 def declare_queue(name: str) -> None:
     """Create a queue of the filesystem broker; other brokers create theirs safely by themselves.
 
-    Processes that create the same queue at once may read its exchange file before it is written, and end. So whoever
-    starts them calls this first. An empty exchange file, which a full disk may have left, is replaced.
+    Processes that create the same queue at once may read its exchange file before it is written, and end; their parent
+    therefore calls this first. An empty exchange file, which a full disk may have left, is replaced.
     """
     file = _exchange_file(name)
     if file is None:

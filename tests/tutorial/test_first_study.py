@@ -40,8 +40,8 @@ def own_ratings(movielens: Path, file: Path) -> Path:
 
 
 def open_printed_links(page: Page, printed: str) -> None:
-    """What `make demo QUICK=1` prints: three algorithms with ten participants each, the links in their order, and at the
-    end how to sign in, which the console asks for.
+    """What `make demo QUICK=1` prints: three algorithms with ten participants each, the links in their order, and last
+    how to sign in, which the console asks for.
     """
     assert "30 of 30 simulated participants completed" in printed
     table = printed.split("\nalgorithm   n ")[1].split("\n\n")[0].splitlines()[1:]
