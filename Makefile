@@ -86,7 +86,7 @@ $(STAMP_KERNELS): $(STAMP)
 	@rm -f var/numba/.compiled-*; touch $@
 
 quick: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the quick unit tests (TESTS=path to run some)
-	@$(PYTEST) $(TESTS) -q -m "unit and not slow" $(PYTEST_OPTIONS)
+	@$(PYTEST) $(TESTS) -q -m "unit and not (integration or slow)" $(PYTEST_OPTIONS)
 
 test: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the tests that are not marked slow (TESTS=path to run some)
 	@$(PYTEST) $(TESTS) -m "not slow" $(PYTEST_OPTIONS)

@@ -12,7 +12,7 @@ import pytest
 
 from jobs.parent_process import PARENT_VARIABLE, watch_parent
 
-pytestmark = pytest.mark.unit
+pytestmark = pytest.mark.integration
 
 CHILD = """
 import time

@@ -23,7 +23,7 @@ from jobs.broker_queues import delete_queue
 from jobs.worker_lock import is_worker_running, lock_file
 from parallax.children import STOPPING, Children, stop_on_signals
 
-pytestmark = pytest.mark.unit
+pytestmark = pytest.mark.integration
 
 SLOW_TO_STOP = """
 import signal, sys, time

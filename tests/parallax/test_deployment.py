@@ -15,7 +15,7 @@ import yaml
 from parallax.env import is_weak
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.unit
+pytestmark = pytest.mark.integration
 
 HSTS = """
 import json
