@@ -182,6 +182,6 @@ def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpRe
     }
     response = render(visit.request, "participant/parts/rated.html", context)
     if is_redrawn:
-        # Without a delay before htmx takes charge of it, in which a press would load the page anew.
+        # Settle at once: during htmx's default delay of 20 ms, a press would reload the page.
         response.headers["HX-Reswap"] = "outerHTML settle:0ms"
     return response
