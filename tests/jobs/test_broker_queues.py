@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from celery import current_app
 
+from core.errors import ParallaxError
 from jobs.broker_queues import declare_queue, delete_queue
 
 NAME = "parallax-declared"
@@ -29,6 +30,13 @@ def test_a_queue_is_declared_once_and_deleted_with_its_file(exchange: Path, is_l
     delete_queue(NAME)
     assert not exchange.exists()
     assert NAME not in current_app.amqp.queues
+
+
+def test_a_damaged_file_is_named(exchange: Path) -> None:
+    exchange.write_text("[[")
+    with pytest.raises(ParallaxError, match=rf"{NAME}\.exchange cannot be written or read"):
+        declare_queue(NAME)
+    exchange.unlink()
 
 
 def test_other_brokers_are_not_asked(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
