@@ -26,17 +26,19 @@ CYCLONEDX := 7.5.0
 # A stamp is named by what it was made from, so a changed pin installs again and nothing else does.
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt | cksum | cut -d' ' -f1)
 LENSKIT := .venv-lenskit
-STAMP_LENSKIT = $(LENSKIT)/.installed-$(shell cat requirements.txt requirements-bayesian.txt requirements-s3.txt requirements-dev.txt requirements-lenskit.txt | cksum | cut -d' ' -f1)
+STAMP_LENSKIT = $(LENSKIT)/.installed-$(shell cat requirements.txt requirements-test.txt requirements-lenskit.txt | cksum | cut -d' ' -f1)
 STAMP_BAYESIAN = $(VENV)/.installed-bayesian-$(shell cat requirements.txt requirements-bayesian.txt | cksum | cut -d' ' -f1)
 STAMP_DOCS = $(VENV)/.installed-docs-$(shell cat requirements.txt requirements-docs.txt | cksum | cut -d' ' -f1)
 STAMP_S3 = $(VENV)/.installed-s3-$(shell cat requirements.txt requirements-s3.txt | cksum | cut -d' ' -f1)
-STAMP_DEV = $(VENV)/.installed-dev-$(shell cat requirements.txt requirements-bayesian.txt requirements-s3.txt requirements-dev.txt | cksum | cut -d' ' -f1)
+STAMP_TEST = $(VENV)/.installed-test-$(shell cat requirements.txt requirements-test.txt | cksum | cut -d' ' -f1)
+STAMP_SLOW = $(VENV)/.installed-slow-$(shell cat requirements.txt requirements-bayesian.txt requirements-s3.txt requirements-test.txt requirements-slow.txt | cksum | cut -d' ' -f1)
+STAMP_LINT = $(VENV)/.installed-lint-$(shell cat requirements.txt requirements-lint.txt | cksum | cut -d' ' -f1)
 # Compiling the numeric kernels takes half a minute: once, and not in every process of the tests.
-KERNELS = $(shell git ls-files '*kernels.py' '*/kernels/*.py' 2>/dev/null)
+KERNELS = $(shell find catalog evaluation recommenders -name '*kernels.py' -o -path '*/kernels/*.py' | LC_ALL=C sort)
 STAMP_KERNELS = var/numba/.compiled-$(shell cat $(KERNELS) requirements.txt 2>/dev/null | cksum | cut -d' ' -f1)
 STAMP_NODE = node_modules/.installed-$(shell cksum < package.json | cut -d' ' -f1)
 
-.PHONY: help install bayesian s3 demo up quick test test-slow test-all test-lenskit test-kernels coverage coverage-check mutants lint lint-static audit format clean bench screenshots baselines docs licences sbom
+.PHONY: help install bayesian s3 demo up quick test test-core test-slow test-all test-lenskit test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots baselines docs licences sbom
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -51,10 +53,20 @@ $(STAMP): | $(BIN)/python
 	@$(BIN)/$(PIP_INSTALL) -r requirements.txt
 	@rm -f $(VENV)/.installed-[0-9]*; touch $@
 
-$(STAMP_DEV): $(STAMP)
+$(STAMP_TEST): $(STAMP)
 	@echo "Installing packages for the tests (once) …"
-	@$(BIN)/$(PIP_INSTALL) -r requirements-dev.txt
-	@rm -f $(VENV)/.installed-dev-*; touch $@
+	@$(BIN)/$(PIP_INSTALL) -r requirements-test.txt
+	@rm -f $(VENV)/.installed-test-*; touch $@
+
+$(STAMP_SLOW): $(STAMP_TEST)
+	@echo "Installing packages for the slow tests (once) …"
+	@$(BIN)/$(PIP_INSTALL) -r requirements-slow.txt
+	@rm -f $(VENV)/.installed-slow-*; touch $@
+
+$(STAMP_LINT): $(STAMP)
+	@echo "Installing packages for lint (once) …"
+	@$(BIN)/$(PIP_INSTALL) -r requirements-lint.txt
+	@rm -f $(VENV)/.installed-lint-*; touch $@
 
 install: $(STAMP) ## Create the environment and the database, or bring both up to date
 	@$(MANAGE) migrate --no-input --verbosity 0
@@ -85,22 +97,35 @@ $(STAMP_KERNELS): $(STAMP)
 	@NUMBA_CACHE_DIR=var/numba $(MANAGE) compile_kernels >/dev/null
 	@rm -f var/numba/.compiled-*; touch $@
 
-quick: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the quick unit tests (TESTS=path to run some)
+quick: $(STAMP_TEST) $(STAMP_KERNELS) ## Run the quick unit tests (TESTS=path to run some)
 	@$(PYTEST) $(TESTS) -q -m "unit and not (integration or slow)" $(PYTEST_OPTIONS)
 
-test: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the tests that are not marked slow (TESTS=path to run some)
+test: $(STAMP_TEST) $(STAMP_KERNELS) ## Run the tests that are not marked slow (TESTS=path to run some)
 	@$(PYTEST) $(TESTS) -m "not slow" $(PYTEST_OPTIONS)
 
-test-slow: $(STAMP_DEV) $(STAMP_KERNELS) ## Run the tests that are marked slow
+test-core: $(STAMP_SLOW) $(STAMP_KERNELS) ## Run the slow tests of what must never break: main job, pages, servers, upgrade, restore
+	@$(PYTEST) $(TESTS) -m core $(PYTEST_OPTIONS)
+
+test-slow: $(STAMP_SLOW) $(STAMP_KERNELS) ## Run all tests that are marked slow
 	@$(PYTEST) $(TESTS) -m slow $(PYTEST_OPTIONS)
 
-test-all: $(STAMP_DEV) $(STAMP_KERNELS) ## Run every test
-	@$(PYTEST) $(TESTS) $(PYTEST_OPTIONS)
+# Before an issue is closed, and each night.
+test-all: ## Run every test, the kernels' as plain Python too, and check which branches they reach
+	@rm -rf var/coverage
+	@for each in test test-kernels test-slow; do COVERAGE_FILE=var/coverage/run-$$each \
+		$(MAKE) --no-print-directory $$each PYTEST_OPTIONS="--cov --cov-report= $(PYTEST_OPTIONS)" || exit 1; done
+	@$(MAKE) --no-print-directory coverage-check
+
+coverage-check: $(STAMP_TEST) # Of the runs that left their data in var/coverage
+	@$(BIN)/coverage combine --keep --quiet --data-file=var/coverage/all var/coverage/run-*
+	@for each in $(FULLY_COVERED); do \
+		$(BIN)/coverage report --data-file=var/coverage/all --include="$$each/*" --fail-under=100 || exit 1; done
+	@$(BIN)/coverage report --data-file=var/coverage/all --fail-under=$(LEAST_COVERAGE)
 
 $(STAMP_LENSKIT): | $(BIN)/python
 	@echo "Installing LensKit and its own pins into $(LENSKIT) (once) …"
 	@$(BIN)/python -m venv $(LENSKIT)
-	@$(LENSKIT)/bin/$(PIP_INSTALL) -r requirements-dev.txt
+	@$(LENSKIT)/bin/$(PIP_INSTALL) -r requirements-test.txt
 	@$(LENSKIT)/bin/$(PIP_INSTALL) -r requirements-lenskit.txt
 	@rm -f $(LENSKIT)/.installed-*; touch $@
 
@@ -109,24 +134,12 @@ test-lenskit: $(STAMP_LENSKIT) ## Run the algorithms' tests with LensKit, in an 
 
 # Compiled loops cannot be traced: here they run as plain Python, and what a compiled run kept stays out of the way.
 # Their 64-bit keys wrap around on purpose, which NumPy's scalars warn of and compiled integers do not.
-test-kernels: $(STAMP_DEV) ## Run the tests of the numeric kernels as plain Python
+test-kernels: $(STAMP_TEST) ## Run the tests of the numeric kernels as plain Python
 	@NUMBA_DISABLE_JIT=1 NUMBA_CACHE_DIR=$(or $(TMPDIR),/tmp)/parallax-numba-plain \
 		$(PYTEST) tests/recommenders tests/evaluation -q -m "kernels and not slow" \
 		-W "ignore:overflow encountered:RuntimeWarning" $(PYTEST_OPTIONS)
 
-coverage: ## Run every test, the kernels' as plain Python too, and check which branches they reach
-	@rm -rf var/coverage
-	@for each in test test-kernels test-slow; do COVERAGE_FILE=var/coverage/run-$$each \
-		$(MAKE) --no-print-directory $$each PYTEST_OPTIONS="--cov --cov-report= $(PYTEST_OPTIONS)" || exit 1; done
-	@$(MAKE) --no-print-directory coverage-check
-
-coverage-check: $(STAMP_DEV) # Of the runs that left their data in var/coverage
-	@$(BIN)/coverage combine --keep --quiet --data-file=var/coverage/all var/coverage/run-*
-	@for each in $(FULLY_COVERED); do \
-		$(BIN)/coverage report --data-file=var/coverage/all --include="$$each/*" --fail-under=100 || exit 1; done
-	@$(BIN)/coverage report --data-file=var/coverage/all --fail-under=$(LEAST_COVERAGE)
-
-mutants: $(STAMP_DEV) ## Change the statistics, metrics, protocols and allocation one line at a time: do tests notice?
+mutants: $(STAMP_SLOW) ## Change the statistics, metrics, protocols and allocation one line at a time: do tests notice?
 	@$(BIN)/mutmut run $(MUTANTS)
 	@$(BIN)/mutmut results
 
@@ -140,15 +153,15 @@ lint-static: ## Check scripts and style sheets, where there is Node.js
 	elif [ -n "$(PARALLAX_REQUIRE_TOOLS)" ]; then echo "npm is not installed, and PARALLAX_REQUIRE_TOOLS makes it mandatory"; exit 1; \
 	else echo "Scripts and style sheets are not checked: npm is not installed (apt-get install npm)"; fi
 
-lint: $(STAMP_DEV) lint-static ## Check style, security, types, import contracts, migrations, templates, scripts and style sheets
+lint: $(STAMP_LINT) lint-static ## Check style, security, types, import contracts, migrations, templates, scripts and style sheets
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive .
 	$(BIN)/mypy .
 	$(MANAGE) makemigrations --check --dry-run
-	git ls-files -z 'templates/*.html' | xargs -0 $(BIN)/djade --check --target-version 5.2
-	@git ls-files -z 'templates/*.html' | xargs -0 awk \
+	find templates -name '*.html' -print0 | xargs -0 $(BIN)/djade --check --target-version 5.2
+	@find templates -name '*.html' -print0 | xargs -0 awk \
 		'length > 160 { print FILENAME ":" FNR ": " length " characters; at most 160"; long = 1 } END { exit long }'
 	$(BIN)/codespell
 
@@ -159,18 +172,18 @@ audit: ## Check the pinned packages for known vulnerabilities with pip-audit
 	@var/audit/bin/pip-audit $(AUDIT_OPTIONS) --progress-spinner off --no-deps \
 		--requirement requirements.txt --requirement requirements-bayesian.txt --requirement requirements-s3.txt
 
-format: $(STAMP_DEV) ## Format code and templates
+format: $(STAMP_LINT) ## Format code and templates
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
-	git ls-files -z 'templates/*.html' | xargs -0 $(BIN)/djade --target-version 5.2
+	find templates -name '*.html' -print0 | xargs -0 $(BIN)/djade --target-version 5.2
 
-bench: $(STAMP_DEV) ## Run the benchmarks, ten minutes, into one table (var/benchmarks/bench.md)
+bench: $(STAMP_SLOW) ## Run the benchmarks, ten minutes, into one table (var/benchmarks/bench.md)
 	@PYTHONPATH=. $(BIN)/python benchmarks/bench.py
 
-screenshots: $(STAMP_DEV) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text; DOCS=1: those of docs/images)
+screenshots: $(STAMP_TEST) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text; DOCS=1: those of docs/images)
 	@$(BIN)/python -m tests.gallery.shoot var/gallery --only "$(ONLY)" $(if $(DOCS),--docs)
 
-baselines: $(STAMP_DEV) ## Take new pictures of the components of /design/, which the visual regression test compares with
+baselines: $(STAMP_TEST) ## Take new pictures of the components of /design/, which the visual regression test compares with
 	@PARALLAX_WRITE_BASELINES=1 $(PYTEST) tests/visual/test_components.py -q -k look_as_in_their_baselines $(PYTEST_OPTIONS)
 
 $(STAMP_DOCS): $(STAMP)

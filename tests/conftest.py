@@ -7,9 +7,11 @@ import secrets
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -203,3 +205,12 @@ def empty_cache() -> None:
     from django.core.cache import cache
 
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def one_window_of_rate_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The middle of a window of ten minutes: a test that begins at the end of one would count in two."""
+    from core import rate_limits
+
+    middle = int(time.time()) // 600 * 600 + 300
+    monkeypatch.setattr(rate_limits, "time", SimpleNamespace(time=lambda: middle))

@@ -11,7 +11,7 @@ import pytest
 
 from tests.evaluation.conftest import Installation, first_state, make_installation  # noqa: F401 -- a fixture
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.core]
 
 STUDY = """
 import django

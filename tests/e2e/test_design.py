@@ -70,9 +70,10 @@ def test_a_chosen_theme_holds_against_the_devices_own(live_server: Any, context:
 def test_specimens_lead_nowhere(live_server: Any, context: BrowserContext) -> None:
     page = context.new_page()
     asked: list[str] = []
+    page.clock.install()
     page.goto(live_server.url + reverse("design:page", args=["jobs"]))
     page.on("request", lambda request: asked.append(request.url))
     page.locator("#imports").get_by_role("button", name="Cancel").first.click()
     page.locator("#imports").get_by_role("link", name="Upload another file").first.click()
-    page.wait_for_timeout(2500)  # longer than the specimens' own intervals, of up to two seconds
+    page.clock.run_for(10_000)  # the specimens' own intervals take up to two seconds
     assert [url for url in asked if not url.endswith(reverse("studies:notice-count"))] == []

@@ -26,7 +26,7 @@ from tests.factories.studies import make_study
 from tests.gallery.pages import Installation, console_pages
 from tests.gallery.small import small_installation
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.core, pytest.mark.django_db(transaction=True)]
 
 LOOKS = ((390, "light"), (1280, "light"), (1280, "dark"))
 MOST_BYTES = 500_000

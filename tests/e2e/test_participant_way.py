@@ -12,7 +12,7 @@ from studies.enums import ParticipantStatus
 from studies.models import Participant, ProfileRating, Response, Study
 from tests.factories.studies import make_study
 
-pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.core]
 
 STEPS = {"about", "rate", "recommendations", "item", "overall", "thanks"}
 

@@ -17,7 +17,7 @@ from studies.team.services.members import add_member
 from tests.e2e.test_participant_way import Pointer, about, consent, items, overall, rate, recommendations
 from tests.factories.studies import make_study, recruit_on_prolific
 
-pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.core]
 
 
 def _led_to(page: Page) -> list[str | None]:

@@ -18,7 +18,7 @@ import pytest
 from tests.e2e.test_main_job import free_port
 from tests.factories.installations import ROOT, Installation
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.core]
 PER_CONDITION, CONDITIONS = 30, 2
 WALK = ("simulate_participants", "drill", "--per-condition", str(PER_CONDITION), "--parallel", "2")
 

@@ -20,7 +20,7 @@ from studies.models import Participant, ProfileRating, Response
 from tests.e2e.test_participant_way import until
 from tests.factories.studies import make_study
 
-pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.core]
 
 
 def agree(page: Page, url: str) -> None:

@@ -15,7 +15,7 @@ from accounts.services import create_account
 from tests.e2e.test_accessibility import SIDEWAYS, violations, with_axe
 from tests.factories.codes import totp
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.core, pytest.mark.django_db(transaction=True)]
 PASSWORD = "correct horse battery"
 LOOKS = ((390, "light"), (390, "dark"), (1280, "light"), (1280, "dark"))
 

@@ -15,7 +15,7 @@ from tests.factories.installations import STORED, STUDY, Installation, older_ins
 
 UNCHANGED = ("models", "results", "metrics")
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.core]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 
 from tests.evaluation.conftest import Installation
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.core]
 
 ALGORITHMS = "toppop,corngr,nncosngr,asysvd:factors=8,puresvd:factors=10,lsa:factors=10"
 FOLDS = "k-fold:k=3"
@@ -263,10 +262,8 @@ def test_where_redis_is_the_broker_the_command_waits_for_a_worker_and_says_so(
     scaled = make_installation(REDIS_URL=redis_left_as_found)
     command = scaled.start(*scaled.evaluate("tiny", "--algorithms", "toppop"))
     assert command.stdout is not None
-    began = time.monotonic()
     while "No worker has responded" not in (line := command.stdout.readline()):
         assert line or command.poll() is None
-    assert 9 < time.monotonic() - began < 30
     worker = scaled.start(
         "-m",
         "celery",

@@ -105,6 +105,7 @@ def test_every_address_has_a_rule() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.core
 def test_every_address_against_every_role(client: Client) -> None:
     study = make_study()
     completed(study)

@@ -55,7 +55,7 @@ from tests.factories.jobs import work
 from tests.factories.object_servers import Gate, ObjectServer, bucket_environment, bucket_storages
 from tests.factories.studies import assigned, completed, items_of, make_study
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow, pytest.mark.core]
 
 
 @pytest.fixture

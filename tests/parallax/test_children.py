@@ -165,6 +165,7 @@ def test_workers_that_keep_ending_interrupt_the_command_and_say_where_to_look(se
 
 
 @pytest.mark.slow
+@pytest.mark.core
 def test_web_processes_share_what_was_imported_before_they_forked(tmp_path: Path) -> None:
     """Imports are most of a process's start: each is made once, and not by every process again."""
     port = free_port()
@@ -188,6 +189,7 @@ def test_web_processes_share_what_was_imported_before_they_forked(tmp_path: Path
 
 
 @pytest.mark.slow
+@pytest.mark.core
 def test_killing_up_leaves_neither_web_server_nor_worker(tmp_path: Path) -> None:
     port = free_port()
     environment = {**os.environ, "PARALLAX_VAR": str(tmp_path)}

@@ -115,6 +115,11 @@ def test_the_workflow_calls_targets_of_make() -> None:
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "checks.yml").read_text())
     runs = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
     called = {word for run in runs for word in re.findall(r"make ([a-z-]+)", run)}
-    assert {"lint", "test", "test-slow", "docs"} <= called <= makeable
+    shards = workflow["jobs"]["nightly"]["strategy"]["matrix"]["shard"]
+    assert {"lint", "test", "test-core", "docs"} <= called <= makeable
+    assert {shard["target"] for shard in shards} == {"test", "test-kernels", "test-slow"}
+    sharded = {folder for shard in shards if shard["target"] == "test-slow" for folder in shard["tests"].split()}
+    holding = {f"tests/{file.relative_to(ROOT / 'tests').parts[0]}" for file in (ROOT / "tests").rglob("test_*.py")}
+    assert holding - {"tests/data"} == sharded, "each night every folder of tests runs once"
     for form in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
         assert {"name", "description", "body"} <= set(yaml.safe_load(form.read_text()))

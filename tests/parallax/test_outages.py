@@ -62,6 +62,7 @@ print(answer.status_code, "cannot store or read data" in answer.text)
 
 
 @pytest.mark.slow
+@pytest.mark.core
 def test_a_restart_of_postgresql_is_not_seen_by_who_reads(postgresql_url: str, tmp_path: Path) -> None:
     environment = {
         **os.environ, "DATABASE_URL": postgresql_url, "PARALLAX_VAR": str(tmp_path),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -39,16 +38,10 @@ print(answer.status_code, *answer.json()["reasons"], client.get("/health/").stat
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_sound_installation_is_ready_and_the_answer_is_quick_and_not_stored(client: Client) -> None:
+def test_a_sound_installation_is_ready_and_the_answer_is_not_stored(client: Client) -> None:
     answer = client.get("/ready/")
     assert (answer.status_code, answer.json()) == (200, {"status": "ready"})
     assert "no-store" in answer.headers["Cache-Control"]
-    durations = []
-    for _ in range(5):
-        started = time.perf_counter()
-        client.get("/ready/")
-        durations.append(time.perf_counter() - started)
-    assert min(durations) < 0.05
 
 
 @pytest.mark.django_db(transaction=True)

@@ -76,7 +76,7 @@ def test_keys_are_listed_where_the_library_is_installed(library):
 
 
 @pytest.mark.parametrize(
-    ("library", "file"), [(IMPLICIT, "requirements-dev.txt"), (LENSKIT, "requirements-lenskit.txt")]
+    ("library", "file"), [(IMPLICIT, "requirements-test.txt"), (LENSKIT, "requirements-lenskit.txt")]
 )
 def test_the_version_named_is_the_version_tested(library, file):
     pins = re.findall(rf"^{library.package}==(\S+)", (ROOT / file).read_text(), re.MULTILINE)

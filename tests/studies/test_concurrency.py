@@ -8,7 +8,7 @@ import pytest
 
 from tests.studies.programs import DATABASES, told_by
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.core]
 
 
 METHODS = ("permuted_blocks", "minimisation", "least_filled", "simple")
