@@ -113,21 +113,6 @@ class NoticeKind(TextChoices):
     ADMINISTRATION = "administration", "Change by an administrator"
 
 
-class ProofOfWork(TextChoices):
-    """When newcomers to a study need a proof of work."""
-
-    NEVER = "never", "Never"
-    UNUSUAL = "unusual", "At unusual rates"
-    ALWAYS = "always", "Always"
-
-
-class WithoutScript(TextChoices):
-    """What a newcomer does instead, where the browser runs no script."""
-
-    WAIT = "wait", "Wait 20 seconds"
-    SUM = "sum", "Answer an arithmetic question"
-
-
 class NoticeMail(TextChoices):
     """When notices are e-mailed to an owner; the console always lists all of them."""
 

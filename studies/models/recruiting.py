@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from core.models import TimeStampedModel
-from studies.enums import Entrance, ProofOfWork, WithoutScript
+from studies.enums import Entrance
 from studies.models.participant import Participant
 from studies.models.study import RESEARCHER, Condition, Study
 
@@ -23,8 +23,6 @@ class Recruiting(TimeStampedModel):
     # See studies.participation.services.entry_limits; None: the computed default.
     most_per_network = models.PositiveIntegerField(null=True, blank=True)
     pause_at = models.PositiveIntegerField(null=True, blank=True)
-    proof_of_work = models.CharField(max_length=8, choices=ProofOfWork, default=ProofOfWork.UNUSUAL)
-    without_script = models.CharField(max_length=8, choices=WithoutScript, default=WithoutScript.WAIT)
     places = models.JSONField(default=list, blank=True)  # of interviews: [{"code": …, "label": …}]
 
     def __str__(self) -> str:

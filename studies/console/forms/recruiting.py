@@ -9,7 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from studies.design.selectors.texts import language_name, languages_of
-from studies.enums import Entrance, ProofOfWork, StudyStatus, WithoutScript
+from studies.enums import Entrance, StudyStatus
 from studies.models import Study
 from studies.participation.services.entry_limits import MOST_PER_NETWORK
 from studies.recruitment.panels import exits
@@ -145,24 +145,8 @@ class LimitsForm(forms.Form):
         label="Pause the study at this number in ten minutes", required=False, min_value=1, max_value=MOST_ENTERING
     )
 
-    proof_of_work = forms.ChoiceField(
-        label="Proof of work before entry",
-        choices=ProofOfWork.choices,
-        help_text="Browsers solve it in a second while the consent text is read. Unsolved entries take no slot.",
-    )
-    without_script = forms.ChoiceField(
-        label="In browsers without JavaScript",
-        choices=WithoutScript.choices,
-        help_text="Open to at most one in six of the participants per network above.",
-    )
-
     def __init__(self, recruiting: HowRecruited, pause_default: int, data: Any = None) -> None:
-        initial = {
-            "most_per_network": recruiting.most_per_network,
-            "pause_at": recruiting.pause_at,
-            "proof_of_work": recruiting.proof_of_work,
-            "without_script": recruiting.without_script,
-        }
+        initial = {"most_per_network": recruiting.most_per_network, "pause_at": recruiting.pause_at}
         super().__init__(data, initial=initial)
         self.fields["most_per_network"].help_text = (
             f"A university or company often has one network address for everyone. Raise it before a whole lecture "

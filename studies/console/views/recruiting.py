@@ -31,7 +31,7 @@ from studies.console.forms.recruiting import (
 from studies.console.views.outcomes import refusals_in
 from studies.console.views.workspace import RECRUIT, participant_url, study_page
 from studies.data.codebook.cells import cell
-from studies.enums import Entrance, Mode, ProofOfWork, StudyStatus
+from studies.enums import Entrance, Mode, StudyStatus
 from studies.models import Study
 from studies.monitoring.selectors import approvals
 from studies.participation.services.entry_limits import MOST_PER_NETWORK, default_pause_threshold, pause_threshold
@@ -97,7 +97,6 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "limits_form": LimitsForm(how, default_pause_threshold(study)),
         "pause_threshold": pause_threshold(study, how),
         "most_per_network": how.most_per_network or MOST_PER_NETWORK,
-        "proof_of_work": ProofOfWork(how.proof_of_work).label,
         "exits": [
             (form, how.exits[form.outcome], CODE_LABELS[how.exits[form.outcome].code],
              how.exits[form.outcome].template(how.panel), bool(form.errors))

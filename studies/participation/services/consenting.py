@@ -31,7 +31,6 @@ from studies.participation.selectors.participant_rows import participant_by_entr
 from studies.participation.services.entrance import refuse_unless_open
 from studies.participation.services.entry_gate import Door, EntryAttempt, door_of
 from studies.participation.services.entry_limits import CONSENT, refuse_if_too_often, watch_enrolment
-from studies.participation.services.entry_work import require_work
 from studies.participation.services.previewing import choose_condition
 from studies.recruitment.selectors.recruitment import HowRecruited
 from studies.recruitment.services.completion_codes import CODE_LENGTH, random_code
@@ -98,7 +97,7 @@ def consent(attempt: EntryAttempt) -> Entry:
     The link's query parameters are stored as they came, ids of other sites among them in a table of their own.
 
     Raises `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.consent_changed`, what
-    `entry_work.require_work`, `entry_gate.entered_participant` and `entry_gate.door_of` raise.
+    `entry_gate.entered_participant` and `entry_gate.door_of` raise.
     """
     _require_sound(attempt)
     entry, is_new = _enter(attempt)
@@ -133,7 +132,6 @@ def _enter(attempt: EntryAttempt) -> tuple[Entry, bool]:
     is_new = participant is None
     if participant is None:
         door = door_of(attempt)
-        require_work(attempt, door)
         if attempt.network:
             refuse_if_too_often(
                 study_id=study.pk,

@@ -25,8 +25,7 @@ class EntryAttempt:
     `entry_key` is the form's own random key or, where the link `is_individual`, the key of a link that enrols one
     participant and hands over to the browser with the random `browser_key` alone. `parameters` are the link's query
     parameters. `consent_version` is the number of the text that was shown, where it is known, and `ticket` the
-    condition that a preview is to meet. Without a `network` the number of consents is not limited. `work` is the form's
-    challenge (see `entry_work`), `work_answer` the script's solution, `sum_answer` what was typed instead.
+    condition that a preview is to meet. Without a `network` the number of consents is not limited.
     """
 
     study: Study
@@ -40,9 +39,6 @@ class EntryAttempt:
     network: str = ""
     is_individual: bool = False
     ticket: int | None = None
-    work: str = ""
-    work_answer: str = ""
-    sum_answer: str = ""
 
     @cached_property
     def recruiting(self) -> HowRecruited:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from core.errors import DataError, ParallaxError, ParameterError
 from core.transitions import record
 from studies.allocation.services.slots import locked_study
-from studies.enums import Entrance, ProofOfWork, StudyStatus, WithoutScript
+from studies.enums import Entrance, StudyStatus
 from studies.models import Guest, Interview, PersonalLink, Recruiting, Study
 from studies.recruitment.panels.exits import OUTCOMES, Exit, checked_exit, code_problems, exits_from
 from studies.recruitment.panels.lists import MOST_ENTRIES, entries_of
@@ -108,36 +108,22 @@ def exclude_studies(*, study: Study, slugs: Sequence[str], actor: Any) -> Recrui
 
 @transaction.atomic
 def set_limits(
-    *,
-    study: Study,
-    most_per_network: int | None = None,
-    pause_at: int | None = None,
-    proof_of_work: str = ProofOfWork.UNUSUAL,
-    without_script: str = WithoutScript.WAIT,
-    actor: Any = None,
+    *, study: Study, most_per_network: int | None = None, pause_at: int | None = None, actor: Any = None
 ) -> Recruiting:
-    """Set the entry limits within ten minutes: participants per network, and the number that pauses the study; and
-    when newcomers need a proof of work, and what they do without the script.
+    """Set the entry limits within ten minutes: participants per network, and the number that pauses the study.
 
-    None means the default of `entry_limits`. Raises `recruiting.bad_limit`, `recruiting.bad_proof`.
+    None means the default of `entry_limits`. Raises `recruiting.bad_limit`.
     """
     row = _row(study)
     for limit in (most_per_network, pause_at):
         if limit is not None and not 1 <= limit <= MOST_ENTERING:
             raise ParallaxError("recruiting.bad_limit", f"A limit is a number from 1 to {MOST_ENTERING:,}.")
-    if proof_of_work not in ProofOfWork or without_script not in WithoutScript:
-        raise ParallaxError(
-            "recruiting.bad_proof", f"A proof of work is {', '.join(ProofOfWork)}; without the script, wait or sum."
-        )
-    after = (most_per_network, pause_at, proof_of_work, without_script)
-    if (row.most_per_network, row.pause_at, row.proof_of_work, row.without_script) != after:
-        row.most_per_network, row.pause_at, row.proof_of_work, row.without_script = after
+    if (row.most_per_network, row.pause_at) != (most_per_network, pause_at):
+        row.most_per_network, row.pause_at = most_per_network, pause_at
         row.save()
         numbers = ["default" if limit is None else f"{limit:,}" for limit in (most_per_network, pause_at)]
         reason = f"Entry limits within ten minutes: per network {numbers[0]}, automatic pause at {numbers[1]}."
-        reason += f" Proof of work: {ProofOfWork(proof_of_work).label.lower()}."
-        facts = {"proof_of_work": str(proof_of_work), "without_script": str(without_script)}
-        record(study, reason=reason, actor=actor, most_per_network=most_per_network, pause_at=pause_at, **facts)
+        record(study, reason=reason, actor=actor, most_per_network=most_per_network, pause_at=pause_at)
     return row
 
 
