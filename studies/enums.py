@@ -80,8 +80,13 @@ class Entrance(TextChoices):
     OPEN = "open", "Open link"
     PERSONAL = "personal", "Personal link"
     GUEST = "guest", "Guest list"
+    SIGNED = "signed", "Signed link"
     INTERVIEW = "interview", "Interviewer"
     PANEL_ID = "panel_id", "Panel id"
+
+
+# Entrances of people whom the researchers invited one by one: limits by network do not apply to them.
+VOUCHED = frozenset({Entrance.PERSONAL, Entrance.GUEST, Entrance.SIGNED, Entrance.INTERVIEW})
 
 
 class Role(TextChoices):

@@ -17,6 +17,7 @@ class Recruiting(TimeStampedModel):
     panel = models.CharField(max_length=20, default="none")  # see studies.recruitment.panels.registry
     names = models.JSONField(default=dict)  # the generic panel's parameters
     entrance = models.CharField(max_length=12, choices=Entrance, default=Entrance.OPEN)
+    signing_key = models.CharField(max_length=64, blank=True)  # of signed links; empty until there are any
     exits = models.JSONField(default=dict)  # outcome to studies.recruitment.panels.exits.Exit
     excluded_studies = models.JSONField(default=list)  # keys of studies whose participants are not admitted
     longest_gap_minutes = models.PositiveIntegerField(null=True, blank=True)  # None: no limit

@@ -85,6 +85,8 @@ def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError)
         return _took_part_before(request, attempt, refusal.message)
     if refusal.code in ("study.not_open", "study.full"):
         return _shut(request, attempt, refusal)
+    if refusal.code == "study.bad_signature":
+        return _message(request, attempt, _("This link is not valid"), text=refusal.message)
     if refusal.code in BY_INVITATION:
         return _message(request, attempt, _("This study is by invitation only"), text=refusal.message)
     address = request.get_full_path()

@@ -28,6 +28,7 @@ class HowRecruited:
     excluded_studies: tuple[int, ...] = ()  # keys of studies whose participants are not admitted
     most_per_network: int | None = None
     pause_at: int | None = None
+    signing_key: str = ""
 
 
 def recruiting_of(study: Study | int) -> HowRecruited:
@@ -37,7 +38,16 @@ def recruiting_of(study: Study | int) -> HowRecruited:
     gap = None if row.longest_gap_minutes is None else timedelta(minutes=row.longest_gap_minutes)
     exits = exits_from(row.exits, panel)
     excluded = tuple(row.excluded_studies)
-    return HowRecruited(panel, row.entrance, exits, gap, excluded, row.most_per_network, row.pause_at)
+    return HowRecruited(
+        panel,
+        row.entrance,
+        exits,
+        gap,
+        excluded,
+        most_per_network=row.most_per_network,
+        pause_at=row.pause_at,
+        signing_key=row.signing_key,
+    )
 
 
 @dataclass(frozen=True)
