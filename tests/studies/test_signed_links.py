@@ -214,7 +214,8 @@ def test_the_console_signs_a_list_and_shows_the_key_for_signing_elsewhere(owned:
     assert rows[0]["link"] == f"http://testserver/s/{study.slug}/?participant_label=anna&hash={digest}"
     guide = (Path(__file__).parents[2] / "docs/how-to/recruit-a-closed-group.md").read_text()
     (program,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
-    exec(program, names := {})  # noqa: S102
+    names: dict[str, Any] = {}
+    exec(program, names)  # noqa: S102
     assert rows[1]["link"] == names["signed_link"](f"http://testserver/s/{study.slug}/", key, "=bea")
     person = Person(study)
     person.consent(rows[1]["link"])
