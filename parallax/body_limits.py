@@ -28,7 +28,7 @@ LIMITS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
 )
 # The pages with a form for files; nowhere else is a body in parts read.
 TAKES_FILES = re.compile(
-    r"/catalog/(import/|.*/metadata/)|/studies/[^/]+/(recruiting/(links|guests)/|submissions/|questionnaire/import/)"
+    r"/catalog/(import/|.*/metadata/)|/studies/[^/]+/(recruiting/(links|signed-links|guests)/|submissions/|questionnaire/import/)"
 )
 IN_PARTS = "multipart/"
 GRACE_SECONDS = 15.0

@@ -80,8 +80,13 @@ class Entrance(TextChoices):
     OPEN = "open", "Open link"
     PERSONAL = "personal", "Personal link"
     GUEST = "guest", "Guest list"
+    SIGNED = "signed", "Signed link"
     INTERVIEW = "interview", "Interviewer"
     PANEL_ID = "panel_id", "Panel id"
+
+
+# Entrances of people whom the researchers invited one by one: limits by network do not apply to them.
+VOUCHED = frozenset({Entrance.PERSONAL, Entrance.GUEST, Entrance.SIGNED, Entrance.INTERVIEW})
 
 
 class Role(TextChoices):
@@ -111,21 +116,6 @@ class NoticeKind(TextChoices):
     RETENTION = "retention", "Retention date"
     ENROLMENT_RATE = "enrolment_rate", "Unusual enrolment rate"
     ADMINISTRATION = "administration", "Change by an administrator"
-
-
-class ProofOfWork(TextChoices):
-    """When newcomers to a study need a proof of work."""
-
-    NEVER = "never", "Never"
-    UNUSUAL = "unusual", "At unusual rates"
-    ALWAYS = "always", "Always"
-
-
-class WithoutScript(TextChoices):
-    """What a newcomer does instead, where the browser runs no script."""
-
-    WAIT = "wait", "Wait 20 seconds"
-    SUM = "sum", "Answer an arithmetic question"
 
 
 class NoticeMail(TextChoices):

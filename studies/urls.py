@@ -110,6 +110,7 @@ console_urlpatterns = [
     path("<slug:slug>/recruiting/links/", recruiting.make_links, name="make-links"),
     path("<slug:slug>/recruiting/links/close/", recruiting.close_links, name="close-links"),
     path("<slug:slug>/recruiting/guests/", recruiting.set_guests, name="set-guests"),
+    path("<slug:slug>/recruiting/signed-links/", recruiting.create_signed_links, name="create-signed-links"),
     path("<slug:slug>/submissions/", recruiting.study_submissions, name="submissions"),
     path("<slug:slug>/submissions.csv", recruiting.approvals_file, name="approvals-file"),
     path("<slug:slug>/interview/", interviewer.interview, name="interview"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from core.models import TimeStampedModel
-from studies.enums import Entrance, ProofOfWork, WithoutScript
+from studies.enums import Entrance
 from studies.models.participant import Participant
 from studies.models.study import RESEARCHER, Condition, Study
 
@@ -17,14 +17,13 @@ class Recruiting(TimeStampedModel):
     panel = models.CharField(max_length=20, default="none")  # see studies.recruitment.panels.registry
     names = models.JSONField(default=dict)  # the generic panel's parameters
     entrance = models.CharField(max_length=12, choices=Entrance, default=Entrance.OPEN)
+    signing_key = models.CharField(max_length=64, blank=True)  # of signed links; empty until there are any
     exits = models.JSONField(default=dict)  # outcome to studies.recruitment.panels.exits.Exit
     excluded_studies = models.JSONField(default=list)  # keys of studies whose participants are not admitted
     longest_gap_minutes = models.PositiveIntegerField(null=True, blank=True)  # None: no limit
     # See studies.participation.services.entry_limits; None: the computed default.
     most_per_network = models.PositiveIntegerField(null=True, blank=True)
     pause_at = models.PositiveIntegerField(null=True, blank=True)
-    proof_of_work = models.CharField(max_length=8, choices=ProofOfWork, default=ProofOfWork.UNUSUAL)
-    without_script = models.CharField(max_length=8, choices=WithoutScript, default=WithoutScript.WAIT)
     places = models.JSONField(default=list, blank=True)  # of interviews: [{"code": …, "label": …}]
 
     def __str__(self) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.factories.installations import STORED, STUDY, Installation, older_installation
 
+SQUASHED = "0001_squashed_0021_notice_of_administration"
 UNCHANGED = ("models", "results", "metrics")
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.core]
@@ -50,6 +51,17 @@ def test_a_half_finished_study_goes_on_after_an_upgrade(upgraded: tuple[Installa
     ]
     assert "TopPop" in next((tmp_path / "report").rglob("*.md")).read_text(encoding="utf-8")
     installation.manage("check_integrity")
+
+
+def test_the_studies_of_an_older_version_go_back_a_version_and_forth(
+    upgraded: tuple[Installation, Path],
+) -> None:
+    installation, file = upgraded
+    installation.manage("migrate", "studies", SQUASHED, "--verbosity", "0")
+    before = json.loads(installation.run(str(STORED / "tables.py")))
+    assert {"proof_of_work", "without_script"} <= {name for name, *_ in before["studies_recruiting"]["columns"]}
+    installation.manage("migrate", "--no-input", "--verbosity", "0")
+    assert json.loads(installation.run(str(STORED / "finish.py"), str(file)))["statuses"] == ["completed"] * 9
 
 
 def test_an_upgraded_database_has_the_tables_of_a_new_one(

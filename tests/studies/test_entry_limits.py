@@ -16,7 +16,7 @@ from core.errors import ParallaxError
 from core.models import LogEntry, RateCount
 from core.rate_limits import RateLimit, forget_counts, seconds_to_wait
 from studies.design.services.launch import resume_study
-from studies.enums import Mode, NoticeKind, ProofOfWork, StudyStatus
+from studies.enums import Mode, NoticeKind, StudyStatus
 from studies.models import Event, Notice, Participant, Study
 from studies.participation.services.entry_limits import default_pause_threshold
 from studies.recruitment.selectors.recruitment import recruiting_of
@@ -112,7 +112,6 @@ def test_a_network_that_floods_the_consent_form_takes_no_more_places_and_others_
 
 def test_without_limits_of_its_own_a_study_refuses_a_network_that_floods_it() -> None:
     study = make_study(per_condition=40)
-    set_limits(study=study, proof_of_work=ProofOfWork.NEVER)
     flood = _from("198.51.100.7")
     form = {**_fields(flood.get(f"/s/{study.slug}/")), "choice": "yes", "box": ["1", "2", "3", "4"]}
     statuses = [flood.post(f"/s/{study.slug}/", {**form, "entry_key": f"{n:043d}"}).status_code for n in range(70)]
@@ -237,16 +236,12 @@ def test_limits_are_set_by_the_owner_in_the_console_and_logged(study: Study, cli
     client.force_login(owner)
     url = f"/studies/{study.slug}/recruiting/"
     assert "Entry limits" in client.get(url).text
-    limits = {"most_per_network": "", "pause_at": "", "proof_of_work": "always", "without_script": "sum"}
+    limits = {"most_per_network": "", "pause_at": ""}
     assert client.post(f"{url}limits/", {**limits, "most_per_network": "500"}).status_code == 302
     how = recruiting_of(study)
     assert (how.most_per_network, how.pause_at) == (500, None)
-    assert (how.proof_of_work, how.without_script) == ("always", "sum")
     entry = LogEntry.objects.filter(object_id=study.pk).latest("pk")
-    assert (
-        entry.reason
-        == "Entry limits within ten minutes: per network 500, automatic pause at default. Proof of work: always."
-    )
+    assert entry.reason == "Entry limits within ten minutes: per network 500, automatic pause at default."
     assert "100000" in client.post(f"{url}limits/", {**limits, "most_per_network": "100001"}).text
     with pytest.raises(ParallaxError):
         set_limits(study=study, pause_at=0)

@@ -202,6 +202,7 @@ def test_only_guests_enter_where_only_guests_may(study: Study) -> None:
         ("Open link", 0),
         ("Personal link", 0),
         ("Guest list", 1),
+        ("Signed link", 0),
         ("Interviewer", 0),
         ("Panel id", 0),
     ]

@@ -9,12 +9,12 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from studies.design.selectors.texts import language_name, languages_of
-from studies.enums import Entrance, ProofOfWork, StudyStatus, WithoutScript
+from studies.enums import Entrance, StudyStatus
 from studies.models import Study
 from studies.participation.services.entry_limits import MOST_PER_NETWORK
 from studies.recruitment.panels import exits
 from studies.recruitment.panels.lists import MOST_ENTRIES
-from studies.recruitment.panels.registry import KEYS, NAMES
+from studies.recruitment.panels.registry import KEYS, NAMES, NONE
 from studies.recruitment.panels.submissions import LARGEST
 from studies.recruitment.selectors.recruitment import HowRecruited
 from studies.recruitment.services.recruitment import LONGEST_GAP, MOST_ENTERING
@@ -29,6 +29,7 @@ ENTRANCE_LABELS = {
     Entrance.OPEN: "Anyone with the study's link",
     Entrance.PERSONAL: "Only by personal links",
     Entrance.GUEST: "Only ids on the guest list",
+    Entrance.SIGNED: "Only by signed links",
     Entrance.PANEL_ID: "Only with a panel id, once each",
 }
 
@@ -63,7 +64,12 @@ class PanelForm(forms.Form):
     """Where participants come from, and who may enter."""
 
     panel = forms.ChoiceField(choices=[(key, NAMES[key]) for key in KEYS])
-    entrance = forms.ChoiceField(label="Who may enter", choices=list(ENTRANCE_LABELS.items()))
+    entrance = forms.ChoiceField(
+        label="Who may enter",
+        required=False,
+        choices=[("", "Default: with a panel, only with its id"), *ENTRANCE_LABELS.items()],
+        help_text="Without a panel, the default is anyone with the study’s link.",
+    )
     person = forms.CharField(
         label="Parameters with the participant id",
         required=False,
@@ -84,12 +90,13 @@ class PanelForm(forms.Form):
         ),
     )
 
-    def __init__(self, recruiting: HowRecruited, data: Any = None) -> None:
+    def __init__(self, study: Study, recruiting: HowRecruited, data: Any = None) -> None:
+        is_undecided = study.status == StudyStatus.DRAFT and recruiting.panel.key == NONE
         panel, gap = recruiting.panel, recruiting.longest_gap
         is_generic = panel.key == "generic"
         initial = {
             "panel": panel.key,
-            "entrance": recruiting.entrance,
+            "entrance": "" if is_undecided and recruiting.entrance == Entrance.OPEN else recruiting.entrance,
             "person": ", ".join(panel.person) if is_generic else "",
             "submission": ", ".join(panel.submission) if is_generic else "",
             "longest_gap_minutes": None if gap is None else int(gap.total_seconds() // 60),
@@ -145,24 +152,8 @@ class LimitsForm(forms.Form):
         label="Pause the study at this number in ten minutes", required=False, min_value=1, max_value=MOST_ENTERING
     )
 
-    proof_of_work = forms.ChoiceField(
-        label="Proof of work before entry",
-        choices=ProofOfWork.choices,
-        help_text="Browsers solve it in a second while the consent text is read. Unsolved entries take no slot.",
-    )
-    without_script = forms.ChoiceField(
-        label="In browsers without JavaScript",
-        choices=WithoutScript.choices,
-        help_text="Open to at most one in six of the participants per network above.",
-    )
-
     def __init__(self, recruiting: HowRecruited, pause_default: int, data: Any = None) -> None:
-        initial = {
-            "most_per_network": recruiting.most_per_network,
-            "pause_at": recruiting.pause_at,
-            "proof_of_work": recruiting.proof_of_work,
-            "without_script": recruiting.without_script,
-        }
+        initial = {"most_per_network": recruiting.most_per_network, "pause_at": recruiting.pause_at}
         super().__init__(data, initial=initial)
         self.fields["most_per_network"].help_text = (
             f"A university or company often has one network address for everyone. Raise it before a whole lecture "
@@ -235,6 +226,21 @@ class GuestsForm(_ListForm):
         super().__init__(*args, **kwargs)
         self.fields["text"].label = "Ids, one per line"
         self.fields["text"].help_text = "They replace the current list. Ids are case-sensitive."
+
+
+class SignedLinksForm(_ListForm):
+    """Ids to sign."""
+
+    replace_key = forms.BooleanField(
+        label="Replace the key",
+        required=False,
+        help_text="All earlier signed links stop working, also for those who have begun.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["text"].label = "Ids, one per line"
+        self.order_fields(["text", "file", "replace_key"])
 
 
 class SubmissionsForm(forms.Form):

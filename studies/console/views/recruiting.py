@@ -26,12 +26,13 @@ from studies.console.forms.recruiting import (
     LimitsForm,
     LinksForm,
     PanelForm,
+    SignedLinksForm,
     SubmissionsForm,
 )
 from studies.console.views.outcomes import refusals_in
 from studies.console.views.workspace import RECRUIT, participant_url, study_page
 from studies.data.codebook.cells import cell
-from studies.enums import Entrance, Mode, ProofOfWork, StudyStatus
+from studies.enums import Entrance, Mode, StudyStatus
 from studies.models import Study
 from studies.monitoring.selectors import approvals
 from studies.participation.services.entry_limits import MOST_PER_NETWORK, default_pause_threshold, pause_threshold
@@ -41,6 +42,7 @@ from studies.recruitment.panels.registry import NONE, SITES
 from studies.recruitment.selectors import recruitment
 from studies.recruitment.services import recruitment as changing
 from studies.recruitment.services.entry_links import entry_link
+from studies.recruitment.services.signed_links import signed_parameter
 from studies.recruitment.services.submissions import columns_of, load_submissions
 from studies.team.permissions import OWNERS, Seat, seated
 
@@ -93,11 +95,10 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "is_draft": study.status == StudyStatus.DRAFT,
         "panel_cards": _panel_cards(request, study, link),
         "paste": link + how.panel.query,
-        "panel_form": PanelForm(how),
+        "panel_form": PanelForm(study, how),
         "limits_form": LimitsForm(how, default_pause_threshold(study)),
         "pause_threshold": pause_threshold(study, how),
         "most_per_network": how.most_per_network or MOST_PER_NETWORK,
-        "proof_of_work": ProofOfWork(how.proof_of_work).label,
         "exits": [
             (form, how.exits[form.outcome], CODE_LABELS[how.exits[form.outcome].code],
              how.exits[form.outcome].template(how.panel), bool(form.errors))
@@ -107,6 +108,9 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "links_form": LinksForm(),
         "link_counts": recruitment.link_counts(study),
         "guests_form": GuestsForm(),
+        "signed_form": SignedLinksForm(),
+        "signed_parameter": signed_parameter(how.panel),
+        "is_open": how.entrance == Entrance.OPEN,
         "n_guests": study.guests.count(),
         "came": recruitment.entrance_counts(study),
         "interviewers": recruitment.interviewers_of(study),
@@ -146,7 +150,8 @@ def set_panel(request: HttpRequest, seat: Seat) -> HttpResponse:
         changing.set_panel(study=seat.study, actor=request.user, **form.changes())
         return "The panel and the entry are saved."
 
-    return _applied(request, seat, act, panel_form=PanelForm(recruitment.recruiting_of(seat.study), request.POST))
+    form = PanelForm(seat.study, recruitment.recruiting_of(seat.study), request.POST)
+    return _applied(request, seat, act, panel_form=form)
 
 
 @require_POST
@@ -228,6 +233,25 @@ def set_guests(request: HttpRequest, seat: Seat) -> HttpResponse:
         return f"The guest list has {n:,} ids."
 
     return _applied(request, seat, act, guests_form=GuestsForm(request.POST, request.FILES))
+
+
+@require_POST
+@seated(OWNERS)
+def create_signed_links(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Sign ids, and send their links as a CSV."""
+    form = SignedLinksForm(request.POST, request.FILES)
+    if form.is_valid():
+        with refusals_in(form):
+            signed = changing.create_signed_links(
+                study=seat.study,
+                text=form.entries,
+                replace_key=form.cleaned_data["replace_key"],
+                actor=request.user,
+            )
+            link = participant_url(request, seat)
+            rows = [[value, f"{link}?{query}"] for value, query in signed]
+            return _table(f"study-{seat.study.slug}_identifiable-true_signed-links.csv", ("id", "link"), rows)
+    return _page(request, seat, signed_form=form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -13,6 +13,7 @@ from studies.design.services.launch import NOT_DESIGN
 from studies.models import Condition, Recruiting, Study
 from studies.models.study import new_assignment_seed
 from studies.recruitment.panels.exits import NO_CODE, UNIQUE
+from studies.recruitment.services.signed_links import new_signing_key
 
 
 @transaction.atomic
@@ -74,12 +75,11 @@ def _copy_recruiting(study: Study, duplicate: Study) -> None:
             panel=row.panel,
             names=copy.deepcopy(row.names),
             entrance=row.entrance,
+            signing_key=new_signing_key() if row.signing_key else "",
             exits=exits,
             longest_gap_minutes=row.longest_gap_minutes,
             most_per_network=row.most_per_network,
             pause_at=row.pause_at,
-            proof_of_work=row.proof_of_work,
-            without_script=row.without_script,
         )
 
 

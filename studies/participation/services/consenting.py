@@ -16,7 +16,7 @@ from core.errors import ParallaxError
 from core.optional_writes import optional_write
 from studies.allocation.services.slots import locked_study
 from studies.design.selectors.consent import current_consent
-from studies.enums import Mode
+from studies.enums import VOUCHED, Mode
 from studies.instrument import flow
 from studies.models import (
     ConsentVersion,
@@ -31,9 +31,9 @@ from studies.participation.selectors.participant_rows import participant_by_entr
 from studies.participation.services.entrance import refuse_unless_open
 from studies.participation.services.entry_gate import Door, EntryAttempt, door_of
 from studies.participation.services.entry_limits import CONSENT, refuse_if_too_often, watch_enrolment
-from studies.participation.services.entry_work import require_work
 from studies.participation.services.previewing import choose_condition
 from studies.recruitment.selectors.recruitment import HowRecruited
+from studies.recruitment.services import signed_links
 from studies.recruitment.services.completion_codes import CODE_LENGTH, random_code
 from studies.recruitment.services.external_ids import keep_external_ids, known_id, split_parameters
 from studies.recruitment.services.tokens import (
@@ -98,7 +98,7 @@ def consent(attempt: EntryAttempt) -> Entry:
     The link's query parameters are stored as they came, ids of other sites among them in a table of their own.
 
     Raises `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.consent_changed`, what
-    `entry_work.require_work`, `entry_gate.entered_participant` and `entry_gate.door_of` raise.
+    `entry_gate.entered_participant` and `entry_gate.door_of` raise.
     """
     _require_sound(attempt)
     entry, is_new = _enter(attempt)
@@ -133,8 +133,7 @@ def _enter(attempt: EntryAttempt) -> tuple[Entry, bool]:
     is_new = participant is None
     if participant is None:
         door = door_of(attempt)
-        require_work(attempt, door)
-        if attempt.network:
+        if attempt.network and door.entrance not in VOUCHED:
             refuse_if_too_often(
                 study_id=study.pk,
                 action=CONSENT,
@@ -160,6 +159,8 @@ def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
         raise _outdated()
     panel, key = attempt.recruiting.panel, digest_of_key(attempt.entry_key)
     external, parameters = split_parameters(attempt.parameters, panel)
+    if attempt.recruiting.signing_key:
+        parameters.pop(signed_links.PARAMETER, None)  # it would stand for the id in exports without ids
     # Two visitors with one id wait for each other; visitors without ids need not.
     has_id = attempt.mode == Mode.LIVE and panel.who(external) is not None
     study = locked_study(attempt.study.pk) if has_id else Study.objects.get(pk=attempt.study.pk)

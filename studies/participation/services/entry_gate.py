@@ -9,12 +9,13 @@ from functools import cached_property
 from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
-from studies.enums import Entrance, Mode
-from studies.models import Guest, Interview, Participant, PersonalLink, Study
+from studies.enums import VOUCHED, Entrance, Mode
+from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study
 from studies.participation.selectors.participant_rows import participant_by_entry
 from studies.participation.services.entrance import refuse_unless_room
 from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
 from studies.recruitment.services.external_ids import has_taken_part, known_id
+from studies.recruitment.services.signed_links import PARAMETER, is_signed
 from studies.recruitment.services.tokens import digest_of_key, may_continue
 
 
@@ -25,8 +26,7 @@ class EntryAttempt:
     `entry_key` is the form's own random key or, where the link `is_individual`, the key of a link that enrols one
     participant and hands over to the browser with the random `browser_key` alone. `parameters` are the link's query
     parameters. `consent_version` is the number of the text that was shown, where it is known, and `ticket` the
-    condition that a preview is to meet. Without a `network` the number of consents is not limited. `work` is the form's
-    challenge (see `entry_work`), `work_answer` the script's solution, `sum_answer` what was typed instead.
+    condition that a preview is to meet. Without a `network` the number of consents is not limited.
     """
 
     study: Study
@@ -40,9 +40,6 @@ class EntryAttempt:
     network: str = ""
     is_individual: bool = False
     ticket: int | None = None
-    work: str = ""
-    work_answer: str = ""
-    sum_answer: str = ""
 
     @cached_property
     def recruiting(self) -> HowRecruited:
@@ -53,6 +50,19 @@ class EntryAttempt:
     def is_looking(self) -> bool:
         """Whether they preview a panel's task without having accepted it."""
         return self.mode == Mode.LIVE and self.recruiting.panel.is_preview(self.parameters)
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether the id in the link was signed by the study's key."""
+        return is_signed(self.recruiting.panel, self.recruiting.signing_key, self.parameters)
+
+    @cached_property
+    def is_vouched(self) -> bool:
+        """Whether they are let in by a personal or signed link, the guest list or an interviewer."""
+        try:
+            return door_of(self).entrance in VOUCHED
+        except ParallaxError:
+            return False
 
 
 def entered_participant(attempt: EntryAttempt) -> Participant | None:
@@ -67,6 +77,8 @@ def entered_participant(attempt: EntryAttempt) -> Participant | None:
         return entered
     is_live = attempt.mode == Mode.LIVE
     known = known_id(study=study, panel=recruiting.panel, parameters=attempt.parameters) if is_live else None
+    if known is not None and known.participant.entrance == Entrance.SIGNED and not attempt.is_signed:
+        raise _damaged()
     if known is not None and (entered is None or known.participant_id == entered.pk):
         raise ParallaxError("study.known_id", _("You are already taking part in this study."))
     if entered is not None:
@@ -101,7 +113,7 @@ def door_of(attempt: EntryAttempt) -> Door:
     """The entrance that a newcomer uses. The lookup has no side effects.
 
     Raises `study.took_part_before`, `study.closed_link`, `study.by_invitation`, `study.not_a_guest`,
-    `study.no_panel_id`, `study.only_looking`.
+    `study.bad_signature`, `study.no_panel_id`, `study.only_looking`.
     """
     if attempt.mode != Mode.LIVE:
         return Door(Entrance.OPEN)
@@ -128,13 +140,15 @@ def door_of(attempt: EntryAttempt) -> Door:
             _("Each participant enters this study by a personal link. Please open the one that was sent to you."),
         )
     if recruiting.entrance == Entrance.GUEST:
-        known = recruiting.panel.who(attempt.parameters)
-        if known is None or not Guest.objects.filter(study=study, value=known[1]).exists():
-            raise ParallaxError(
-                "study.not_a_guest",
-                _("This study is for invited people. Please open the link as it was sent to you, or ask who sent it."),
-            )
+        if not _is_guest(study, recruiting.panel.who(attempt.parameters)):
+            raise _not_invited()
         return Door(Entrance.GUEST)
+    if attempt.is_signed:
+        return Door(Entrance.SIGNED)
+    if recruiting.signing_key and attempt.parameters.get(PARAMETER):
+        raise _damaged()
+    if recruiting.entrance == Entrance.SIGNED:
+        raise _not_invited()
     if recruiting.entrance == Entrance.PANEL_ID:
         if recruiting.panel.who(attempt.parameters) is None:
             raise ParallaxError(
@@ -143,3 +157,24 @@ def door_of(attempt: EntryAttempt) -> Door:
             )
         return Door(Entrance.PANEL_ID)
     return Door(Entrance.OPEN)
+
+
+def _is_guest(study: Study, known: tuple[str, str] | None) -> bool:
+    """Whether the id is on the guest list, and has not entered by another parameter of the link."""
+    if known is None or not Guest.objects.filter(study=study, value=known[1]).exists():
+        return False
+    entered = ExternalId.objects.filter(study=study, value=known[1], participant__entrance=Entrance.GUEST)
+    return not entered.exclude(name=known[0]).exists()
+
+
+def _not_invited() -> ParallaxError:
+    return ParallaxError(
+        "study.not_a_guest",
+        _("This study is for invited people. Please open the link as it was sent to you, or ask who sent it."),
+    )
+
+
+def _damaged() -> ParallaxError:
+    return ParallaxError(
+        "study.bad_signature", _("The link to this study is damaged. Please open it as it was sent to you.")
+    )

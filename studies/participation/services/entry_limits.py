@@ -75,16 +75,6 @@ def default_pause_threshold(study: Study) -> int:
     return max(LEAST_PAUSE, round(PAUSE_SHARE * wanted))
 
 
-def is_unusual(study: Study, moment: datetime) -> bool:
-    """Whether so many participants gave consent within WINDOW that the owners are notified."""
-    recent = Participant.objects.filter(study=study, mode=Mode.LIVE, consented_at__gt=moment - WINDOW)
-    return recent.count() >= _alarm_threshold(pause_threshold(study, recruiting_of(study)))
-
-
-def _alarm_threshold(threshold: int) -> int:
-    return max(1, round(ALARM_SHARE * threshold))
-
-
 def watch_enrolment(*, study: Study, recruiting: HowRecruited, now: datetime | None = None) -> None:
     """After a consent, notify the owners of an unusual enrolment rate, and pause the study at a higher one.
 
@@ -93,7 +83,7 @@ def watch_enrolment(*, study: Study, recruiting: HowRecruited, now: datetime | N
     moment = now or timezone.now()
     recent = Participant.objects.filter(study=study, mode=Mode.LIVE, consented_at__gt=moment - WINDOW)
     threshold = pause_threshold(study, recruiting)
-    alarm = _alarm_threshold(threshold)
+    alarm = max(1, round(ALARM_SHARE * threshold))
     if recent.count() < alarm:
         return
     kind = Study._meta.label_lower

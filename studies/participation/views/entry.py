@@ -26,7 +26,6 @@ from studies.participation.selectors.participant_rows import participant_by_entr
 from studies.participation.services import consenting, entry_gate, resuming
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.participation.services.entry_limits import DECLINED, OPENED, TooOften, refuse_if_too_often
-from studies.participation.services.entry_work import WORK_CODES
 from studies.participation.views import entry_pages
 from studies.participation.views import language as spoken
 from studies.participation.views.calm import calm_page, titled
@@ -157,9 +156,6 @@ def _attempt(request: HttpRequest, study: Study, language: str, personal: str) -
         network=network_of(request.META["REMOTE_ADDR"]),
         is_individual=bool(personal or signed_key),
         ticket=ticket,
-        work=request.POST.get("work", ""),
-        work_answer=request.POST.get("work_answer", ""),
-        sum_answer=request.POST.get("sum_answer", ""),
     )
 
 
@@ -202,12 +198,7 @@ def _agreed(request: HttpRequest, attempt: EntryAttempt, personal: str) -> HttpR
         return entry_pages.consent_page(
             request, attempt, ticked=ticked, error=_("To take part, please tick every box.")
         )
-    try:
-        entry = consenting.consent(attempt)
-    except ParallaxError as refusal:
-        if refusal.code in WORK_CODES:  # the page is shown again
-            refuse_if_too_often(action=OPENED, **_limited(attempt))
-        raise
+    entry = consenting.consent(attempt)
     response = redirect("participant:resume", token=entry.token)
     cookie: dict[str, Any] = {
         "max_age": REMEMBER_SECONDS, "httponly": True, "samesite": "Lax", "secure": request.is_secure()

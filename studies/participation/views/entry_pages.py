@@ -14,13 +14,12 @@ from studies.design.selectors import texts as written
 from studies.design.selectors.consent import current_consent
 from studies.design.selectors.markdown import rendered
 from studies.design.selectors.study_content import content_of
-from studies.enums import Mode, ProofOfWork, StudyStatus
+from studies.enums import Mode, StudyStatus
 from studies.models import Study
 from studies.participation.selectors import pages
 from studies.participation.services import leaving, resuming
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.participation.services.entry_limits import TooOften
-from studies.participation.services.entry_work import WAIT_SECONDS, WORK_CODES, challenge_for, is_offered
 from studies.participation.views import language as spoken
 from studies.participation.views.calm import calm_page, too_often_page
 from studies.recruitment.panels import exits
@@ -38,23 +37,13 @@ def parameters_of(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def consent_page(
-    request: HttpRequest,
-    attempt: EntryAttempt,
-    *,
-    ticked: Sequence[str] | None = None,
-    error: str = "",
-    is_work_needed: bool = False,
+    request: HttpRequest, attempt: EntryAttempt, *, ticked: Sequence[str] | None = None, error: str = ""
 ) -> HttpResponse:
-    """The researcher's text with its boxes and buttons; with `ticked`, the boxes that are not in it are marked.
-
-    The challenge of `entry_work` is part of the form; what replaces it in a browser without our script is shown where
-    a visitor needs it.
-    """
+    """The researcher's text with its boxes and buttons; with `ticked`, the boxes that are not in it are marked."""
     study, language = attempt.study, attempt.language
     texts = written.texts_of(study, language)
     version = current_consent(study)
     boxes = [{"key": str(number), "text": text} for number, text in enumerate(texts.get("consent_boxes", ()), 1)]
-    entry_key = attempt.entry_key or tokens.new_entry_key()
     context: dict[str, Any] = {
         "study": study,
         "step": "consent",
@@ -64,7 +53,7 @@ def consent_page(
         "boxes": boxes,
         "ticked": ticked or (),
         "unticked": [] if ticked is None else [box for box in boxes if box["key"] not in ticked],
-        "entry_key": entry_key,
+        "entry_key": attempt.entry_key or tokens.new_entry_key(),
         "browser_key": attempt.browser_key,
         "consent_version": version.number if version else "",
         "parameters": parameters_of(request),
@@ -74,12 +63,6 @@ def consent_page(
         "languages": spoken.switches(request, study, language),
         "contact": written.contact_of(study, language),
     }
-    if is_offered(attempt):
-        context["work"] = challenge_for(attempt, entry_key)
-        how = attempt.recruiting
-        is_shown = is_work_needed or how.proof_of_work == ProofOfWork.ALWAYS
-        context["without_script"] = how.without_script if is_shown else ""
-        context["wait"] = WAIT_SECONDS
     return render(request, "participant/consent.html", context)
 
 
@@ -94,9 +77,6 @@ def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError)
         return too_often_page(request, refusal, study=attempt.study, language=attempt.language)
     if refusal.code == "study.consent_changed":
         return consent_page(request, attempt, error=refusal.message)
-    if refusal.code in WORK_CODES:
-        ticked = request.POST.getlist("box")
-        return consent_page(request, attempt, ticked=ticked, error=refusal.message, is_work_needed=True)
     if refusal.code == "study.known_id":
         return _welcome_back(request, attempt)
     if refusal.code == "study.link_used":
@@ -105,6 +85,8 @@ def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError)
         return _took_part_before(request, attempt, refusal.message)
     if refusal.code in ("study.not_open", "study.full"):
         return _shut(request, attempt, refusal)
+    if refusal.code == "study.bad_signature":
+        return _message(request, attempt, _("This link is not valid"), text=refusal.message)
     if refusal.code in BY_INVITATION:
         return _message(request, attempt, _("This study is by invitation only"), text=refusal.message)
     address = request.get_full_path()

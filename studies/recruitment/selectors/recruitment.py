@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
-from studies.enums import Entrance, Mode, ProofOfWork, Role, WithoutScript
+from studies.enums import Entrance, Mode, Role
 from studies.models import Interview, Participant, PersonalLink, Recruiting, Study, StudyMembership, Submission
 from studies.recruitment.panels.exits import Exit, exits_from
 from studies.recruitment.panels.panel import TIMED_OUT, Panel
@@ -28,8 +28,7 @@ class HowRecruited:
     excluded_studies: tuple[int, ...] = ()  # keys of studies whose participants are not admitted
     most_per_network: int | None = None
     pause_at: int | None = None
-    proof_of_work: str = ProofOfWork.UNUSUAL
-    without_script: str = WithoutScript.WAIT
+    signing_key: str = ""
 
 
 def recruiting_of(study: Study | int) -> HowRecruited:
@@ -38,10 +37,17 @@ def recruiting_of(study: Study | int) -> HowRecruited:
     panel = panel_of(row.panel, row.names)
     gap = None if row.longest_gap_minutes is None else timedelta(minutes=row.longest_gap_minutes)
     exits = exits_from(row.exits, panel)
+    excluded = tuple(row.excluded_studies)
     return HowRecruited(
-        panel, row.entrance, exits, gap, tuple(row.excluded_studies), row.most_per_network, row.pause_at,
-        row.proof_of_work, row.without_script,
-    )  # fmt: skip
+        panel,
+        row.entrance,
+        exits,
+        gap,
+        excluded,
+        most_per_network=row.most_per_network,
+        pause_at=row.pause_at,
+        signing_key=row.signing_key,
+    )
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ from django.utils import timezone
 from core.errors import DataError, ParallaxError, ParameterError
 from core.transitions import record
 from studies.allocation.services.slots import locked_study
-from studies.enums import Entrance, ProofOfWork, StudyStatus, WithoutScript
+from studies.enums import Entrance, StudyStatus
 from studies.models import Guest, Interview, PersonalLink, Recruiting, Study
 from studies.recruitment.panels.exits import OUTCOMES, Exit, checked_exit, code_problems, exits_from
 from studies.recruitment.panels.lists import MOST_ENTRIES, entries_of
-from studies.recruitment.panels.registry import panel_of
+from studies.recruitment.panels.registry import NONE, panel_of
 from studies.recruitment.selectors.recruitment import InterviewPlace, unused_links
+from studies.recruitment.services.signed_links import new_signing_key, signed_query
 from studies.recruitment.services.tokens import digest_of_key
 from studies.team.selectors.studies import readable_studies
 
@@ -40,13 +41,14 @@ def set_panel(
     *,
     study: Study,
     panel: str,
-    entrance: str,
+    entrance: str = "",
     names: Mapping[str, Sequence[str]] | None = None,
     longest_gap_minutes: int | None = None,
     actor: Any = None,
 ) -> Recruiting:
     """Set the panel and the entrance; `names` are the generic panel's parameters.
 
+    Without an `entrance`, participants need the panel's id, or the study's link where there is no panel.
     The exit codes of a draft are not checked before its launch.
 
     Raises `recruiting.bad_panel`, `recruiting.bad_entrance`, `recruiting.bad_gap`, `recruiting.fixed_codes_only`.
@@ -57,12 +59,13 @@ def set_panel(
         chosen = panel_of(panel, own)
     except ParameterError as problem:
         raise ParallaxError("recruiting.bad_panel", str(problem)) from problem
-    if entrance not in (Entrance.OPEN, Entrance.PERSONAL, Entrance.GUEST, Entrance.PANEL_ID):
+    entrance = entrance or (Entrance.OPEN if panel == NONE else Entrance.PANEL_ID)
+    if entrance not in Entrance or entrance == Entrance.INTERVIEW:
         raise ParallaxError(
             "recruiting.bad_entrance",
-            f"Participants enter by open link, personal link, guest list or panel id; got {entrance!r}.",
+            f"Participants enter by open, personal or signed link, guest list or panel id; got {entrance!r}.",
         )
-    if entrance == Entrance.PANEL_ID and panel == "none":
+    if entrance == Entrance.PANEL_ID and panel == NONE:
         raise ParallaxError(
             "recruiting.bad_entrance", "Links carry no panel id without a panel. Choose the panel, or another entrance."
         )
@@ -74,12 +77,25 @@ def set_panel(
     before = (row.panel, row.names, row.entrance, row.longest_gap_minutes)
     row.panel, row.names, row.entrance = panel, own if panel == "generic" else {}, entrance
     row.longest_gap_minutes = longest_gap_minutes
+    if entrance == Entrance.SIGNED and not row.signing_key:
+        row.signing_key = new_signing_key()
     if before != (row.panel, row.names, row.entrance, row.longest_gap_minutes):
         row.save()
         gap = "no limit" if longest_gap_minutes is None else f"{longest_gap_minutes} minutes"
         reason = f"Recruiting: {chosen.name}, {Entrance(entrance).label.lower()}, longest gap {gap}."
         record(study, reason=reason, actor=actor, panel=panel, entrance=entrance)
     return row
+
+
+def _close_open_link(row: Recruiting, entrance: str, actor: Any) -> None:
+    """Let only those enter a draft for whom the first links or the first list has been created."""
+    # Personal links also work beside a panel; a list of ids or signatures is of no use where other ids enter.
+    replaced = (Entrance.OPEN,) if entrance == Entrance.PERSONAL else (Entrance.OPEN, Entrance.PANEL_ID)
+    if row.study.status == StudyStatus.DRAFT and row.entrance in replaced:
+        row.entrance = entrance
+        row.save()
+        reason = f"Recruiting: {Entrance(entrance).label.lower()} required."
+        record(row.study, reason=reason, actor=actor, entrance=entrance)
 
 
 @transaction.atomic
@@ -108,36 +124,22 @@ def exclude_studies(*, study: Study, slugs: Sequence[str], actor: Any) -> Recrui
 
 @transaction.atomic
 def set_limits(
-    *,
-    study: Study,
-    most_per_network: int | None = None,
-    pause_at: int | None = None,
-    proof_of_work: str = ProofOfWork.UNUSUAL,
-    without_script: str = WithoutScript.WAIT,
-    actor: Any = None,
+    *, study: Study, most_per_network: int | None = None, pause_at: int | None = None, actor: Any = None
 ) -> Recruiting:
-    """Set the entry limits within ten minutes: participants per network, and the number that pauses the study; and
-    when newcomers need a proof of work, and what they do without the script.
+    """Set the entry limits within ten minutes: participants per network, and the number that pauses the study.
 
-    None means the default of `entry_limits`. Raises `recruiting.bad_limit`, `recruiting.bad_proof`.
+    None means the default of `entry_limits`. Raises `recruiting.bad_limit`.
     """
     row = _row(study)
     for limit in (most_per_network, pause_at):
         if limit is not None and not 1 <= limit <= MOST_ENTERING:
             raise ParallaxError("recruiting.bad_limit", f"A limit is a number from 1 to {MOST_ENTERING:,}.")
-    if proof_of_work not in ProofOfWork or without_script not in WithoutScript:
-        raise ParallaxError(
-            "recruiting.bad_proof", f"A proof of work is {', '.join(ProofOfWork)}; without the script, wait or sum."
-        )
-    after = (most_per_network, pause_at, proof_of_work, without_script)
-    if (row.most_per_network, row.pause_at, row.proof_of_work, row.without_script) != after:
-        row.most_per_network, row.pause_at, row.proof_of_work, row.without_script = after
+    if (row.most_per_network, row.pause_at) != (most_per_network, pause_at):
+        row.most_per_network, row.pause_at = most_per_network, pause_at
         row.save()
         numbers = ["default" if limit is None else f"{limit:,}" for limit in (most_per_network, pause_at)]
         reason = f"Entry limits within ten minutes: per network {numbers[0]}, automatic pause at {numbers[1]}."
-        reason += f" Proof of work: {ProofOfWork(proof_of_work).label.lower()}."
-        facts = {"proof_of_work": str(proof_of_work), "without_script": str(without_script)}
-        record(study, reason=reason, actor=actor, most_per_network=most_per_network, pause_at=pause_at, **facts)
+        record(study, reason=reason, actor=actor, most_per_network=most_per_network, pause_at=pause_at)
     return row
 
 
@@ -178,7 +180,7 @@ def set_guests(*, study: Study, text: str, actor: Any = None) -> int:
 
     Participants who have already entered are not affected.
     """
-    locked_study(study.pk)
+    row = _row(study)
     listed = _entries(text, LONGEST_ID)
     current = set(study.guests.values_list("value", flat=True))
     removed = current.difference(listed)
@@ -187,6 +189,8 @@ def set_guests(*, study: Study, text: str, actor: Any = None) -> int:
     Guest.objects.bulk_create(Guest(study=study, value=value) for value in listed if value not in current)
     if removed or len(listed) > len(current):
         record(study, reason=f"The guest list has {len(listed):,} ids.", actor=actor, n=len(listed))
+    if listed and not current:
+        _close_open_link(row, Entrance.GUEST, actor)
     return len(listed)
 
 
@@ -202,6 +206,9 @@ def create_links(*, study: Study, n: int = 0, text: str = "", actor: Any = None)
         raise ParallaxError(
             "recruiting.bad_number", f"Create 1 to {MOST_ENTRIES:,} links at once; got {len(labels):,}."
         )
+    row = _row(study)
+    if not study.personal_links.filter(interview__isnull=True).exists():
+        _close_open_link(row, Entrance.PERSONAL, actor)
     keys = [secrets.token_urlsafe(24) for _ in labels]
     links = PersonalLink.objects.bulk_create(
         PersonalLink(study=study, digest=digest_of_key(key), label=label, made_by=actor)
@@ -209,6 +216,29 @@ def create_links(*, study: Study, n: int = 0, text: str = "", actor: Any = None)
     )
     record(study, reason=f"{len(links):,} personal links created.", actor=actor, n=len(links))
     return list(zip(links, keys, strict=True))
+
+
+@transaction.atomic
+def create_signed_links(
+    *, study: Study, text: str, replace_key: bool = False, actor: Any = None
+) -> list[tuple[str, str]]:
+    """Sign the ids in `text`, one per line, and return them with the query strings of their links.
+
+    A replaced key makes all earlier links invalid. Raises `recruiting.bad_list`.
+    """
+    row = _row(study)
+    ids = _entries(text, LONGEST_ID)
+    if not ids:
+        raise ParallaxError("recruiting.bad_list", "Enter or upload at least one id.")
+    if is_first := not row.signing_key:
+        _close_open_link(row, Entrance.SIGNED, actor)
+    if is_first or replace_key:
+        row.signing_key = new_signing_key()
+        row.save()
+    reason = f"{len(ids):,} signed links created{' with a new key' if replace_key else ''}."
+    record(study, reason=reason, actor=actor, n=len(ids), replace_key=replace_key)
+    panel = panel_of(row.panel, row.names)
+    return [(value, signed_query(panel, row.signing_key, value)) for value in ids]
 
 
 @transaction.atomic

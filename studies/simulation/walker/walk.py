@@ -18,7 +18,6 @@ from lxml import html
 from core.errors import ParallaxError
 from studies.instrument.flow import TRAILER_SEEN
 from studies.known_items import ItemsAsked
-from studies.participation.services.entry_work import solution_of
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
 from studies.simulation.walker.pages import Page
 from studies.simulation.walker.questions import (
@@ -112,8 +111,6 @@ class Walker:
         form = page.find("//form[@method='post']")
         data = self._hidden(form)
         data["box"] = [box.get("value", "") for box in form.xpath(".//input[@name='box']")]
-        if "work" in data:
-            data["work_answer"] = solution_of(data["work"])
         return self._post(page.url, {**data, "choice": "yes"}, MODELLED)
 
     def _at_about(self, page: Page) -> Page:
