@@ -84,6 +84,10 @@ class Entrance(TextChoices):
     PANEL_ID = "panel_id", "Panel id"
 
 
+# Entries that a researcher has vouched for: they cannot be made up, so no network's share of slots limits them.
+VOUCHED = frozenset({Entrance.PERSONAL, Entrance.GUEST, Entrance.INTERVIEW})
+
+
 class Role(TextChoices):
     """A researcher's role in a study."""
 

@@ -23,6 +23,7 @@ class Recruiting(TimeStampedModel):
     # See studies.participation.services.entry_limits; None: the computed default.
     most_per_network = models.PositiveIntegerField(null=True, blank=True)
     pause_at = models.PositiveIntegerField(null=True, blank=True)
+    progress_minutes = models.PositiveIntegerField(default=10)  # see studies.participation.services.slot_queue
     proof_of_work = models.CharField(max_length=8, choices=ProofOfWork, default=ProofOfWork.UNUSUAL)
     without_script = models.CharField(max_length=8, choices=WithoutScript, default=WithoutScript.WAIT)
     places = models.JSONField(default=list, blank=True)  # of interviews: [{"code": …, "label": …}]

@@ -78,6 +78,7 @@ def _copy_recruiting(study: Study, duplicate: Study) -> None:
             longest_gap_minutes=row.longest_gap_minutes,
             most_per_network=row.most_per_network,
             pause_at=row.pause_at,
+            progress_minutes=row.progress_minutes,
             proof_of_work=row.proof_of_work,
             without_script=row.without_script,
         )

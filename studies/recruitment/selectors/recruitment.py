@@ -28,6 +28,7 @@ class HowRecruited:
     excluded_studies: tuple[int, ...] = ()  # keys of studies whose participants are not admitted
     most_per_network: int | None = None
     pause_at: int | None = None
+    progress_minutes: int = 10
     proof_of_work: str = ProofOfWork.UNUSUAL
     without_script: str = WithoutScript.WAIT
 
@@ -40,7 +41,7 @@ def recruiting_of(study: Study | int) -> HowRecruited:
     exits = exits_from(row.exits, panel)
     return HowRecruited(
         panel, row.entrance, exits, gap, tuple(row.excluded_studies), row.most_per_network, row.pause_at,
-        row.proof_of_work, row.without_script,
+        row.progress_minutes, row.proof_of_work, row.without_script,
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from studies.team.selectors.studies import readable_studies
 LONGEST_GAP = 60 * 24 * 366  # minutes
 LONGEST_ID = 500
 MOST_ENTERING = 100_000  # participants within ten minutes, of any limit
+MOST_PROGRESS_MINUTES = 24 * 60
 LONGEST_LABEL = 200
 LONGEST_PLACE = 200
 PLACE_CODE = re.compile(r"[a-z0-9][a-z0-9_-]{0,19}")
@@ -112,11 +113,13 @@ def set_limits(
     study: Study,
     most_per_network: int | None = None,
     pause_at: int | None = None,
+    progress_minutes: int = 10,
     proof_of_work: str = ProofOfWork.UNUSUAL,
     without_script: str = WithoutScript.WAIT,
     actor: Any = None,
 ) -> Recruiting:
-    """Set the entry limits within ten minutes: participants per network, and the number that pauses the study; and
+    """Set the entry limits within ten minutes: participants per network, and the number that pauses the study; how
+    long a slot without progress is held while others wait; and
     when newcomers need a proof of work, and what they do without the script.
 
     None means the default of `entry_limits`. Raises `recruiting.bad_limit`, `recruiting.bad_proof`.
@@ -125,18 +128,23 @@ def set_limits(
     for limit in (most_per_network, pause_at):
         if limit is not None and not 1 <= limit <= MOST_ENTERING:
             raise ParallaxError("recruiting.bad_limit", f"A limit is a number from 1 to {MOST_ENTERING:,}.")
+    if not 1 <= progress_minutes <= MOST_PROGRESS_MINUTES:
+        text = f"A slot is held for 1 to {MOST_PROGRESS_MINUTES:,} minutes without progress."
+        raise ParallaxError("recruiting.bad_limit", text)
     if proof_of_work not in ProofOfWork or without_script not in WithoutScript:
         raise ParallaxError(
             "recruiting.bad_proof", f"A proof of work is {', '.join(ProofOfWork)}; without the script, wait or sum."
         )
-    after = (most_per_network, pause_at, proof_of_work, without_script)
-    if (row.most_per_network, row.pause_at, row.proof_of_work, row.without_script) != after:
-        row.most_per_network, row.pause_at, row.proof_of_work, row.without_script = after
+    after = (most_per_network, pause_at, progress_minutes, proof_of_work, without_script)
+    if (row.most_per_network, row.pause_at, row.progress_minutes, row.proof_of_work, row.without_script) != after:
+        row.most_per_network, row.pause_at, row.progress_minutes, row.proof_of_work, row.without_script = after
         row.save()
         numbers = ["default" if limit is None else f"{limit:,}" for limit in (most_per_network, pause_at)]
         reason = f"Entry limits within ten minutes: per network {numbers[0]}, automatic pause at {numbers[1]}."
+        reason += f" Slots without progress yield after {progress_minutes} min."
         reason += f" Proof of work: {ProofOfWork(proof_of_work).label.lower()}."
-        facts = {"proof_of_work": str(proof_of_work), "without_script": str(without_script)}
+        facts: dict[str, Any] = {"proof_of_work": str(proof_of_work), "without_script": str(without_script)}
+        facts["progress_minutes"] = progress_minutes
         record(study, reason=reason, actor=actor, most_per_network=most_per_network, pause_at=pause_at, **facts)
     return row
 
