@@ -45,6 +45,12 @@ class Participant(TimeStampedModel):
     assigned_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField()
+    # The last answer, rating, opened detail or new page of a holder, and when their page was reached; see
+    # studies.participation.services.slot_queue.
+    progressed_at = models.DateTimeField(null=True, blank=True)
+    reached_at = models.DateTimeField(null=True, blank=True)
+    waiting_since = models.DateTimeField(null=True, blank=True)  # for a slot; null for those who do not wait
+    network = models.CharField(max_length=64, blank=True)  # keyed digest; empty once the participation is over
     erased_at = models.DateTimeField(null=True, blank=True)  # when the answers were erased, on request or by retention
 
     class Meta:
@@ -62,6 +68,11 @@ class Participant(TimeStampedModel):
         indexes = [
             models.Index(fields=["study", "mode", "status"]),
             models.Index(fields=["status", "last_seen_at"]),
+            models.Index(
+                fields=["study", "waiting_since"],
+                condition=models.Q(waiting_since__isnull=False),
+                name="participant_queue",
+            ),
         ]
 
     def __str__(self) -> str:

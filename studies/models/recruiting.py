@@ -24,6 +24,7 @@ class Recruiting(TimeStampedModel):
     # See studies.participation.services.entry_limits; None: the computed default.
     most_per_network = models.PositiveIntegerField(null=True, blank=True)
     pause_at = models.PositiveIntegerField(null=True, blank=True)
+    progress_minutes = models.PositiveIntegerField(default=10)  # see studies.participation.services.slot_queue
     places = models.JSONField(default=list, blank=True)  # of interviews: [{"code": …, "label": …}]
 
     def __str__(self) -> str:

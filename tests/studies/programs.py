@@ -15,10 +15,10 @@ ROOT = Path(__file__).resolve().parents[2]
 DATABASES = ("sqlite", "postgresql")
 
 
-def told_by(name: str, request: pytest.FixtureRequest, folder: Path) -> dict[str, Any]:
+def told_by(name: str, request: pytest.FixtureRequest, folder: Path, *, with_redis: bool = False) -> dict[str, Any]:
     """Run the program of that name beside this module on the database that the fixture's parameter names.
 
-    SQLite is a file in `folder`; PostgreSQL a database of its own, where there is a server.
+    SQLite is a file in `folder`; PostgreSQL a database of its own, where there is a server, `with_redis` beside it.
     """
     is_embedded = request.param == "sqlite"
     url = f"sqlite:///{folder}/{name}.sqlite3" if is_embedded else request.getfixturevalue("postgresql_url")
@@ -29,6 +29,8 @@ def told_by(name: str, request: pytest.FixtureRequest, folder: Path) -> dict[str
         "SECRET_KEY": "a secret key that is only for tests",
     }
     environment.pop("REDIS_URL", None)
+    if with_redis and not is_embedded:
+        environment["REDIS_URL"] = request.getfixturevalue("redis_url")
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name(f"{name}.py"))],
         env=environment, cwd=ROOT, capture_output=True, text=True, timeout=500, check=False,

@@ -112,21 +112,25 @@ def test_sparse_strata_share_one_sequence_where_blocks_are_made_within_them() ->
     assert assigned(by_traits, gender="not_said", age=45).stratum == "all others, 35-50"
 
 
-def test_a_full_quota_thanks_the_newcomer_and_lets_others_in() -> None:
+def test_a_full_quota_lets_the_newcomer_wait_or_thanks_them_and_lets_others_in() -> None:
     study = make_study(per_condition=5, settings={"quotas": [WOMEN, YOUNG]})
     women = [assigned(study), assigned(study, age=40)]
     late = assigned(study)
-    assert (late.status, late.place) == (ParticipantStatus.QUOTA_FULL, None)
-    assert last_reason(late) == "The quota women is full."
-    assert assigned(study, gender="man", age=23).status == ParticipantStatus.ACTIVE
+    assert late.place is None
+    assert late.waiting_since is not None
+    man = assigned(study, gender="man", age=23)
+    assert man.status == ParticipantStatus.ACTIVE
+    Participant.objects.filter(pk=man.pk).update(status=ParticipantStatus.COMPLETED)
     young = assigned(study, gender="man", age=20)
-    assert last_reason(young) == "The quota young is full."
+    assert (young.status, last_reason(young)) == (ParticipantStatus.QUOTA_FULL, "The quota young is full.")
     assert [(q.name, q.n, q.most, q.is_full) for q in quota_counts(study)] == [
         ("women", 2, 2, True),
         ("young", 1, 1, True),
     ]
     withdraw(participant=women[0])
-    assert assigned(study).status == ParticipantStatus.ACTIVE
+    assert assigned(study).waiting_since is not None  # the one who waited longer has the slot
+    late.refresh_from_db()
+    assert late.status == ParticipantStatus.ACTIVE
     assert replayed_log(study, Mode.LIVE).problem == ""
 
 
@@ -138,7 +142,7 @@ def test_someone_who_comes_back_when_their_quota_is_full_is_thanked() -> None:
     assert assigned(study).status == ParticipantStatus.ACTIVE
     back = resuming.resume(token=token)
     assert back.status == ParticipantStatus.QUOTA_FULL
-    assert last_reason(back) == "Came back when the quota women was full."
+    assert last_reason(back) == "The quota women is full."
 
 
 def test_quotas_are_about_people_alone() -> None:
@@ -153,7 +157,6 @@ def test_quotas_are_about_people_alone() -> None:
 def test_a_returned_submission_opens_its_slot_once() -> None:
     study = make_study(per_condition=1)
     first, second = assigned(study), assigned(study)
-    assert assigned(study).status == ParticipantStatus.QUOTA_FULL
     for _ in range(2):
         assert return_participant(participant=first, reason="Returned on the panel.").status == "returned"
     assert study.allocations.filter(kind="released").count() == 1

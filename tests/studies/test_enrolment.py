@@ -221,10 +221,14 @@ def test_the_form_of_someone_abandoned_is_refused_until_they_come_back(study: St
     assert enrolment.accept_about(participant=back, answers=ABOUT).status == ParticipantStatus.ACTIVE
 
 
-def test_a_full_study_says_so_with_every_condition_at_its_target(study: Study) -> None:
+def test_with_every_condition_at_its_target_the_next_wait_until_nobody_can_make_room(study: Study) -> None:
     people = [assigned(study, gender=g) for g in ("woman", "man", "woman", "woman", "man", "man")]
-    assert [p.status for p in people] == ["active"] * 4 + ["quota_full"] * 2
+    assert [p.status for p in people] == ["active"] * 4 + ["consented"] * 2
+    assert [p.waiting_since is None for p in people] == [True] * 4 + [False] * 2
     assert set(_held(study).values()) == {2}
+    Participant.objects.filter(status="active").update(status="completed")
+    assert {resuming.record_presence(p).status for p in people[4:]} == {"quota_full"}
+    assert assigned(study).status == "quota_full"
     assert people[-1].stratum == "men, 20-34"
 
 
@@ -245,7 +249,8 @@ def test_modes_have_places_and_quotas_of_their_own(study: Study) -> None:
     live = [assigned(study) for _ in range(4)]
     simulated = [assigned(study, Mode.SIMULATED) for _ in range(4)]
     assert {p.status for p in live + simulated} == {ParticipantStatus.ACTIVE}
-    assert assigned(study).status == assigned(study, Mode.SIMULATED).status == ParticipantStatus.QUOTA_FULL
+    assert assigned(study).waiting_since is not None
+    assert assigned(study, Mode.SIMULATED).status == ParticipantStatus.QUOTA_FULL
 
 
 def test_simulated_participants_have_the_target_that_settings_give() -> None:
@@ -285,7 +290,7 @@ def test_idle_people_are_abandoned_and_their_slots_reopen(study: Study) -> None:
     assert sum(_held(study).values()) == 3
     newcomer = assigned(study)
     assert newcomer.condition_id == people[1].condition_id
-    assert assigned(study).status == ParticipantStatus.QUOTA_FULL
+    assert assigned(study).waiting_since is not None
     assert _kinds(study) == {"assigned": 4, "released": 1, "retaken": 1}
 
 
@@ -345,7 +350,7 @@ def test_someone_who_comes_back_to_a_refilled_slot_stays_in_their_condition_whil
     assert back.condition_id == person.condition_id == other.condition_id
     assert back.place != other.place
     people = [assigned(study) for _ in range(3)]
-    assert [p.status for p in people] == ["active", "active", "quota_full"]
+    assert [p.status for p in people] == ["active", "active", "consented"]
     assert set(_held(study).values()) == {2}
 
 

@@ -19,10 +19,11 @@ from studies.design.services.launch import resume_study
 from studies.enums import Mode, NoticeKind, StudyStatus
 from studies.models import Event, Notice, Participant, Study
 from studies.participation.services.entry_limits import default_pause_threshold
+from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.selectors.recruitment import recruiting_of
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.recruitment import set_limits, set_panel
-from tests.factories.studies import enter, make_study, recruit_on_prolific
+from tests.factories.studies import assigned, enter, make_study, recruit_on_prolific
 from tests.studies.test_pages import ABOUT, HTMX, Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -194,37 +195,43 @@ def test_loading_a_page_again_and_again_stops_writing_events(study: Study) -> No
 
 def test_an_unusual_rate_is_a_notice_and_then_a_pause_that_can_be_resumed(study: Study) -> None:
     set_limits(study=study, pause_at=6)
-    for _ in range(3):
+    for _ in range(8):  # takes no slot
         enter(study)
+        assigned(study, age=99)
+    for _ in range(3):
+        assigned(study)
     study.refresh_from_db()
     assert study.status == StudyStatus.LIVE
     (notice,) = Notice.objects.filter(kind=NoticeKind.ENROLMENT_RATE)
-    assert notice.text == ("3 participants gave consent within 10 minutes. The study is paused automatically at 6.")
-    for _ in range(3):
-        enter(study)
+    assert notice.text == ("3 participants took a slot within 10 minutes. The study is paused automatically at 6.")
+    withdraw(participant=assigned(study))  # held one for a moment
+    for _ in range(2):
+        assigned(study)
     study.refresh_from_db()
     assert study.status == StudyStatus.PAUSED
     with pytest.raises(ParallaxError) as refusal:
         enter(study)
     assert refusal.value.code == "study.not_open"
     entry = LogEntry.objects.filter(object_id=study.pk, to_status=StudyStatus.PAUSED).latest("pk")
-    assert entry.reason == "Paused automatically: 6 participants gave consent within 10 minutes, the limit is 6."
+    assert entry.reason == "Paused automatically: 6 participants took a slot within 10 minutes, the limit is 6."
     assert Notice.objects.filter(kind=NoticeKind.ENROLMENT_RATE).count() == 2
     # Resumed, it counts anew; and people who came before the last ten minutes do not count.
     resume_study(study=study)
     for _ in range(3):
-        enter(study)
+        assigned(study)
     study.refresh_from_db()
     assert study.status == StudyStatus.LIVE
-    Participant.objects.update(consented_at=timezone.now() - timedelta(minutes=11))
+    Participant.objects.update(assigned_at=timezone.now() - timedelta(minutes=11))
     for _ in range(5):
-        enter(study)
+        assigned(study)
     study.refresh_from_db()
     assert study.status == StudyStatus.LIVE
 
 
-def test_the_default_pause_follows_the_targets(study: Study) -> None:
-    assert default_pause_threshold(study) == max(100, round(0.75 * 30 * study.conditions.count()))
+def test_the_default_pause_is_above_what_a_panel_needs_to_fill_the_study(study: Study) -> None:
+    assert default_pause_threshold(study, recruiting_of(study)) == 100
+    recruit_on_prolific(study)
+    assert default_pause_threshold(study, recruiting_of(study)) == 3 * 30 * study.conditions.count()
 
 
 def test_limits_are_set_by_the_owner_in_the_console_and_logged(study: Study, client: Client) -> None:
@@ -236,15 +243,20 @@ def test_limits_are_set_by_the_owner_in_the_console_and_logged(study: Study, cli
     client.force_login(owner)
     url = f"/studies/{study.slug}/recruiting/"
     assert "Entry limits" in client.get(url).text
-    limits = {"most_per_network": "", "pause_at": ""}
+    limits = {"most_per_network": "", "pause_at": "", "progress_minutes": "7"}
     assert client.post(f"{url}limits/", {**limits, "most_per_network": "500"}).status_code == 302
     how = recruiting_of(study)
-    assert (how.most_per_network, how.pause_at) == (500, None)
+    assert (how.most_per_network, how.pause_at, how.progress_minutes) == (500, None, 7)
     entry = LogEntry.objects.filter(object_id=study.pk).latest("pk")
-    assert entry.reason == "Entry limits within ten minutes: per network 500, automatic pause at default."
+    assert entry.reason == (
+        "Entry limits within ten minutes: per network 500, automatic pause at default. "
+        "Slots without progress yield after 7 min."
+    )
     assert "100000" in client.post(f"{url}limits/", {**limits, "most_per_network": "100001"}).text
     with pytest.raises(ParallaxError):
         set_limits(study=study, pause_at=0)
+    with pytest.raises(ParallaxError):
+        set_limits(study=study, progress_minutes=0)
 
 
 # Slots and ids

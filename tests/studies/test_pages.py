@@ -192,11 +192,11 @@ def test_someone_outside_is_thanked_and_screened_out(study: Study) -> None:
     assert "ends here" in person.get("rate/").text
 
 
-def test_when_every_condition_is_full_the_next_one_is_thanked(study: Study) -> None:
+def test_when_every_condition_is_full_the_next_one_waits_and_later_ones_are_thanked(study: Study) -> None:
     early = Person(study).to("about")
     for _ in range(6):
         Person(study).to("rate")
-    assert "reached the number of participants" in early.post("about/", ABOUT).text
+    assert "You are number" in early.post("about/", ABOUT, follow=True).text
     late = Client().get(f"/s/{study.slug}/").text
     assert "reached the number of participants" in late
     assert "Take part" not in late

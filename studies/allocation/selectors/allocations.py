@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
 
 from django.db.models import Count
@@ -49,13 +49,15 @@ def slots_held(study: Study, mode: str) -> dict[int, int]:
     return dict(totals)
 
 
-def answers_of_holders(study: Study, mode: str, quotas: Sequence[Quota]) -> list[dict[str, object]]:
-    """Return the answers of all slot holders to the questions that quotas use."""
+def answers_of_holders(
+    study: Study, mode: str, quotas: Sequence[Quota], statuses: Set[str] = HOLDS_SLOT
+) -> list[dict[str, object]]:
+    """Return the answers of the slot holders of these statuses to the questions that quotas use."""
     questions = {test["question"] for quota in quotas for test in quota.where}
     rows = Response.objects.filter(
         participant__study=study,
         participant__mode=mode,
-        participant__status__in=HOLDS_SLOT,
+        participant__status__in=statuses,
         participant__place__isnull=False,
         question__in=questions,
         rank=0,

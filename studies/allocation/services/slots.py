@@ -6,7 +6,7 @@ locks the study's row; on SQLite the transaction already holds the write lock.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from studies.allocation.assignment.strata import strata_from
 from studies.allocation.assignment.traits import margins_of, with_interviewer
 from studies.allocation.selectors.allocations import answers_of_holders, conditions_of, slots_held_by_stratum, targets
 from studies.allocation.selectors.assignment_seed import assignment_seed
-from studies.enums import PARTICIPANT_MOVES, AllocationKind, Mode
+from studies.enums import HOLDS_SLOT, PARTICIPANT_MOVES, AllocationKind, Mode
 from studies.instrument.questionnaires.schema import plain_answer
 from studies.models import Allocation, Condition, Interview, Participant, Study
 
@@ -59,10 +59,13 @@ def open_targets(study: Study, conditions: list[Condition], participant: Partici
     ]
 
 
-def full_quota(study: Study, mode: str, answers: Mapping[str, Any]) -> Quota | None:
-    """Return the full quota that excludes a newcomer; quotas do not apply to simulated participants and previews."""
+def full_quota(study: Study, mode: str, answers: Mapping[str, Any], statuses: Set[str] = HOLDS_SLOT) -> Quota | None:
+    """Return the quota that excludes a newcomer, full of holders of these statuses.
+
+    Quotas do not apply to simulated participants and previews.
+    """
     quotas = quotas_from(study.settings) if mode == Mode.LIVE else ()
-    return first_full(quotas, _plain(answers), answers_of_holders(study, mode, quotas)) if quotas else None
+    return first_full(quotas, _plain(answers), answers_of_holders(study, mode, quotas, statuses)) if quotas else None
 
 
 def _occupancy(study: Study, mode: str, stratum: str, conditions: list[Condition]) -> Occupancy:
@@ -160,7 +163,8 @@ def end_participation(*, participant: Participant, to: str, reason: str, actor: 
     The caller holds the study's lock. Raises `studies.not_…` where their status does not allow it.
     """
     release_slot(participant=participant)
-    move(participant, to=to, allowed=PARTICIPANT_MOVES, actor=actor, reason=reason, place=None, **changes)
+    changes |= {"place": None, "waiting_since": None, "network": ""}
+    move(participant, to=to, allowed=PARTICIPANT_MOVES, actor=actor, reason=reason, **changes)
 
 
 def retake_slot(*, study: Study, participant: Participant) -> int | None:

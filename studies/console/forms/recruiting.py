@@ -12,12 +12,13 @@ from studies.design.selectors.texts import language_name, languages_of
 from studies.enums import Entrance, StudyStatus
 from studies.models import Study
 from studies.participation.services.entry_limits import MOST_PER_NETWORK
+from studies.participation.services.slot_queue import LEAST_PER_NETWORK, NETWORK_SHARE
 from studies.recruitment.panels import exits
 from studies.recruitment.panels.lists import MOST_ENTRIES
 from studies.recruitment.panels.registry import KEYS, NAMES, NONE
 from studies.recruitment.panels.submissions import LARGEST
 from studies.recruitment.selectors.recruitment import HowRecruited
-from studies.recruitment.services.recruitment import LONGEST_GAP, MOST_ENTERING
+from studies.recruitment.services.recruitment import LONGEST_GAP, MOST_ENTERING, MOST_PROGRESS_MINUTES
 from studies.team.selectors.studies import readable_studies
 
 CODE_LABELS = {
@@ -151,18 +152,28 @@ class LimitsForm(forms.Form):
     pause_at = forms.IntegerField(
         label="Pause the study at this number in ten minutes", required=False, min_value=1, max_value=MOST_ENTERING
     )
+    progress_minutes = forms.IntegerField(
+        label="Minutes without progress until a slot yields",
+        min_value=1,
+        max_value=MOST_PROGRESS_MINUTES,
+        help_text="Only while others wait. An answer, a new page, a search or an opened detail is progress.",
+    )
 
     def __init__(self, recruiting: HowRecruited, pause_default: int, data: Any = None) -> None:
-        initial = {"most_per_network": recruiting.most_per_network, "pause_at": recruiting.pause_at}
+        initial = {
+            "most_per_network": recruiting.most_per_network,
+            "pause_at": recruiting.pause_at,
+            "progress_minutes": recruiting.progress_minutes,
+        }
         super().__init__(data, initial=initial)
         self.fields["most_per_network"].help_text = (
             f"A university or company often has one network address for everyone. Raise it before a whole lecture "
-            f"takes part. Empty: {MOST_PER_NETWORK}."
+            f"takes part. Empty: {MOST_PER_NETWORK} give consent, and {NETWORK_SHARE:.0%} of the open slots, at least "
+            f"{LEAST_PER_NETWORK}, are unfinished at the same time."
         )
-        self.fields[
-            "pause_at"
-        ].help_text = (
-            f"Owners get a notice at half of it. You can resume the study. Empty: {pause_default:,}, from the targets."
+        self.fields["pause_at"].help_text = (
+            f"Counts who took a slot. Owners get a notice at half of it. You can resume the study. Empty: "
+            f"{pause_default:,}, from the panel and the targets."
         )
 
 

@@ -96,7 +96,7 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "panel_cards": _panel_cards(request, study, link),
         "paste": link + how.panel.query,
         "panel_form": PanelForm(study, how),
-        "limits_form": LimitsForm(how, default_pause_threshold(study)),
+        "limits_form": LimitsForm(how, default_pause_threshold(study, how)),
         "pause_threshold": pause_threshold(study, how),
         "most_per_network": how.most_per_network or MOST_PER_NETWORK,
         "exits": [
@@ -178,7 +178,8 @@ def set_limits(request: HttpRequest, seat: Seat) -> HttpResponse:
         changing.set_limits(study=seat.study, actor=request.user, **form.cleaned_data)
         return "The entry limits are saved."
 
-    return _applied(request, seat, act, limits_form=LimitsForm(how, default_pause_threshold(seat.study), request.POST))
+    pause_default = default_pause_threshold(seat.study, how)
+    return _applied(request, seat, act, limits_form=LimitsForm(how, pause_default, request.POST))
 
 
 @require_POST

@@ -80,6 +80,7 @@ def _copy_recruiting(study: Study, duplicate: Study) -> None:
             longest_gap_minutes=row.longest_gap_minutes,
             most_per_network=row.most_per_network,
             pause_at=row.pause_at,
+            progress_minutes=row.progress_minutes,
         )
 
 

@@ -30,7 +30,7 @@ from studies.models import (
 from studies.participation.selectors.participant_rows import participant_by_entry
 from studies.participation.services.entrance import refuse_unless_open
 from studies.participation.services.entry_gate import Door, EntryAttempt, door_of
-from studies.participation.services.entry_limits import CONSENT, refuse_if_too_often, watch_enrolment
+from studies.participation.services.entry_limits import CONSENT, network_of_slot, refuse_if_too_often
 from studies.participation.services.previewing import choose_condition
 from studies.recruitment.selectors.recruitment import HowRecruited
 from studies.recruitment.services import signed_links
@@ -101,10 +101,7 @@ def consent(attempt: EntryAttempt) -> Entry:
     `entry_gate.entered_participant` and `entry_gate.door_of` raise.
     """
     _require_sound(attempt)
-    entry, is_new = _enter(attempt)
-    if is_new and attempt.mode == Mode.LIVE:
-        watch_enrolment(study=attempt.study, recruiting=attempt.recruiting)
-    return entry
+    return _enter(attempt)
 
 
 def _require_sound(attempt: EntryAttempt) -> None:
@@ -126,11 +123,10 @@ def _outdated() -> ParallaxError:
 
 
 @transaction.atomic
-def _enter(attempt: EntryAttempt) -> tuple[Entry, bool]:
-    """Return the participant with their token, and whether they are new."""
+def _enter(attempt: EntryAttempt) -> Entry:
+    """Return the participant with their token."""
     study, token = attempt.study, token_for(attempt.study, attempt.entry_key)
     participant = participant_by_entry(study, digest_of_key(attempt.entry_key))
-    is_new = participant is None
     if participant is None:
         door = door_of(attempt)
         if attempt.network and door.entrance not in VOUCHED:
@@ -150,7 +146,7 @@ def _enter(attempt: EntryAttempt) -> tuple[Entry, bool]:
         participant.token_digest = digest_of_token(token)
     if attempt.mode == Mode.PREVIEW and attempt.ticket is not None:
         choose_condition(participant=participant, ticket=attempt.ticket)
-    return Entry(participant, token), is_new
+    return Entry(participant, token)
 
 
 def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
@@ -175,6 +171,7 @@ def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
         entry_key=key,
         mode=attempt.mode,
         entrance=door.entrance,
+        network=network_of_slot(study, attempt.mode, door.entrance, attempt.network),
         step=flow.ABOUT,
         language=attempt.language,
         consent_version=None if is_preview else _agreed_version(study, attempt.consent_version),

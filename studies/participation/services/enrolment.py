@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -13,17 +11,14 @@ from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError, ParameterError
 from core.transitions import move
-from studies.allocation.services.slots import full_quota, locked_study, retake_slot, stratum_for, take_slot
-from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, Provenance
-from studies.instrument import flow
+from studies.allocation.services.slots import locked_study, stratum_for
+from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, Provenance
 from studies.instrument.questionnaires.schema import ABOUT, Question, questionnaire_from
-from studies.models import Condition, Participant, Response, Study
+from studies.models import Participant, Response, Study
 from studies.participation.services.attention import ended_by_attention, note_checks
 from studies.participation.services.entrance import refuse_unless_open
 from studies.participation.services.participant_state import lock, not_active
-from studies.participation.services.unused_slots import release_unused_slots
-
-logger = logging.getLogger(__name__)
+from studies.participation.services.slot_queue import seek_slot
 
 
 def checked_about(*, study: Study, answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,15 +56,16 @@ def _reasons_against(questions: tuple[Question, ...], answers: Mapping[str, Any]
 def accept_about(
     *, participant: Participant, answers: Mapping[str, Any], provenance: str = Provenance.PERSON
 ) -> Participant:
-    """Store the answers about the person, then screen the participant out, assign a slot, or find the study full.
+    """Store the answers about the person, then screen the participant out, or assign a slot as `seek_slot` does.
 
-    The returned participant's status is the outcome: active, screened out, quota full, or attention failed. A second
-    submission has no effect. Raises `study.bad_answers`, `study.not_open`, `study.not_active`.
+    The returned participant's status is the outcome: active, screened out, quota full, attention failed, or consented
+    for one who waits for a slot. A second submission has no effect. Raises `study.bad_answers`, `study.not_open`,
+    `study.not_active`.
     """
     study = locked_study(participant.study_id)
     current = participant
     lock(current)
-    if current.status != ParticipantStatus.CONSENTED:
+    if current.status != ParticipantStatus.CONSENTED or current.waiting_since is not None:
         if current.status in (ParticipantStatus.ABANDONED, ParticipantStatus.WITHDRAWN):
             raise not_active(current)
         return current
@@ -79,59 +75,17 @@ def accept_about(
     now = timezone.now()
     against = _reasons_against(questionnaire_from(study.questionnaire).about, checked)
     if against:
-        _move(
-            current,
-            ParticipantStatus.SCREENED_OUT,
-            reason=f"Answers that do not admit: {', '.join(against)}.",
-            now=now,
-        )
+        reason = f"Answers that do not admit: {', '.join(against)}."
+        to = ParticipantStatus.SCREENED_OUT
+        move(current, to=to, allowed=PARTICIPANT_MOVES, reason=reason, last_seen_at=now, network="")
         return current
     questionnaire = questionnaire_from(study.questionnaire)
     note_checks(participant=current, questionnaire=questionnaire, block=ABOUT, rank=0, answers=checked)
     if ended_by_attention(participant=current, questionnaire=questionnaire):
         return current
-    stratum = stratum_for(study, checked, current)
-    slot = _slot_or_reason(study, current, stratum, checked)
-    if isinstance(slot, str) and current.mode == Mode.LIVE and release_unused_slots(study, now):
-        slot = _slot_or_reason(study, current, stratum, checked)
-    if isinstance(slot, str):
-        _move(current, ParticipantStatus.QUOTA_FULL, reason=slot, now=now, stratum=stratum)
-        return current
-    condition, position = slot
-    _move(
-        current,
-        ParticipantStatus.ACTIVE,
-        reason="Took a slot.",
-        now=now,
-        condition=condition,
-        stratum=stratum,
-        place=position,
-        step=flow.RATE,
-        assigned_at=now,
-    )
-    logger.info("assigned study=%s participant=%s stratum=%s", study.slug, current.code, stratum)
+    current.stratum = stratum_for(study, checked, current)
+    seek_slot(study=study, participant=current, now=now)
     return current
-
-
-def _slot_or_reason(
-    study: Study, participant: Participant, stratum: str, answers: Mapping[str, Any]
-) -> tuple[Condition, int] | str:
-    """The newcomer's slot, or the sentence that says what is full."""
-    quota = full_quota(study, participant.mode, answers)
-    if quota is not None:
-        return f"The quota {quota.name} is full."
-    slot = _chosen_slot(study, participant, stratum)
-    slot = slot or take_slot(study=study, participant=participant, stratum=stratum)
-    return slot or "Every condition is full."
-
-
-def _chosen_slot(study: Study, participant: Participant, stratum: str) -> tuple[Condition, int] | None:
-    """The slot of a preview in the condition that the researcher chose; None where they chose none."""
-    if participant.mode != Mode.PREVIEW or participant.condition is None:
-        return None
-    participant.stratum = stratum
-    position = retake_slot(study=study, participant=participant)
-    return None if position is None else (participant.condition, position)
 
 
 def _store_about(participant: Participant, answers: Mapping[str, Any], provenance: str) -> None:
@@ -151,7 +105,3 @@ def _store_about(participant: Participant, answers: Mapping[str, Any], provenanc
     Response.objects.bulk_create(fresh)
     for row in before.values():  # questions that are no longer shown
         row.delete()
-
-
-def _move(participant: Participant, to: str, *, reason: str, now: datetime, **changes: Any) -> None:
-    move(participant, to=to, allowed=PARTICIPANT_MOVES, reason=reason, last_seen_at=now, **changes)

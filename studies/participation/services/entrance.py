@@ -9,7 +9,7 @@ from core.errors import ParallaxError
 from studies.allocation.selectors.allocations import conditions_of, slots_held, targets
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
-from studies.participation.services.unused_slots import unused_slots
+from studies.participation.services.slot_queue import is_waited_for
 from studies.recruitment.services.tokens import digest_of_key
 
 MAY_TRY: dict[str, tuple[StudyStatus, ...]] = {
@@ -40,14 +40,14 @@ def refuse_unless_open(study: Study, mode: str) -> None:
 
 
 def is_full(study: Study, mode: str) -> bool:
-    """Whether every condition has reached its target in that mode, and no slot would yield to a newcomer."""
+    """Whether every condition has reached its target in that mode, and no slot is about to yield to a newcomer."""
     conditions = conditions_of(study)
     counts = slots_held(study, mode)
     is_taken = all(
         target is not None and counts.get(condition.pk, 0) >= target
         for condition, target in zip(conditions, targets(study, conditions, mode), strict=True)
     )
-    return is_taken and not (mode == Mode.LIVE and unused_slots(study, timezone.now()).exists())
+    return is_taken and (mode != Mode.LIVE or is_waited_for(study, timezone.now()))
 
 
 def refuse_unless_room(*, study: Study, mode: str, entry_key: str = "") -> None:

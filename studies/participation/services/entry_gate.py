@@ -9,7 +9,7 @@ from functools import cached_property
 from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
-from studies.enums import VOUCHED, Entrance, Mode
+from studies.enums import Entrance, Mode
 from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study
 from studies.participation.selectors.participant_rows import participant_by_entry
 from studies.participation.services.entrance import refuse_unless_room
@@ -55,14 +55,6 @@ class EntryAttempt:
     def is_signed(self) -> bool:
         """Whether the id in the link was signed by the study's key."""
         return is_signed(self.recruiting.panel, self.recruiting.signing_key, self.parameters)
-
-    @cached_property
-    def is_vouched(self) -> bool:
-        """Whether they are let in by a personal or signed link, the guest list or an interviewer."""
-        try:
-            return door_of(self).entrance in VOUCHED
-        except ParallaxError:
-            return False
 
 
 def entered_participant(attempt: EntryAttempt) -> Participant | None:

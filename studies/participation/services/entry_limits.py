@@ -8,23 +8,28 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from core.rate_limits import RateLimit, seconds_to_wait
 from studies.design.services.launch import pause_study
-from studies.enums import Mode, NoticeKind, StudyStatus
+from studies.enums import VOUCHED, Mode, NoticeKind, StudyStatus
 from studies.models import Participant, Study
+from studies.recruitment.panels.registry import NONE
 from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
 from studies.team.services.notices import notify_owners
 
 logger = logging.getLogger(__name__)
 
+LOCAL = "127.0.0.1"
 WINDOW = timedelta(minutes=10)
 MOST_PER_NETWORK = 60  # consents of one network within WINDOW: a school class and its neighbour, at once
-LEAST_PAUSE = 100  # consents within WINDOW; fewer are no unusual rate, however small the study is
-PAUSE_SHARE = 0.75  # of all participants that the study is to have
+LEAST_PAUSE = 100  # slots taken within WINDOW; fewer are no unusual rate, however small the study is
+# Times the places of the study. A panel may fill a study within minutes; only slots that are taken and given up again
+# and again come to so many.
+PAUSE_FACTOR, PAUSE_FACTOR_OF_PANEL = 1.5, 3
 ALARM_SHARE = 0.5  # of the number at which the study is paused
 CONSENT, OPENED, DECLINED, ABOUT, EVENTS = "consent", "opened", "declined", "about", "events"
 # What one network may do for each consent that it may give: pages are loaded again, fields are saved one by one.
@@ -64,24 +69,35 @@ def refuse_if_too_often(
         raise TooOften(seconds)
 
 
+def network_of_slot(study: Study, mode: str, entrance: str, network: str) -> str:
+    """The keyed digest by which the unfinished slots of a network are counted; empty for entries vouched for.
+
+    So it is for the machine itself, which everybody seems to come from behind a proxy that is not trusted.
+    """
+    if mode != Mode.LIVE or entrance in VOUCHED or network in ("", LOCAL):
+        return ""
+    return salted_hmac("parallax.network", f"{study.pk}\n{network}", algorithm="sha256").hexdigest()
+
+
 def pause_threshold(study: Study, recruiting: HowRecruited) -> int:
-    """The number of consents within WINDOW at which the study is paused."""
-    return recruiting.pause_at or default_pause_threshold(study)
+    """The number of slots taken within WINDOW at which the study is paused."""
+    return recruiting.pause_at or default_pause_threshold(study, recruiting)
 
 
-def default_pause_threshold(study: Study) -> int:
+def default_pause_threshold(study: Study, recruiting: HowRecruited) -> int:
     """The pause threshold of a study whose researcher has set none."""
     wanted = sum(study.conditions.values_list("target", flat=True))
-    return max(LEAST_PAUSE, round(PAUSE_SHARE * wanted))
+    factor = PAUSE_FACTOR if recruiting.panel.key == NONE else PAUSE_FACTOR_OF_PANEL
+    return max(LEAST_PAUSE, round(factor * wanted))
 
 
 def watch_enrolment(*, study: Study, recruiting: HowRecruited, now: datetime | None = None) -> None:
-    """After a consent, notify the owners of an unusual enrolment rate, and pause the study at a higher one.
+    """After slots were taken, notify the owners of an unusual rate, and pause the study at a higher one.
 
-    The count restarts when the study is resumed.
+    Only those who took a slot count, also if they hold it no more. The count restarts when the study is resumed.
     """
     moment = now or timezone.now()
-    recent = Participant.objects.filter(study=study, mode=Mode.LIVE, consented_at__gt=moment - WINDOW)
+    recent = Participant.objects.filter(study=study, mode=Mode.LIVE, assigned_at__gt=moment - WINDOW)
     threshold = pause_threshold(study, recruiting)
     alarm = max(1, round(ALARM_SHARE * threshold))
     if recent.count() < alarm:
@@ -91,9 +107,9 @@ def watch_enrolment(*, study: Study, recruiting: HowRecruited, now: datetime | N
         kind=kind, object_id=study.pk, from_status=StudyStatus.PAUSED, to_status=StudyStatus.LIVE
     ).order_by("-pk")
     resumed_at = resumed.values_list("at", flat=True).first()
-    n = (recent if resumed_at is None else recent.filter(consented_at__gt=resumed_at)).count()
+    n = (recent if resumed_at is None else recent.filter(assigned_at__gt=resumed_at)).count()
     minutes = int(WINDOW.total_seconds() // 60)
-    rate = f"{n:,} participants gave consent within {minutes} minutes"
+    rate = f"{n:,} participants took a slot within {minutes} minutes"
     if n >= threshold:
         # A concurrent request may have paused the study already.
         with contextlib.suppress(NotAllowedInState), transaction.atomic():

@@ -19,6 +19,7 @@ from core.rate_limits import RateLimit, seconds_to_wait
 from studies.enums import ParticipantStatus
 from studies.instrument.flow import STEPS
 from studies.models import Event, Participant
+from studies.participation.services.participant_state import touch
 
 LONGEST_KIND = 40
 LARGEST_FACTS = 4000  # characters of JSON
@@ -27,6 +28,7 @@ LARGEST_BODY = 60_000  # bytes; browsers send at most 64 KiB when a page closes
 MOST_EVENTS = 20_000  # per participant, so that a faulty script cannot fill the disk
 MOST_VIEWS = RateLimit(200, 3600)  # recorded views per participant: loading a page writes a row
 LONGEST_SECONDS = 7 * 24 * 3600.0
+PROGRESS = frozenset({"search", "details_opened", "trailer_opened"})  # as answers and new pages are
 PAGE_SHOWN, PAGE_LEFT = "page_shown", "page_left"
 KINDS = frozenset({PAGE_SHOWN, PAGE_LEFT})
 FIELDS = frozenset({"id", "kind", "page", "rank", "at", "seconds", "hidden_seconds", "view"})
@@ -67,6 +69,8 @@ def record_view(*, participant: Participant, kind: str, **details: Any) -> Event
     if seconds_to_wait(MOST_VIEWS, "views", str(participant.pk), is_shared=False):
         return None
     with optional_write(f"event {kind}"):
+        if kind in PROGRESS:
+            touch(participant)
         return record_event(participant=participant, kind=kind, **details)
     return None
 

@@ -139,6 +139,7 @@ def _complete(participant: Participant) -> None:
         completion_code=new_code(participant),
         completed_at=now,
         last_seen_at=now,
+        network="",
     )
     logger.info("completed study=%s participant=%s", participant.study.slug, participant.code)
 

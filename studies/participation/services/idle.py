@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from studies.allocation.services.slots import end_participation, locked_study
@@ -21,8 +22,11 @@ def release_idle(*, now: datetime | None = None) -> int:
     moment = now or timezone.now()
     released = 0
     open_statuses = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE)
-    for study in Study.objects.filter(participants__status__in=open_statuses).distinct().order_by("pk"):
+    is_open = Q(participants__status__in=open_statuses) | Q(participants__waiting_since__isnull=False)
+    for study in Study.objects.filter(is_open).distinct().order_by("pk"):
         limit = moment - timedelta(minutes=float(study.settings["idle_minutes"]))
+        gone = Participant.objects.filter(study=study, status=ParticipantStatus.ABANDONED, last_seen_at__lt=limit)
+        gone.filter(waiting_since__isnull=False).update(waiting_since=None, network="")
         idle = Participant.objects.filter(study=study, status__in=open_statuses, last_seen_at__lt=limit)
         for participant_id in list(idle.order_by("pk").values_list("pk", flat=True)):
             released += _abandoned(study.pk, participant_id, limit)

@@ -43,9 +43,20 @@ def way_out(*, participant: Participant, outcome: str = "") -> WayOut | None:
         return None
     recruiting = recruiting_of(participant.study)
     code = code_of(participant=participant, exit_=recruiting.exits[outcome])
+    return _exit(recruiting, outcome, code, _parameters(participant), participant.mode)
+
+
+def exit_without_slot(*, participant: Participant) -> WayOut:
+    """The exit *Study full* for a participant who has no slot and may still get one: no individual code is drawn."""
+    recruiting, parameters = recruiting_of(participant.study), _parameters(participant)
+    outcome, mode = exits.QUOTA_FULL, participant.mode
+    return way_out_at_the_door(recruiting=recruiting, outcome=outcome, parameters=parameters, mode=mode)
+
+
+def _parameters(participant: Participant) -> dict[str, str]:
+    """The query parameters of their link, with the ids of other sites."""
     ids = dict(participant.external_ids.values_list("name", "value"))
-    parameters = {**{name: str(value) for name, value in participant.parameters.items()}, **ids}
-    return _exit(recruiting, outcome, code, parameters, participant.mode)
+    return {**{name: str(value) for name, value in participant.parameters.items()}, **ids}
 
 
 def is_code_guarded(*, participant: Participant, since: datetime | None) -> bool:

@@ -20,7 +20,8 @@ SEEN_EVERY = timedelta(seconds=15)
 # The fields that change during participation.
 STATE = (
     "status", "step", "item_rank", "condition_id", "stratum", "place", "language", "shown_orders", "source_user",
-    "completion_code", "assigned_at", "completed_at", "last_seen_at", "erased_at",
+    "completion_code", "assigned_at", "completed_at", "last_seen_at", "erased_at", "progressed_at", "reached_at",
+    "waiting_since", "network",
 )  # fmt: skip
 _locked_state = Participant.objects.order_by().values(*STATE, "study__status")
 
@@ -56,15 +57,15 @@ def lock_open(participant: Participant) -> None:
 
 
 def touch(participant: Participant, **changes: Any) -> None:
-    """Record that the participant is here, and `changes` in the same update.
+    """Record that the participant has made progress, and `changes` in the same update.
 
-    Without changes, a recent record is not updated, since the idle limit is in minutes.
+    Without changes, a recent record is not updated, since the limits are in minutes.
     """
     now = timezone.now()
-    if not changes and now - participant.last_seen_at < SEEN_EVERY:
+    if not changes and now - (participant.progressed_at or participant.last_seen_at) < SEEN_EVERY:
         return
-    Participant.objects.filter(pk=participant.pk).update(last_seen_at=now, updated_at=now, **changes)
-    participant.last_seen_at = now
+    changes |= {"last_seen_at": now, "progressed_at": now}
+    Participant.objects.filter(pk=participant.pk).update(updated_at=now, **changes)
     for name, value in changes.items():
         setattr(participant, name, value)
 
@@ -110,10 +111,9 @@ def advance(participant: Participant, left: Place) -> None:
     """Move on from `left`, unless the participant has done so already."""
     here = place_of(participant)
     if here.order > left.order:
-        touch(participant)
         return
     then = flow.next_place(left, list_length(participant), has_after=has_after(participant))
-    touch(participant, step=then.step, item_rank=then.rank)
+    touch(participant, step=then.step, item_rank=then.rank, reached_at=timezone.now())
 
 
 def recommendation_list(participant: Participant) -> RecommendationList:

@@ -51,7 +51,8 @@ def rate_item(
         raise ParallaxError("study.bad_item", _("This is not part of the study."), {"item": item.pk})
     ratings, scale = ratings_given(participant), elicitation_scale(participant.study.settings)
     row = ratings.get(item.pk)
-    touch(participant)
+    if (row and row.rating) != rating:
+        touch(participant)
     if row is not None and row.rating != rating:
         record_event(
             participant=participant,

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from django.core import signing
 from django.db import transaction
@@ -21,12 +20,13 @@ from django.utils.translation import gettext_lazy
 from core.errors import ParallaxError
 from core.optional_writes import optional_write
 from core.transitions import move
-from studies.allocation.services.slots import full_quota, locked_study, retake_slot
-from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus, StudyStatus
+from studies.allocation.services.slots import locked_study
+from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, StudyStatus
 from studies.models import Event, ExternalId, Participant, Study
 from studies.participation.selectors.participant_rows import participant_by_token, participants_with_study
+from studies.participation.services.entry_limits import network_of_slot
 from studies.participation.services.participant_state import SEEN_EVERY, lock
-from studies.participation.services.unused_slots import release_unused_slots
+from studies.participation.services.slot_queue import seek_slot
 from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
 from studies.recruitment.services.external_ids import known_id
 from studies.recruitment.services.tokens import digest_of_token
@@ -68,23 +68,24 @@ class Arrival:
     since: datetime | None = None
 
 
-def resume(*, token: str) -> Participant:
+def resume(*, token: str, network: str = "") -> Participant:
     """Find the participant of a personal link, record their presence, and readmit them if abandoned.
 
-    An abandoned participant continues in their own condition if it has room, and is quota full otherwise.
+    An abandoned participant continues in their own condition if it has room, and is quota full otherwise. Who waits
+    for a slot asks again.
 
     Raises `study.unknown_link`.
     """
     participant = participant_by_token(digest_of_token(token))
     if participant is None:
         raise _unknown()
-    return record_presence(participant)
+    return record_presence(participant, network)
 
 
-def record_presence(participant: Participant) -> Participant:
-    """Record a participant's presence, and readmit them if abandoned."""
-    if participant.status == ParticipantStatus.ABANDONED:
-        return _return_abandoned(participant)
+def record_presence(participant: Participant, network: str = "") -> Participant:
+    """Record a participant's presence, readmit them if abandoned, and give them a slot that they wait for."""
+    if participant.status == ParticipantStatus.ABANDONED or participant.waiting_since is not None:
+        return _seek_again(participant, network)
     now = timezone.now()
     if now - participant.last_seen_at > SEEN_EVERY:
         with optional_write("presence"):
@@ -94,44 +95,35 @@ def record_presence(participant: Participant) -> Participant:
 
 
 @transaction.atomic
-def _return_abandoned(participant: Participant) -> Participant:
-    study = locked_study(participant.study_id)
+def _seek_again(participant: Participant, network: str) -> Participant:
+    """Let an abandoned participant come back, or someone who waits ask again for a slot."""
+    study, now = locked_study(participant.study_id), timezone.now()
     lock(participant)
-    if participant.status != ParticipantStatus.ABANDONED or study.status == StudyStatus.CLOSED:
+    is_waiting = participant.waiting_since is not None
+    if study.status == StudyStatus.CLOSED or not (is_waiting or participant.status == ParticipantStatus.ABANDONED):
         return participant
-    to, reason, position = _status_after_return(study, participant)
-    is_turned_away = to == ParticipantStatus.QUOTA_FULL and participant.mode == Mode.LIVE
-    if is_turned_away and release_unused_slots(study, timezone.now()):
-        to, reason, position = _status_after_return(study, participant)
-    changes: dict[str, Any] = {"place": position} if to == ParticipantStatus.ACTIVE else {}
-    move(participant, to=to, allowed=PARTICIPANT_MOVES, reason=reason, last_seen_at=timezone.now(), **changes)
+    if is_waiting and study.status != StudyStatus.LIVE:
+        return participant
+    if not is_waiting:
+        participant.network = network_of_slot(study, participant.mode, participant.entrance, network)
+    if is_waiting or participant.assigned_at is not None:
+        seek_slot(study=study, participant=participant, now=now)
+    else:
+        to, network = ParticipantStatus.CONSENTED, participant.network
+        move(participant, to=to, allowed=PARTICIPANT_MOVES, reason="Came back.", last_seen_at=now, network=network)
     return participant
 
 
-def _status_after_return(study: Study, current: Participant) -> tuple[str, str, int | None]:
-    """The status a participant returns to, the reason, and their position in the sequence if they have one again."""
-    if current.condition is None or current.assigned_at is None:
-        return ParticipantStatus.CONSENTED, "Came back.", None
-    answers = dict(current.responses.filter(rank=0).values_list("question", "value"))
-    quota = full_quota(study, current.mode, answers)
-    if quota is not None:
-        return ParticipantStatus.QUOTA_FULL, f"Came back when the quota {quota.name} was full.", None
-    position = retake_slot(study=study, participant=current)
-    if position is None:
-        return ParticipantStatus.QUOTA_FULL, "Came back when their condition was full.", None
-    return ParticipantStatus.ACTIVE, "Came back to their own condition.", position
-
-
-def arrival_of(*, token: str) -> Arrival:
+def arrival_of(*, token: str, network: str = "") -> Arrival:
     """Find the participant of a token in an address, record their presence, and readmit them if abandoned.
 
     Raises `study.unknown_link`, and `TooLate` if access by an id of another site has expired.
     """
     if SEPARATOR not in token:
-        return Arrival(resume(token=token))
+        return Arrival(resume(token=token, network=network))
     participant, at = _signed(token)
     _refuse_too_late(participant, recruiting_of(participant.study))
-    return Arrival(record_presence(participant), at)
+    return Arrival(record_presence(participant, network), at)
 
 
 def holder_of(*, token: str, with_study: bool = False) -> Participant:

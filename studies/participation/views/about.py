@@ -35,7 +35,7 @@ def about(visit: Visit) -> HttpResponse:
         return HttpResponse(status=204)
     refusal = drafts.submit_about(participant=visit.participant, posted=posted, provenance=visit.provenance)
     if refusal is None:
-        return visit.over() or visit.lead_to(visit.here)
+        return (None if visit.is_waiting else visit.over()) or visit.lead_to(visit.here)
     problems = refusal.extra.get("problems")
     if not isinstance(problems, dict):
         raise refusal

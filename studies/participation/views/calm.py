@@ -8,6 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
@@ -19,6 +20,7 @@ from studies.models import Participant, Study
 from studies.participation.services.entrance import is_trial
 from studies.participation.services.entry_limits import TooOften
 from studies.participation.services.leaving import WayOut
+from studies.participation.services.slot_queue import queue_length
 from studies.participation.views.language import switches
 from studies.recruitment.selectors.recruitment import has_timed_out
 
@@ -62,6 +64,7 @@ def calm_page(
     participant: Participant | None = None,
     language: str = "",
     action_url: str = "",
+    template: str = "message",
     **context: Any,
 ) -> HttpResponse:
     """A message page: what happened, what to do, and a contact."""
@@ -81,7 +84,7 @@ def calm_page(
         "hand_back_url": "" if action_url else hand_back_url(request),
         **context,
     }
-    return render(request, "participant/message.html", shown, status=status)
+    return render(request, f"participant/{template}.html", shown, status=status)
 
 
 def hand_back_url(request: HttpRequest) -> str:
@@ -117,7 +120,7 @@ def outcome(
     exit_link: WayOut | None = None,
     exit_url: str = "",
 ) -> HttpResponse | None:
-    """The page of a participant whose part is over or whose study is paused; None while they may continue."""
+    """The page of a participant who is done, who waits, or whose study is paused; None while they may continue."""
     study, status = participant.study, participant.status
     texts = written.texts_of(study, participant.language)
     if status in OUTCOMES:
@@ -134,6 +137,19 @@ def outcome(
             out["code"] = ""  # nothing is left that it stands for
         heading = str(HEADINGS.get(ParticipantStatus(status), ENDED))
         return calm_page(request, heading, participant=participant, **out, **words)
+    if study.status == StudyStatus.LIVE and participant.waiting_since is not None:
+        return calm_page(
+            request,
+            _("Please wait for a place"),
+            participant=participant,
+            template="waiting",
+            place=queue_length(study, timezone.now(), participant) + 1,
+            action_url=request.path,
+            action_text=_("Check again"),
+            withdraw_url=withdraw_url,
+            way_out=exit_link,
+            exit_url=exit_url,
+        )
     if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE:
         return None
     if is_trial(study, participant.mode):
@@ -160,4 +176,6 @@ def outcome(
         text=_("Your answers are saved. Please come back later at the same address."),
         participant=participant,
         withdraw_url=withdraw_url,
+        way_out=exit_link,
+        exit_url=exit_url,
     )

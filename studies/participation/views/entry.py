@@ -243,7 +243,7 @@ def _remembered(request: HttpRequest, attempt: EntryAttempt) -> str:
     cookie = request.COOKIES.get(_cookie_name(attempt.study), "")
     try:
         token = str(signing.loads(cookie, salt=REMEMBER_SALT, max_age=REMEMBER_SECONDS))
-        participant = resuming.resume(token=token)
+        participant = resuming.resume(token=token, network=attempt.network)
     except (signing.BadSignature, ParallaxError):
         return ""
     who = attempt.recruiting.panel.who(attempt.parameters)

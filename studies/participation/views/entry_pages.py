@@ -134,11 +134,11 @@ def _took_part_before(request: HttpRequest, attempt: EntryAttempt, message: str)
 
 
 def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -> HttpResponse:
-    """A study that is not open now; the page of a full one links to the panel."""
+    """A study that is not open now; once it has started, the page links to the panel."""
     study, language = attempt.study, attempt.language
     texts = written.texts_of(study, language)
     out: dict[str, Any] = {}
-    if refusal.code == "study.full":
+    if refusal.code == "study.full" or study.status in (StudyStatus.PAUSED, StudyStatus.CLOSED):
         exit_link = leaving.way_out_at_the_door(
             recruiting=attempt.recruiting,
             outcome=exits.QUOTA_FULL,
@@ -146,6 +146,7 @@ def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -
             mode=attempt.mode,
         )
         out = {"way_out": exit_link, "exit_url": exit_link.url}
+    if refusal.code == "study.full":
         heading = _("The study is full")
         own_text = exit_link.text.get(language) or texts.get("quota_full", "")
     elif study.status == StudyStatus.CLOSED:

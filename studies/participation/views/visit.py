@@ -24,10 +24,11 @@ from django.views.decorators.http import require_http_methods
 from catalog.models import Item
 from catalog.selectors.items import item_with_key
 from core.errors import ParallaxError
+from core.networks import network_of
 from studies.design.selectors import texts as written
 from studies.design.selectors.placeholders import item_type_of
 from studies.design.selectors.study_content import content_of
-from studies.enums import Mode, ParticipantStatus, Provenance
+from studies.enums import Mode, ParticipantStatus, Provenance, StudyStatus
 from studies.instrument import flow
 from studies.models import Participant, Study
 from studies.participation.selectors import pages
@@ -88,6 +89,17 @@ class Visit:
     def is_limited(self) -> bool:
         """Whether they may only continue; earlier answers are shown by the personal link alone."""
         return self.since is not None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether they wait for a slot."""
+        return self.participant.waiting_since is not None
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether they have no slot and cannot get one now, so that they may return to the site they came from."""
+        is_paused = self.study.status == StudyStatus.PAUSED
+        return self.is_waiting or (is_paused and self.participant.status == ParticipantStatus.CONSENTED)
 
     @property
     def withdraw_url(self) -> str:
@@ -159,10 +171,12 @@ class Visit:
 
     def over(self) -> HttpResponse | None:
         """The message page of a participant who cannot continue, or None; htmx requests redirect the whole page."""
-        exit_link = leaving.way_out(participant=self.participant)
+        leave = leaving.exit_without_slot if self.is_outside else leaving.way_out
+        exit_link = leave(participant=self.participant)
         out: dict[str, Any] = {"exit_link": exit_link, "exit_url": self.exit_url(exit_link)}
         page = outcome(self.request, self.participant, withdraw_url=self.withdraw_url, **out)
-        if page is not None and self.is_htmx:
+        is_polled = self.is_waiting and self.study.status == StudyStatus.LIVE
+        if page is not None and self.is_htmx and not is_polled:
             return self.go(reverse("participant:resume", args=[self.token]))
         return page
 
@@ -170,8 +184,8 @@ class Visit:
         """The address of the exit; empty if there is none."""
         if exit_link is None or not exit_link.url:
             return ""
-        # Exits of participants who withdrew are not recorded, so they leave directly.
-        is_gone = self.participant.status == ParticipantStatus.WITHDRAWN
+        # Exits of participants who withdrew are not recorded, and others may still come back: they leave directly.
+        is_gone = self.is_outside or self.participant.status == ParticipantStatus.WITHDRAWN
         return exit_link.url if is_gone else reverse("participant:exit", args=[self.token])
 
     def page(self, template: str, at: str, **context: Any) -> HttpResponse:
@@ -227,7 +241,7 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
     @wraps(view)
     def opened(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
         try:
-            arrival = resuming.arrival_of(token=token)
+            arrival = resuming.arrival_of(token=token, network=network_of(request.META["REMOTE_ADDR"]))
         except resuming.TooLate as refusal:
             return _too_late(request, refusal)
         except ParallaxError:

@@ -28,6 +28,7 @@ class HowRecruited:
     excluded_studies: tuple[int, ...] = ()  # keys of studies whose participants are not admitted
     most_per_network: int | None = None
     pause_at: int | None = None
+    progress_minutes: int = 10
     signing_key: str = ""
 
 
@@ -46,6 +47,7 @@ def recruiting_of(study: Study | int) -> HowRecruited:
         excluded,
         most_per_network=row.most_per_network,
         pause_at=row.pause_at,
+        progress_minutes=row.progress_minutes,
         signing_key=row.signing_key,
     )
 

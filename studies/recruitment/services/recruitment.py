@@ -26,6 +26,7 @@ from studies.team.selectors.studies import readable_studies
 LONGEST_GAP = 60 * 24 * 366  # minutes
 LONGEST_ID = 500
 MOST_ENTERING = 100_000  # participants within ten minutes, of any limit
+MOST_PROGRESS_MINUTES = 24 * 60
 LONGEST_LABEL = 200
 LONGEST_PLACE = 200
 PLACE_CODE = re.compile(r"[a-z0-9][a-z0-9_-]{0,19}")
@@ -124,9 +125,15 @@ def exclude_studies(*, study: Study, slugs: Sequence[str], actor: Any) -> Recrui
 
 @transaction.atomic
 def set_limits(
-    *, study: Study, most_per_network: int | None = None, pause_at: int | None = None, actor: Any = None
+    *,
+    study: Study,
+    most_per_network: int | None = None,
+    pause_at: int | None = None,
+    progress_minutes: int = 10,
+    actor: Any = None,
 ) -> Recruiting:
-    """Set the entry limits within ten minutes: participants per network, and the number that pauses the study.
+    """Set the entry limits within ten minutes: participants per network, and the number that pauses the study; and how
+    long a slot without progress is held while others wait.
 
     None means the default of `entry_limits`. Raises `recruiting.bad_limit`.
     """
@@ -134,12 +141,18 @@ def set_limits(
     for limit in (most_per_network, pause_at):
         if limit is not None and not 1 <= limit <= MOST_ENTERING:
             raise ParallaxError("recruiting.bad_limit", f"A limit is a number from 1 to {MOST_ENTERING:,}.")
-    if (row.most_per_network, row.pause_at) != (most_per_network, pause_at):
-        row.most_per_network, row.pause_at = most_per_network, pause_at
+    if not 1 <= progress_minutes <= MOST_PROGRESS_MINUTES:
+        text = f"A slot is held for 1 to {MOST_PROGRESS_MINUTES:,} minutes without progress."
+        raise ParallaxError("recruiting.bad_limit", text)
+    after = (most_per_network, pause_at, progress_minutes)
+    if (row.most_per_network, row.pause_at, row.progress_minutes) != after:
+        row.most_per_network, row.pause_at, row.progress_minutes = after
         row.save()
         numbers = ["default" if limit is None else f"{limit:,}" for limit in (most_per_network, pause_at)]
         reason = f"Entry limits within ten minutes: per network {numbers[0]}, automatic pause at {numbers[1]}."
-        record(study, reason=reason, actor=actor, most_per_network=most_per_network, pause_at=pause_at)
+        reason += f" Slots without progress yield after {progress_minutes} min."
+        limits = {"most_per_network": most_per_network, "pause_at": pause_at, "progress_minutes": progress_minutes}
+        record(study, reason=reason, actor=actor, **limits)
     return row
 
 

@@ -1,0 +1,208 @@
+"""Slots for newcomers and for those who come back: given in the order of a queue, and held by progress only.
+
+A slot stalls when its holder makes no progress for the study's `progress_minutes`, or stays on one page for
+LONGEST_PAGE times as long. It yields as soon as someone waits for it. Of one network, only a share of the open slots
+can be unfinished at the same time; those beyond it wait, and hold up nobody else.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from core.transitions import move
+from studies.allocation.services.slots import end_participation, full_quota, retake_slot, take_slot
+from studies.enums import PARTICIPANT_MOVES, Entrance, Mode, ParticipantStatus, StudyStatus
+from studies.instrument import flow
+from studies.models import Condition, Participant, Study
+from studies.participation.services.entry_limits import watch_enrolment
+from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+
+logger = logging.getLogger(__name__)
+
+HERE = timedelta(minutes=1)  # who waits is given a slot if they were seen this recently; their page asks every 10 s
+LONGEST_PAGE = 3  # times `progress_minutes`
+NETWORK_SHARE, LEAST_PER_NETWORK = 0.05, 2  # of the slots without a completed participant
+FULL, FULL_CONDITION, CROWDED = "Every condition is full.", "Their condition is full.", "Their network holds its share."
+
+
+def stalled_slots(study: Study, moment: datetime, minutes: float | None = None) -> QuerySet[Participant]:
+    """Holders without progress for that time, by default the study's `progress_minutes`; interviews never stall."""
+    limit = timedelta(minutes=recruiting_of(study).progress_minutes)
+    allowed = limit if minutes is None else timedelta(minutes=minutes)
+    return Participant.objects.filter(
+        Q(progressed_at__lte=moment - allowed) | Q(reached_at__lte=moment - LONGEST_PAGE * limit),
+        study=study,
+        mode=Mode.LIVE,
+        status=ParticipantStatus.ACTIVE,
+        place__isnull=False,
+    ).exclude(entrance=Entrance.INTERVIEW)
+
+
+def is_waited_for(study: Study, moment: datetime) -> bool:
+    """Whether those who wait outnumber the slots of a full study that stall, or soon will."""
+    soon = recruiting_of(study).progress_minutes / 2
+    return queue_length(study, moment) >= stalled_slots(study, moment, soon).count()
+
+
+def _queue(study: Study, moment: datetime) -> QuerySet[Participant]:
+    """Those who wait and were here recently; those who are away keep their place in the queue."""
+    statuses = (ParticipantStatus.CONSENTED, ParticipantStatus.ABANDONED)
+    return Participant.objects.filter(
+        study=study, mode=Mode.LIVE, status__in=statuses, waiting_since__isnull=False, last_seen_at__gt=moment - HERE
+    ).order_by("waiting_since", "pk")
+
+
+def queue_length(study: Study, moment: datetime, before: Participant | None = None) -> int:
+    """How many wait, or wait before that participant, without those whose own network holds its share."""
+    rows, own = _queue(study, moment), ""
+    if before is not None:
+        is_earlier = Q(waiting_since__lt=before.waiting_since) | Q(waiting_since=before.waiting_since, pk__lt=before.pk)
+        rows, own = rows.filter(is_earlier), before.network
+    most = _most_of_network(study, recruiting_of(study))
+    crowded = [network for network, n in _unfinished(study).items() if n >= most and network != own]
+    return rows.exclude(network__in=crowded).count()
+
+
+def _n_open(study: Study) -> int:
+    """How many slots no completed participant holds."""
+    held = Participant.objects.filter(study=study, mode=Mode.LIVE, place__isnull=False)
+    wanted = Condition.objects.filter(study=study).aggregate(n=Sum("target"))["n"] or 0
+    return max(0, int(wanted) - held.filter(status=ParticipantStatus.COMPLETED).count())
+
+
+def _most_of_network(study: Study, recruiting: HowRecruited) -> int:
+    """How many unfinished slots a network may hold: the researcher's own limit, or a share of the open slots."""
+    return recruiting.most_per_network or max(LEAST_PER_NETWORK, int(NETWORK_SHARE * _n_open(study)))
+
+
+def _unfinished(study: Study) -> Counter[str]:
+    """Count the unfinished slots by network."""
+    held = Participant.objects.filter(
+        study=study, mode=Mode.LIVE, status=ParticipantStatus.ACTIVE, place__isnull=False
+    ).exclude(network="")
+    return Counter(dict(held.order_by().values_list("network").annotate(n=Count("pk"))))
+
+
+def seek_slot(*, study: Study, participant: Participant, now: datetime) -> None:
+    """Give a participant a slot, after those who wait already; otherwise they wait too, or find the study full.
+
+    The caller holds the study's lock, then the participant's, and stores nothing of the participant.
+    """
+    others: Sequence[Participant] = ()
+    if participant.mode == Mode.LIVE and study.status == StudyStatus.LIVE:
+        waiting = _queue(study, now).exclude(pk=participant.pk).select_related("condition")
+        others = list(waiting.select_for_update(of=("self",)))
+    people = sorted([*others, participant], key=lambda each: (each.waiting_since or now, each.pk))
+    refused = _serve(study, people, now)
+    reason = refused.get(participant.pk)
+    if reason is None:
+        return
+    state: dict[str, Any] = {"stratum": participant.stratum, "last_seen_at": now}
+    if _may_wait(study, participant, refused):
+        state |= {"waiting_since": participant.waiting_since or now, "network": participant.network}
+        Participant.objects.filter(pk=participant.pk).update(**state)
+        participant.waiting_since, participant.last_seen_at = state["waiting_since"], now
+    else:
+        state |= {"waiting_since": None, "network": ""}
+        move(participant, to=ParticipantStatus.QUOTA_FULL, allowed=PARTICIPANT_MOVES, reason=reason, **state)
+
+
+def _may_wait(study: Study, participant: Participant, refused: dict[int, str]) -> bool:
+    """Whether a slot can still open for someone who was refused one, after those before them.
+
+    Who comes back to a full condition does not wait; nor does an interview.
+    """
+    if participant.mode != Mode.LIVE or participant.entrance == Entrance.INTERVIEW:
+        return False
+    if refused[participant.pk] == CROWDED:
+        return True
+    answers = _answers(study, participant)
+    of_completed = frozenset({ParticipantStatus.COMPLETED})
+    if participant.assigned_at or full_quota(study, participant.mode, answers, of_completed):
+        return False
+    before = list(refused.values())[: list(refused).index(participant.pk)]
+    return len(before) - before.count(CROWDED) < _n_open(study)
+
+
+def _answers(study: Study, participant: Participant) -> dict[str, Any]:
+    """What quotas read: the answers about the person."""
+    if not study.settings.get("quotas"):
+        return {}
+    return dict(participant.responses.filter(rank=0).values_list("question", "value"))
+
+
+def _serve(study: Study, people: Sequence[Participant], now: datetime) -> dict[int, str]:
+    """Give slots to people in their order, and return what was full for each of the others, by their key."""
+    recruiting = recruiting_of(study)
+    is_live = people[-1].mode == Mode.LIVE
+    has_networks = is_live and any(person.network for person in people)
+    held = _unfinished(study) if has_networks else Counter[str]()
+    most = _most_of_network(study, recruiting) if has_networks else 0
+    refused: dict[int, str] = {}
+    released: set[str] = set()  # networks whose stalled slots were released; "" for all
+
+    def attempt(person: Participant) -> str:
+        if person.network and held[person.network] >= most:
+            return CROWDED
+        if person.assigned_at is None and FULL in refused.values() and person.entrance != Entrance.INTERVIEW:
+            return FULL
+        return _take(study, person, now)
+
+    for person in people:
+        reason = attempt(person)
+        network = person.network if reason == CROWDED else ""
+        if reason and is_live and not {network, ""} & released:
+            released.add(network)
+            if _release_stalled(study, now, network):
+                held = _unfinished(study) if has_networks else held
+                reason = attempt(person)
+        if reason:
+            refused[person.pk] = reason
+        else:
+            held[person.network] += 1
+    if is_live and len(refused) < len(people) and study.status == StudyStatus.LIVE:
+        watch_enrolment(study=study, recruiting=recruiting, now=now)
+    return refused
+
+
+def _release_stalled(study: Study, now: datetime, network: str) -> int:
+    """Release the stalled slots, of that network only if one is given; their holders may come back."""
+    holders = stalled_slots(study, now).order_by("pk").select_for_update(of=("self",)).select_related("condition")
+    if network:
+        holders = holders.filter(network=network)
+    reason = "No progress, and the place was needed."
+    for holder in holders:
+        end_participation(participant=holder, to=ParticipantStatus.ABANDONED, reason=reason)
+    return len(holders)
+
+
+def _take(study: Study, participant: Participant, now: datetime) -> str:
+    """Give a newcomer a slot, or a returning participant one of their condition; otherwise say what is full."""
+    quota = full_quota(study, participant.mode, _answers(study, participant))
+    if quota is not None:
+        return f"The quota {quota.name} is full."
+    changes: dict[str, Any] = {"progressed_at": now, "reached_at": now, "last_seen_at": now, "waiting_since": None}
+    reason = "Came back to their own condition."
+    is_chosen = participant.mode == Mode.PREVIEW and participant.condition is not None
+    if is_chosen or participant.assigned_at is not None:
+        place = retake_slot(study=study, participant=participant)
+        if place is None:
+            return FULL_CONDITION
+    else:
+        slot = take_slot(study=study, participant=participant, stratum=participant.stratum)
+        if slot is None:
+            return FULL
+        changes["condition"], place = slot
+    if participant.assigned_at is None:
+        reason = "Took a slot."
+        changes |= {"stratum": participant.stratum, "step": flow.RATE, "assigned_at": now}
+    changes |= {"place": place, "network": participant.network}
+    move(participant, to=ParticipantStatus.ACTIVE, allowed=PARTICIPANT_MOVES, reason=reason, **changes)
+    logger.info("slot study=%s participant=%s stratum=%s", study.slug, participant.code, participant.stratum)
+    return ""
