@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
-from rest_framework.serializers import BooleanField, ChoiceField, Field, Serializer
+from rest_framework.serializers import BooleanField, ChoiceField, Serializer
 from rest_framework.views import APIView
 
 
@@ -57,7 +57,7 @@ class StrictView(APIView):
             try:
                 paginator.get_page_size(request)
             except ValidationError as refused:
-                problems |= refused.detail
+                problems |= {**refused.detail}  # type: ignore[dict-item]  # by field
         twice = {name: ["Give this once."] for name, values in request.query_params.lists() if len(values) > 1}
         if problems := problems | twice | _unknown(request.query_params, names, "parameter"):
             raise ValidationError(problems)
@@ -71,25 +71,23 @@ class StrictView(APIView):
             problems |= _unknown(self.request.data, [*serializer.fields], "field")
         if problems:
             raise ValidationError(problems)
-        return serializer.validated_data
+        return dict(serializer.validated_data)
 
 
 def _problems(serializer: Serializer[Any]) -> dict[str, Any]:
     """The invalid fields of a serializer, with the allowed values where they can be listed."""
     serializer.is_valid()
-    return {
-        name: [_allowed(serializer.fields.get(name)) or error for error in errors]
-        for name, errors in serializer.errors.items()
-    }
+    problems = dict(serializer.errors)
+    for name in problems:
+        field = serializer.fields.get(name)
+        if isinstance(field, ChoiceField | BooleanField):
+            problems[name] = [
+                _one_of(["true", "false"] if isinstance(field, BooleanField) else map(str, field.choices))
+            ]
+    return problems
 
 
-def _allowed(field: Field[Any, Any, Any, Any] | None) -> str:
-    if isinstance(field, ChoiceField):
-        return _one_of([str(choice) for choice in field.choices])
-    return "Write true or false." if isinstance(field, BooleanField) else ""
-
-
-def _one_of(values: Collection[str]) -> str:
+def _one_of(values: Iterable[str]) -> str:
     return f"Write {' or '.join(values)}."
 
 

@@ -110,22 +110,24 @@ def preregistration(plan: Plan, form: str = ASPREDICTED) -> str:
 
 def _escaped(plan: Plan) -> Plan:
     """The plan with the words of the researcher as Markdown prints them."""
-    contrast = plan.contrast and replace(
-        plan.contrast, higher=tuple(map(escaped, plan.contrast.higher)), lower=tuple(map(escaped, plan.contrast.lower))
-    )
+
+    def each(words: Sequence[str]) -> tuple[str, ...]:
+        return tuple(map(escaped, words))
+
+    sets = plan.contrast
     return replace(
         plan,
         title=escaped(plan.title),
         hypothesis=paragraphs(plan.hypothesis),
         perceived_name=escaped(plan.perceived_name),
         conditions=[replace(condition, label=escaped(condition.label)) for condition in plan.conditions],
-        strata=tuple(map(escaped, plan.strata)),
-        quotas=tuple(map(escaped, plan.quotas)),
-        admitted=tuple(map(escaped, plan.admitted)),
-        covariates=tuple(map(escaped, plan.covariates)),
+        strata=each(plan.strata),
+        quotas=each(plan.quotas),
+        admitted=each(plan.admitted),
+        covariates=each(plan.covariates),
         analysis=replace(plan.analysis, exclude_words=escaped(plan.analysis.exclude_words)),
         scales=[replace(scale, name=escaped(scale.name)) for scale in plan.scales],
-        contrast=contrast,
+        contrast=sets and replace(sets, higher=each(sets.higher), lower=each(sets.lower)),
     )
 
 
