@@ -8,9 +8,9 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from accounts.serializers import MeSerializer
+from core.api import StrictView
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -24,7 +24,7 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {"type": "http", "scheme": "bearer", "description": "An access token, created on your account page."}
 
 
-class MeView(APIView):
+class MeView(StrictView):
     """The account and token of the request."""
 
     @extend_schema(

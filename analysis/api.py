@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -36,6 +36,7 @@ from analysis.services import Download, download_if_ready
 from analysis.services.packages import download_package
 from analysis.services.report_cache import page_of
 from analysis.services.requests import request_package, request_report, require_open_answers
+from core.api import StrictView
 from core.errors import ParallaxError
 
 FILE_TYPES = (
@@ -59,24 +60,17 @@ class AsItIs(BaseContentNegotiation):
 
 
 @extend_schema(tags=["reports"])
-@extend_schema_view(
-    list=extend_schema(operation_id="reports", summary="Reports, newest first", parameters=[ReportQuerySerializer])
-)
-class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
+@extend_schema_view(list=extend_schema(operation_id="reports", summary="Reports, newest first"))
+class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     """The reports that the researcher may read."""
 
     serializer_class = ReportSerializer
+    parameters: ClassVar = {"list": ReportQuerySerializer}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[Report]:
         """Reports of studies whose outcomes the researcher may read."""
-        reports = reports_of(self.request.user)
-        if self.action == "list":
-            query = ReportQuerySerializer(data=self.request.query_params.dict())
-            query.is_valid(raise_exception=True)
-            if "study" in query.validated_data:
-                reports = reports.filter(study__slug=query.validated_data["study"])
-        return reports
+        return reports_of(self.request.user).filter(**self.query)
 
     @extend_schema(
         operation_id="report_build",
@@ -91,10 +85,9 @@ class ReportViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     )
     def create(self, request: Request) -> Response:
         """Request a report from a worker."""
-        body = BuildSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        study = get_object_or_404(studies_to_report(request.user), slug=body.validated_data["study"])
-        mode = body.validated_data.get("mode")
+        body = self.body(BuildSerializer)
+        study = get_object_or_404(studies_to_report(request.user), slug=body["study"])
+        mode = body.get("mode")
         require_open_answers(study=study, mode=mode)
         row = request_report(study=study, mode=mode, asked_by=request.user)
         state = RequestSerializer(row, context={"request": request}).data

@@ -9,6 +9,7 @@ from rest_framework import mixins, viewsets
 from catalog.models import Dataset
 from catalog.selectors.datasets import datasets_with_versions
 from catalog.serializers import DatasetSerializer
+from core.api import StrictView
 
 
 @extend_schema(tags=["datasets"])
@@ -16,7 +17,7 @@ from catalog.serializers import DatasetSerializer
     list=extend_schema(operation_id="datasets", summary="Datasets with their versions, by name"),
     retrieve=extend_schema(operation_id="dataset", summary="One dataset with its versions"),
 )
-class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Dataset]):
+class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Dataset]):
     """Datasets and their versions, without the ratings themselves."""
 
     serializer_class = DatasetSerializer

@@ -10,26 +10,32 @@ from documents.blocks import Block, Section
 from documents.tables import Table
 from documents.typeset import pieces
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~^$@])")
-_AT_START = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)", re.MULTILINE)
+_SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~^$@]|(?<![^\W_])_|_(?![^\W_]))")  # a name_of_words is as it is
+_AT_START = re.compile(r"^([ \t]*\d*)([-+:.)])(?=[-+: \t]|$)")
+_LINE_BREAKS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
 def escaped(text: str) -> str:
-    r"""Text that Markdown prints as it is.
+    r"""Text that Markdown prints as it is, in one line.
 
     Examples
     --------
     >>> escaped("*Up* #1 | $9")
     '\\*Up\\* \\#1 \\| \\$9'
     """
-    return _AT_START.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", text))
+    return _AT_START.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", _LINE_BREAKS.sub(" ", text)))
+
+
+def paragraphs(text: str) -> str:
+    """Text of several paragraphs, each escaped."""
+    return "\n\n".join(escaped(part.strip()) for part in re.split(r"\n\s*\n", text) if part.strip())
 
 
 def sentence(text: str) -> str:
     """A sentence with its statistics in italics."""
     line = ""
     for piece in pieces(text):
-        words = escaped(piece.text).replace(r"τ\_b", "τ<sub>b</sub>")
+        words = escaped(piece.text).replace("τ_b", "τ<sub>b</sub>")
         line += f"*{words}*" if piece.is_italic else words
     return line
 

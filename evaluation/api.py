@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
@@ -15,6 +15,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.api import StrictView
 from core.errors import ParallaxError
 from evaluation import exports
 from evaluation.enums import RunStatus
@@ -42,45 +43,35 @@ def _as_table(serializer: Any) -> dict[Any, Any]:
 
 @extend_schema(tags=["models"])
 @extend_schema_view(
-    list=extend_schema(operation_id="models", summary="Models, newest first", parameters=[ModelQuerySerializer]),
+    list=extend_schema(operation_id="models", summary="Models, newest first"),
     retrieve=extend_schema(operation_id="model", summary="One model"),
 )
-class ModelViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[TrainedModel]):
+class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[TrainedModel]):
     """Trained models: recipes and digests; a study pins its models by digest."""
 
     serializer_class = ModelSerializer
+    parameters: ClassVar = {"list": ModelQuerySerializer}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[TrainedModel]:
         """Return the visible models, or those of the query."""
-        rows = models_by_time(self.request.user)
-        if self.action == "list":
-            query = ModelQuerySerializer(data=self.request.query_params.dict())
-            query.is_valid(raise_exception=True)
-            names = {"digest": "digest", "dataset": "version__dataset__name"}
-            rows = rows.filter(**{names[key]: value for key, value in query.validated_data.items()})
-        return rows
+        return models_by_time(self.request.user).filter(**self.query)
 
 
 @extend_schema(tags=["runs"])
 @extend_schema_view(
-    list=extend_schema(operation_id="runs", summary="Runs, newest first", parameters=[RunQuerySerializer]),
+    list=extend_schema(operation_id="runs", summary="Runs, newest first"),
 )
-class RunViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[EvaluationRun]):
+class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[EvaluationRun]):
     """Runs and what they measured."""
 
     serializer_class = RunSerializer
+    parameters: ClassVar = {"list": RunQuerySerializer}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[EvaluationRun]:
         """Return the visible runs, or those of the query."""
-        rows = runs_by_time(self.request.user)
-        if self.action == "list":
-            query = RunQuerySerializer(data=self.request.query_params.dict())
-            query.is_valid(raise_exception=True)
-            names = {"status": "status", "dataset": "version__dataset__name"}
-            rows = rows.filter(**{names[key]: value for key, value in query.validated_data.items()})
-        return rows
+        return runs_by_time(self.request.user).filter(**self.query)
 
     @extend_schema(
         operation_id="run", summary="One run with its algorithms and progress", responses=RunDetailSerializer

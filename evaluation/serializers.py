@@ -51,8 +51,13 @@ class ModelQuerySerializer(serializers.Serializer[Any]):
 
     digest = serializers.RegexField(r"^[0-9a-f]{64}$", required=False, help_text="Models of these bytes.")
     dataset = serializers.SlugField(
-        required=False, max_length=Dataset._meta.get_field("name").max_length, help_text="Models of this dataset."
-    )
+        source="version__dataset__name", required=False, max_length=Dataset._meta.get_field("name").max_length,
+        help_text="Models of this dataset.",
+    )  # fmt: skip
+    algorithm = serializers.CharField(
+        required=False, max_length=TrainedModel._meta.get_field("algorithm").max_length,
+        help_text="Models of this algorithm, by its key.",
+    )  # fmt: skip
 
 
 class RunAlgorithmSerializer(serializers.ModelSerializer[RunAlgorithm]):
@@ -162,8 +167,9 @@ class RunQuerySerializer(serializers.Serializer[Any]):
     """Filter of a list of runs."""
 
     dataset = serializers.SlugField(
-        required=False, max_length=Dataset._meta.get_field("name").max_length, help_text="Runs on this dataset."
-    )
+        source="version__dataset__name", required=False, max_length=Dataset._meta.get_field("name").max_length,
+        help_text="Runs on this dataset.",
+    )  # fmt: skip
     status = serializers.ChoiceField(choices=RunStatus.choices, required=False, help_text="Runs in this state.")
 
 

@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.enums import Scope
+from core.api import StrictView
 from evaluation.exports import record_texts
 from evaluation.serializers import CsvRenderer
 from studies.data.codebook.variable import as_json, table_schema
@@ -38,6 +39,7 @@ from studies.serializers import (
     OutcomeSerializer,
     OutcomesQuerySerializer,
     StudyDetailSerializer,
+    StudyQuerySerializer,
     StudySerializer,
     WithdrawalSerializer,
     WithdrawnSerializer,
@@ -50,17 +52,20 @@ TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), d
 
 @extend_schema(tags=["studies"])
 @extend_schema_view(list=extend_schema(operation_id="studies", summary="Your studies, newest first"))
-class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
+class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
     """Studies of which you are a member."""
 
     serializer_class = StudySerializer
+    parameters: ClassVar = {
+        "list": StudyQuerySerializer, "outcomes": OutcomesQuerySerializer, "answers": AnswersQuerySerializer,
+    }  # fmt: skip
     lookup_field = "slug"
     write_scopes: ClassVar = {"withdrawals": Scope.WITHDRAW}
     lookup_value_regex = r"[-a-zA-Z0-9_]+"
 
     def get_queryset(self) -> QuerySet[Study]:
         """Return the researcher's studies; for administrators also those without an owner."""
-        return studies_shown_to(self.request.user)
+        return studies_shown_to(self.request.user).filter(**self.query)
 
     def get_serializer_context(self) -> dict[str, Any]:
         """Add the roles that may see counts."""
@@ -96,7 +101,6 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
         operation_id="study_outcomes",
         summary="Means by condition, once unblinded",
         description="Outcomes of live participants are blinded from the launch to the close, as in the console (409).",
-        parameters=[OutcomesQuerySerializer],
         responses=OutcomeSerializer(many=True),
         filters=False,
     )
@@ -104,9 +108,7 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
     def outcomes(self, request: Request, slug: str) -> Response:
         """Return the perceived quality per condition."""
         study = self._seat(slug, READERS).study
-        query = OutcomesQuerySerializer(data=request.query_params.dict())
-        query.is_valid(raise_exception=True)
-        mode = query.validated_data["mode"]
+        mode = self.query["mode"]
         if is_blinded(study, mode):
             raise outcomes_shut()
         return Response(OutcomeSerializer(outcomes_of(study, mode), many=True).data)
@@ -118,7 +120,7 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
         "per participant. Ids are created for publication and identify no one. Each download is recorded in the "
         "study's log. Until the outcomes are unblinded, only page times are available; answers, and the allocation "
         "log with the participants' conditions, are refused (409). Rows are streamed.",
-        parameters=[TABLE, AnswersQuerySerializer],
+        parameters=[TABLE],
         responses={(200, "application/json"): AnswersSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
     @action(
@@ -129,11 +131,8 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
         """Stream a table."""
         study = self._seat(slug, READERS).study
         definition = _tables(study, table)[table]
-        query = AnswersQuerySerializer(data=request.query_params.dict())
-        query.is_valid(raise_exception=True)
-        chosen = query.validated_data
-        modes = exported_modes(study, include_simulated=chosen["include_simulated"])
-        source = Source(study, modes, chosen["without_excluded"])
+        modes = exported_modes(study, include_simulated=self.query["include_simulated"])
+        source = Source(study, modes, self.query["without_excluded"])
         if table not in WITHOUT_OUTCOMES:
             require_open(study=study, modes=modes)
         note_export(study=study, kind=table, actor=request.user, by="a program", modes=modes)
@@ -185,10 +184,9 @@ class StudyViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
     def withdrawals(self, request: Request, slug: str) -> Response:
         """Withdraw a participant."""
         study = self._seat(slug, OWNERS).study
-        body = WithdrawalSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        participant = participant_known_as(study=study, known_as=body.validated_data["participant"])
-        withdraw_on_behalf(participant=participant, reason=body.validated_data["reason"], actor=request.user)
+        body = self.body(WithdrawalSerializer)
+        participant = participant_known_as(study=study, known_as=body["participant"])
+        withdraw_on_behalf(participant=participant, reason=body["reason"], actor=request.user)
         return Response(WithdrawnSerializer(participant).data)
 
 

@@ -8,10 +8,11 @@ from analysis.exports.document import Document
 from documents.blocks import Block, Figure
 from documents.markdown import escaped, sentence
 
-SETUP = '''```{python}
+SETUP = r'''```{python}
 #| include: false
 import csv
 import json
+import re
 from pathlib import Path
 
 from IPython.display import Markdown
@@ -28,11 +29,11 @@ def table(name):
         try:
             number = float(cell)
         except ValueError:
-            return cell.replace("|", "\\\\|")
+            return re.sub(r"([\\`*_{}\[\]<>#|~^$@])", r"\\\1", cell)
         return cell if number.is_integer() and "e" not in cell else f"{number:.3f}"
 
-    lines = [heads, ["---"] * len(heads), *([shown(cell) for cell in row] for row in rows)]
-    return Markdown("\\n".join("| " + " | ".join(line) + " |" for line in lines))
+    lines = [map(shown, heads), ["---"] * len(heads), *(map(shown, row) for row in rows)]
+    return Markdown("\n".join("| " + " | ".join(line) + " |" for line in lines))
 ```
 '''
 
@@ -59,7 +60,7 @@ def _header(document: Document) -> str:
     report = document.report
     # JSON is YAML: a title with a colon or quotes needs no rules of its own.
     lines = {
-        "title": report.study.title,
+        "title": escaped(report.study.title),  # Quarto reads it as Markdown
         "subtitle": f"Report {report.number}, created by Parallax",
         "date": report.created_at.date().isoformat(),
         "lang": "en",
@@ -81,7 +82,7 @@ def _block(block: Block) -> list[str]:
         if block.is_folded:
             return []
         key = block.table.key
-        label = f"#| label: tbl-{key}\n#| tbl-cap: {json.dumps(block.table.title, ensure_ascii=False)}"
+        label = f"#| label: tbl-{key}\n#| tbl-cap: {json.dumps(escaped(block.table.title), ensure_ascii=False)}"
         return [f'```{{python}}\n{label}\ntable("{key}.csv")\n```\n']
     return [f"{sentence(block.text)}\n"]
 

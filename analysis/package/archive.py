@@ -21,6 +21,7 @@ from analysis.package.contents import (
 )
 from analysis.package.numbers import numbers_csv
 from core.provenance import versions
+from documents.markdown import escaped
 from studies.allocation.selectors.assignment_seed import seed_sentence
 from studies.data.exports.writing import Written, write_text, zipped_to
 
@@ -84,7 +85,7 @@ def readme(report: Report) -> str:
         notices.append(f"{DATASET_BADGE}. {SYNTHETIC_NOTICE}")
     weights = "1 for a user with a value" if results.objective.is_by_user else "the user's number of cases"
     lines = [
-        f"# {study.title}",
+        f"# {escaped(study.title)}",
         "",
         f"Report {report.number} of the study `{study.slug}`, with everything that is needed to check it.",
         "",

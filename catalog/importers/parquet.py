@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from catalog.importers.problems import Problems
 from catalog.importers.sources import SourceFile, refuse
 from catalog.importers.typed_rows import TYPES, TypedRows
 
+_MOST_COLUMNS = 10_000
 _DAMAGED = "Write or download the file again."
 
 
@@ -35,9 +37,8 @@ class ParquetSheet:
 
     def head(self, n: int) -> list[tuple[str, ...]]:
         """The first `n` rows as texts."""
-        with _opened(self.file) as parquet:
-            batch = next(parquet.iter_batches(batch_size=n), None)
-            rows = [] if batch is None else batch.to_pylist()
+        batch = next(_batches(self.file, n), None)
+        rows = [] if batch is None else batch.to_pylist()
         return [tuple("" if row[name] is None else str(row[name]) for name in self.columns) for row in rows]
 
     def read(
@@ -47,19 +48,18 @@ class ParquetSheet:
         parts: dict[str, list[NDArray[Any]]] = {name: [] for name in kinds}
         lines: list[NDArray[np.int64]] = []
         rows = 0
-        with _opened(self.file) as parquet:
-            for batch in parquet.iter_batches(batch_size=ROWS_AT_A_TIME, columns=list(kinds), use_threads=True):
-                columns_read = {name: _column(batch.column(name), kind) for name, kind in kinds.items()}
-                columns = {name: column for name, column in columns_read.items() if column is not None}
-                rows_kept = np.arange(batch.num_rows, dtype=np.int64)
-                if len(columns) < len(kinds):
-                    rows_kept, columns = self._by_row(batch, kinds, problems, rows)
-                for name, column in columns.items():
-                    parts[name].append(column)
-                lines.append(rows_kept + rows + 1)
-                rows += batch.num_rows
-                if progress is not None:
-                    progress(self.name, rows)
+        for batch in _batches(self.file, ROWS_AT_A_TIME, list(kinds)):
+            columns_read = {name: _column(batch.column(name), kind) for name, kind in kinds.items()}
+            columns = {name: column for name, column in columns_read.items() if column is not None}
+            rows_kept = np.arange(batch.num_rows, dtype=np.int64)
+            if len(columns) < len(kinds):
+                rows_kept, columns = self._by_row(batch, kinds, problems, rows)
+            for name, column in columns.items():
+                parts[name].append(column)
+            lines.append(rows_kept + rows + 1)
+            rows += batch.num_rows
+            if progress is not None:
+                progress(self.name, rows)
         if rows == 0:
             raise refuse(self.name, "the file has no row")
         return Table(
@@ -103,27 +103,55 @@ def open_parquet(file: SourceFile) -> ParquetSheet:
         metadata = parquet.metadata
         unpacked = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
         names = tuple(str(name) for name in parquet.schema_arrow.names)
-    if unpacked > file.most:
-        raise refuse(
-            file.name,
-            f"it unpacks to more than {file.most:,} bytes, far more than its size lets expect",
-            advice="If the file is sound, write it as .csv and import that.",
-        )
-    twice = sorted({name for name in names if names.count(name) > 1})
+    _check_size(file, unpacked)
+    if len(names) > _MOST_COLUMNS:
+        raise refuse(file.name, f"it has {len(names):,} columns; at most {_MOST_COLUMNS:,} are read")
+    twice = sorted(name for name, n in Counter(names).items() if n > 1)
     if twice:
         raise refuse(file.name, f"the file has column {shown(twice[0])} twice")
     return ParquetSheet(file, names)
 
 
+def _check_size(file: SourceFile, n_bytes: int) -> None:
+    if n_bytes > file.most:
+        raise refuse(
+            file.name,
+            f"it unpacks to more than {file.most:,} bytes, far more than its size lets expect",
+            advice="If the file is sound, write it as .csv and import that.",
+        )
+
+
+def _batches(file: SourceFile, n: int, names: list[str] | None = None) -> Iterator[Any]:
+    """Batches of `n` rows, refused once they unfold beyond the file's limit.
+
+    Texts stay dictionaries: one that is repeated in every row is counted before it is unfolded.
+    """
+    import pyarrow.compute as pc
+
+    with _opened(file) as parquet:
+        leaves = [parquet.schema.column(number) for number in range(len(parquet.schema))]
+    texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY" and leaf.logical_type.type == "STRING"]
+    unfolded = 0
+    with _opened(file, texts) as parquet:
+        for batch in parquet.iter_batches(batch_size=n, columns=names, use_threads=True):
+            unfolded += batch.nbytes
+            for column in batch.columns:
+                if hasattr(column, "dictionary"):
+                    lengths = pc.binary_length(column.dictionary).cast("int64")
+                    unfolded += pc.sum(pc.take(lengths, column.indices)).as_py() or 0
+            _check_size(file, unfolded)
+            yield batch
+
+
 @contextmanager
-def _opened(file: SourceFile) -> Iterator[Any]:
+def _opened(file: SourceFile, texts: list[str] | None = None) -> Iterator[Any]:
     """The file opened by Arrow; errors of Arrow become refusals."""
     from pyarrow.parquet import ParquetFile
 
     damage = (OSError, ValueError, ArithmeticError, NotImplementedError)  # what Arrow's errors are below
     with file.open_packed() as stream:
         try:
-            yield ParquetFile(stream)
+            yield ParquetFile(stream, read_dictionary=texts)
         except damage as error:
             if isinstance(error, ValueError) and type(error).__module__.startswith("catalog."):
                 raise  # a refusal of our own

@@ -162,7 +162,7 @@ def _opener(path: Path) -> Callable[[], BinaryIO]:
 
 def _most(packed_bytes: int, limits: Limits, name: str) -> int:
     """The largest unpacked size of a file; for a packed file, limited by the ratio."""
-    if not name.lower().endswith(".gz"):
+    if not name.lower().endswith((".gz", ".parquet", ".pq")):
         return limits.bytes_unpacked
     return min(limits.bytes_unpacked, max(limits.bytes_unsuspicious, int(packed_bytes * limits.ratio)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 REFUSALS = {
-    "400": "The request is invalid; `extra.fields` names the fields.",
+    "400": "The request is invalid; `extra.fields` names the parameters and fields, and what is allowed.",
     "401": "No valid token.",
     "403": "Your role in the study or the token's scope does not allow this.",
     "404": "Not found, or you have no access to it.",
@@ -32,7 +32,7 @@ REFUSAL = {
 
 
 def add_refusals(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Add the error responses to every operation, and 415 to those with a request body."""
+    """Add the error responses to every operation, and 415 to those with a request body, which has no other fields."""
     result["components"]["schemas"]["Refusal"] = REFUSAL
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
     for operations in result["paths"].values():
@@ -40,6 +40,8 @@ def add_refusals(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
             refusals = dict(REFUSALS)
             if "requestBody" in operation:
                 refusals["415"] = "The body is not JSON."
+                body = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+                result["components"]["schemas"][body]["additionalProperties"] = False
             for status, description in sorted(refusals.items()):
                 operation["responses"].setdefault(status, {"description": description, "content": content})
     return result

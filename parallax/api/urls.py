@@ -14,6 +14,7 @@ from studies.api import StudyViewSet
 
 app_name = "api"
 router = DefaultRouter()
+router.APIRootView = views.Root
 router.include_format_suffixes = False
 router.register("studies", StudyViewSet, basename="studies")
 router.register("datasets", DatasetViewSet, basename="datasets")

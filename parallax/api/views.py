@@ -11,14 +11,20 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
+from rest_framework.routers import APIRootView
 from rest_framework.views import APIView
 
+from core.api import StrictView
 from parallax.api.operations import interface
 
 
 @method_decorator(gzip_page, name="dispatch")  # 200 kB, and nothing in it is secret
-class SchemaView(SpectacularAPIView):
+class SchemaView(StrictView, SpectacularAPIView):
     """The REST API as an OpenAPI document, YAML or JSON."""
+
+
+class Root(StrictView, APIRootView):
+    """The addresses of the lists."""
 
 
 @require_safe

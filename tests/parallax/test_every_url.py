@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from tests.analysis.test_pages import ANSWERED
+from tests.factories.accounts import UserFactory
 from tests.factories.console import OPEN_TO_ANY_RESEARCHER, ROLES_OF
 from tests.factories.projects import OF_DATA, OPEN_LISTS
 
@@ -78,3 +79,29 @@ def test_every_url_of_the_console_has_a_rule_in_a_table_of_roles() -> None:
 def test_the_administration_is_closed_to_visitors(client: Client) -> None:
     for path in ("/admin/", "/admin/studies/study/", "/admin/accounts/user/add/"):
         assert client.get(path).status_code == 302
+
+
+# A member of staff may sign in and change their own password there; models are for administrators.
+OPEN_ADMIN = {
+    "admin:login", "admin:logout", "admin:jsi18n", "admin:index", "admin:password_change", "admin:password_change_done",
+}  # fmt: skip
+ADMIN = [(name, route) for name, route in _patterns(get_resolver().url_patterns) if name.startswith("admin:")]
+
+
+@pytest.mark.parametrize("is_staff", [False, True])
+def test_the_administration_is_closed_to_researchers_and_shows_staff_no_model(client: Client, is_staff: bool) -> None:
+    client.force_login(UserFactory(is_staff=is_staff))
+    asked = 0
+    for name, route in ADMIN:
+        path = re.sub(r"<(?:(\w+):)?(\w+)>", lambda m: ARGUMENTS.get(m[1] or m[2], "1"), route)
+        if "(?P" in path or name in OPEN_ADMIN:
+            continue
+        for ask in (client.get, client.post):
+            response = ask(f"/{path}")
+            assert response.status_code in ((302, 403, 404, 405) if is_staff else (302,)), (path, response.status_code)
+            if response.status_code == 302 and not is_staff:
+                assert response.headers["Location"].startswith("/admin/login/"), path
+            asked += 1
+    assert asked > 50
+    if is_staff:
+        assert "/admin/studies/" not in client.get("/admin/").text

@@ -9,6 +9,7 @@ from typing import Any
 
 from core.models import LogEntry
 from core.provenance import CODE_VERSION
+from documents.markdown import escaped
 from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.data.codebook.cells import iso_time
 from studies.data.codebook.variable import property_value
@@ -103,7 +104,7 @@ def _materials(study: Study, folder: Path) -> list[Written]:
 def _readme(study: Study, files: list[Written], source: Source, options: Options) -> str:
     planted = study.settings.get("planted_effects", {}) if Mode.SIMULATED in source.modes else {}
     lines = [
-        f"# {study.title}",
+        f"# {escaped(study.title)}",
         "",
         f"Data of the study `{study.slug}`, design hash `{study.design_hash or 'not launched yet'}`.",
         "",
@@ -141,5 +142,5 @@ def _changes(study: Study) -> str:
     for entry in LogEntry.objects.filter(kind="studies.study", object_id=study.pk).order_by("at", "id"):
         if entry.facts.get("act") == "exported":
             continue  # else every export would differ from the one before
-        lines.append(f"- {iso_time(entry.at)}: {entry.reason.strip() or entry.to_status}")
+        lines.append(f"- {iso_time(entry.at)}: {escaped(entry.reason.strip()) or entry.to_status}")
     return "\n".join([*lines, ""])

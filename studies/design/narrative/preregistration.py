@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from documents.markdown import escaped, paragraphs
 from inference.agreement import MOST_COUNTED, smallest_exact_p
 from inference.permutations import DRAWN, MOST_PERMUTED, SEED
 from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, level, rule_of_exclusion, share
@@ -100,10 +101,34 @@ def preregistration(plan: Plan, form: str = ASPREDICTED) -> str:
     `form` is one of `FORMS`: AsPredicted's questions, or the headings of the OSF preregistration. What only the
     researcher can say stands in square brackets.
     """
+    plan = _escaped(plan)
     sections = _aspredicted(plan) if form == ASPREDICTED else _osf(plan)
     state = f"design {plan.design_hash}" if plan.design_hash else "a draft: its design is not frozen yet"
     head = f"# {plan.title}\n\nStudy `{plan.slug}`, {state}.\n"
     return head + "".join(f"\n## {title}\n\n{text}\n" for title, text in sections)
+
+
+def _escaped(plan: Plan) -> Plan:
+    """The plan with the words of the researcher as Markdown prints them."""
+
+    def each(words: Sequence[str]) -> tuple[str, ...]:
+        return tuple(map(escaped, words))
+
+    sets = plan.contrast
+    return replace(
+        plan,
+        title=escaped(plan.title),
+        hypothesis=paragraphs(plan.hypothesis),
+        perceived_name=escaped(plan.perceived_name),
+        conditions=[replace(condition, label=escaped(condition.label)) for condition in plan.conditions],
+        strata=each(plan.strata),
+        quotas=each(plan.quotas),
+        admitted=each(plan.admitted),
+        covariates=each(plan.covariates),
+        analysis=replace(plan.analysis, exclude_words=escaped(plan.analysis.exclude_words)),
+        scales=[replace(scale, name=escaped(scale.name)) for scale in plan.scales],
+        contrast=sets and replace(sets, higher=each(sets.higher), lower=each(sets.lower)),
+    )
 
 
 def _aspredicted(plan: Plan) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import derived_seed, rng_for
+from documents.markdown import escaped
 from evaluation.enums import RunStatus
 from evaluation.selectors.paired_tests import intervals
 from evaluation.selectors.results import is_pooled, reported_metrics
@@ -312,7 +313,7 @@ def preregistration_plan(study: Study) -> Plan:
         perceived_name=perceived_labels(questionnaire)[primary["perceived"]],
         objective_name=objective_name(study),
         conditions=conditions,
-        dataset=f"{version} (`{version.content_hash[:12]}`)",
+        dataset=f"{escaped(str(version))} (`{version.content_hash[:12]}`)",
         known_items=known_items_phrase(settings),
         profile=taken_rule(settings) if is_usage(version) else scale_rule(settings),
         list_length=settings["list_length"],

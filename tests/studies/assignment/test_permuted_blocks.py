@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from fractions import Fraction
 from itertools import islice
@@ -193,6 +194,19 @@ def test_a_study_that_fills_keeps_every_invariant(
     assert study.counts() == Counter(dict(enumerate(targets)))
     replayed = Sequence(seed, targets, multiples, weights)
     assert [replayed.arrive(stratum) for stratum in arrivals] == given_out
+
+
+def test_the_first_nine_of_six_strata_are_seldom_uneven_overall_and_never_within_a_stratum() -> None:
+    groups = [f"{gender}, {age}" for gender in ("women", "men", "all others") for age in ("20-34", "35-50")]
+    uneven = 0
+    for seed in range(1000):
+        study = Sequence(f"study {seed}", [30, 30, 30], multiples=(1, 2, 3))
+        for stratum in random.Random(seed).choices(groups, [24, 24, 24, 24, 2, 2], k=9):
+            study.arrive(stratum)
+        counts = sorted(study.counts()[condition] for condition in range(3))
+        uneven += counts[2] - counts[0] >= 5  # 6, 2 and 1, or worse
+        assert all(study.spread(stratum) <= 3 for stratum in groups)
+    assert 0.02 < uneven / 1000 < 0.06  # as docs/explanation/assignment.md says
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,0 +1,101 @@
+"""What every endpoint of the REST API checks first: the names and values of its parameters and of its body's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, ClassVar
+
+from drf_spectacular.openapi import AutoSchema
+from rest_framework.exceptions import ValidationError
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.serializers import BooleanField, ChoiceField, Serializer
+from rest_framework.views import APIView
+
+
+class ParameterSchema(AutoSchema):
+    """Describes the parameters that `StrictView` accepts."""
+
+    def get_override_parameters(self) -> list[Any]:
+        """The declared parameters of the view's action."""
+        declared = getattr(self.view, "parameters", {}).get(getattr(self.view, "action", None))
+        return [declared] if declared else []
+
+
+class StrictNegotiation(DefaultContentNegotiation):
+    """Leaves an unknown `format` to the check of the parameters, which names the known ones."""
+
+    def filter_renderers(self, renderers: Iterable[BaseRenderer], format: str) -> list[BaseRenderer]:
+        """The renderers of the format, or all if there is none."""
+        return [renderer for renderer in renderers if renderer.format == format] or list(renderers)
+
+
+class StrictView(APIView):
+    """Refuses unknown parameters and fields, and values that are not allowed, all in one 400 response."""
+
+    parameters: ClassVar[Mapping[str, type[Serializer[Any]]]] = {}  # of the query, by action
+    query: Mapping[str, Any] = {}  # the checked parameters of the request
+    content_negotiation_class = StrictNegotiation
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Check the query once account, scope and rate are."""
+        super().initial(request, *args, **kwargs)
+        action = getattr(self, "action", None)
+        serializer = self.parameters.get(str(action), Serializer)(data=request.query_params.dict())
+        problems = _problems(serializer)
+        names = [*serializer.fields]
+        formats = [renderer.format for renderer in self.renderer_classes]
+        if len(formats) > 1:
+            names.append("format")
+            if request.query_params.get("format", formats[0]) not in formats:
+                problems["format"] = [_one_of(formats)]
+        paginator = getattr(self, "paginator", None) if action == "list" else None
+        if paginator is not None:
+            names += [parameter["name"] for parameter in paginator.get_schema_operation_parameters(self)]
+            try:
+                paginator.get_page_size(request)
+            except ValidationError as refused:
+                problems |= {**refused.detail}  # type: ignore[dict-item]  # by field
+        twice = {name: ["Give this once."] for name, values in request.query_params.lists() if len(values) > 1}
+        if problems := problems | twice | _unknown(request.query_params, names, "parameter"):
+            raise ValidationError(problems)
+        self.query = serializer.validated_data
+
+    def body(self, serializer_class: type[Serializer[Any]]) -> Mapping[str, Any]:
+        """The checked fields of the body."""
+        serializer = serializer_class(data=self.request.data)
+        problems = _problems(serializer)
+        if isinstance(self.request.data, Mapping):
+            problems |= _unknown(self.request.data, [*serializer.fields], "field")
+        if problems:
+            raise ValidationError(problems)
+        return dict(serializer.validated_data)
+
+
+def _problems(serializer: Serializer[Any]) -> dict[str, Any]:
+    """The invalid fields of a serializer, with the allowed values where they can be listed."""
+    serializer.is_valid()
+    problems = dict(serializer.errors)
+    for name in problems:
+        field = serializer.fields.get(name)
+        if isinstance(field, ChoiceField | BooleanField):
+            problems[name] = [
+                _one_of(["true", "false"] if isinstance(field, BooleanField) else map(str, field.choices))
+            ]
+    return problems
+
+
+def _one_of(values: Iterable[str]) -> str:
+    return f"Write {' or '.join(values)}."
+
+
+def _unknown(given: Iterable[str], known: Collection[str], kind: str) -> dict[str, list[str]]:
+    problems = {}
+    for name in set(given) - set(known):
+        hint = f"{kind.capitalize()}s: {', '.join(known)}." if known else f"There are no {kind}s here."
+        if near := get_close_matches(name.lower(), known, n=1):
+            hint = f"Did you mean {near[0]}?"
+        problems[name] = [f"There is no {kind} of this name. {hint}"]
+    return problems

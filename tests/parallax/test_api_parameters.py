@@ -1,0 +1,106 @@
+"""No address of the programs' interface overlooks what it does not know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from drf_spectacular.generators import SchemaGenerator
+
+from analysis.models import ReportRequest
+from parallax.api.urls import urlpatterns
+from studies.models import Study
+from tests.factories.accounts import UserFactory
+from tests.factories.studies import make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+# An unknown parameter is refused before anything is looked up, so none of these has to be there.
+KWARGS = {"slug": "any", "table": "wide", "name": "any", "pk": "1"}
+NOT_STRICT = {"docs", "nothing"}  # a page for people, and the response for unknown addresses
+NAMES = sorted({str(pattern.name) for pattern in urlpatterns} - NOT_STRICT)
+
+
+@pytest.fixture
+def program() -> Client:
+    client = Client()
+    client.force_login(UserFactory())
+    return client
+
+
+def refused(response: Any) -> dict[str, list[str]]:
+    told = response.json()
+    assert (response.status_code, told["code"], set(told["extra"])) == (400, "invalid", {"fields"}), told
+    fields: dict[str, list[str]] = told["extra"]["fields"]
+    return fields
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_address_refuses_an_unknown_parameter(program: Client, name: str) -> None:
+    for pattern in urlpatterns:
+        if pattern.name != name:
+            continue
+        groups = pattern.pattern.regex.groupindex
+        address = reverse(f"api:{name}", kwargs={key: KWARGS[key] for key in groups})
+        send = program.post if name == "studies-withdrawals" else program.get
+        assert set(refused(send(address, query_params={"nonsense": "1", "more": "2"}))) == {"nonsense", "more"}
+        assert Client().get(address, {"nonsense": 1}).status_code == 401
+
+
+def test_the_parameters_that_are_known_are_those_of_the_description(program: Client) -> None:
+    document = SchemaGenerator(api_version="v1").get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    known = {
+        (path, method): {given["name"] for given in operation.get("parameters", ()) if given["in"] == "query"}
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+    names = set().union(*known.values())
+    assert {"status", "algorithm", "page_size", "format", "without_excluded"} <= names
+    for (path, method), declared in known.items():
+        address = path.format(**KWARGS, id=1)
+        response = program.generic(method.upper(), address, query_params=dict.fromkeys([*names, "nonsense"], "?"))
+        unknown = {name for name, (text,) in refused(response).items() if text.startswith("There is no parameter")}
+        assert unknown == names - declared | {"nonsense"}, (method, path)
+
+
+def test_a_refusal_names_every_problem_and_what_is_allowed(program: Client) -> None:
+    query = {"include_simulated": "perhaps", "without_excuded": "true", "format": "xlsx", "zzz": ""}
+    assert refused(program.get("/api/v1/studies/any/answers/wide/", query)) == {
+        "include_simulated": ["Write true or false."],
+        "without_excuded": ["There is no parameter of this name. Did you mean without_excluded?"],
+        "format": ["Write json or csv."],
+        "zzz": ["There is no parameter of this name. Parameters: include_simulated, without_excluded, format."],
+    }
+    assert refused(program.get("/api/v1/runs/?status=lost&page_size=x&pagesize=1&dataset=a&dataset=b")) == {
+        "status": ["Write queued or running or succeeded or failed or cancelled."],
+        "page_size": ["Write a whole number from 1 to 500."],
+        "pagesize": ["There is no parameter of this name. Did you mean page_size?"],
+        "dataset": ["Give this once."],
+    }
+    assert refused(program.get("/api/v1/me/?mode=live"))["mode"][0].endswith("There are no parameters here.")
+
+
+def test_a_body_with_an_unknown_field_changes_nothing(program: Client) -> None:
+    body = {"study": "any", "mood": "live", "mode": "preview"}
+    assert refused(program.post("/api/v1/reports/", body, content_type="application/json")) == {
+        "mood": ["There is no field of this name. Did you mean mode?"],
+        "mode": ["Write live or simulated."],
+    }
+    assert not ReportRequest.objects.exists()
+
+
+def test_studies_and_models_are_found_by_what_they_are(program: Client) -> None:
+    live = make_study()
+    owner = live.memberships.get().researcher
+    make_study(slug="draft", status="draft", run=live.run, owner=owner)
+    program.force_login(owner)
+    found = program.get("/api/v1/studies/", {"status": "draft"}).json()["results"]
+    assert [study["slug"] for study in found] == ["draft"]
+    assert set(refused(program.get("/api/v1/studies/", {"status": "draught"}))) == {"status"}
+    assert Study.objects.count() == 2
+    everything = program.get("/api/v1/models/").json()["results"]
+    key = everything[0]["algorithm"]
+    found = program.get("/api/v1/models/", {"algorithm": key}).json()["results"]
+    assert found == [model for model in everything if model["algorithm"] == key] != everything
