@@ -250,11 +250,13 @@ LOGIN_URL = "accounts:sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "accounts:sign_in"
 AXES_FAILURE_LIMIT = 5
-AXES_COOLOFF_TIME = 0.25  # hours
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # a campus behind one address is not locked out as a whole
+AXES_COOLOFF_TIME = 24  # hours for which wrong attempts count; how long a lock lasts is decided by the handler
+AXES_HANDLER = "accounts.services.account_locks.AccountLocks"
+AXES_LOCKOUT_PARAMETERS = "accounts.services.account_locks.counted_together"
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # whoever keeps trying prolongs no lock of the owner
 AXES_USERNAME_FORM_FIELD = "username"
 AXES_CLIENT_IP_CALLABLE = "core.networks.first_address"  # of the gateway's REMOTE_ADDR; headers are never guessed at
-AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
+AXES_LOCKOUT_CALLABLE = "accounts.services.account_locks.locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 # Second factors are by django-allauth. Its pages have our templates, and its limits, counted by each process, are
