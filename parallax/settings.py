@@ -20,6 +20,7 @@ from charting.render import STYLE_HASHES
 from parallax import bucket, single_sign_on
 from parallax.catalogues import compiled_catalogues
 from parallax.env import (
+    LOCAL_HOSTS,
     env_bool,
     env_bytes,
     env_choice,
@@ -30,6 +31,7 @@ from parallax.env import (
     env_secret,
     env_site,
     env_str,
+    is_public,
 )
 
 django_stubs_ext.monkeypatch()  # lets ModelForm[Study] and the like be written for the type checker
@@ -70,7 +72,7 @@ def _kept_secret() -> str:
 
 DEBUG = env_bool("DEBUG", default=False)
 SECRET_KEY = env_key("SECRET_KEY", is_weak_allowed=DEBUG) or _kept_secret()
-ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", default=list(LOCAL_HOSTS))
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS", default=[])
 HTTPS = env_bool("HTTPS", default=False)  # behind a proxy that terminates TLS
 TRUSTED_PROXIES = env_int("TRUSTED_PROXIES", default=0)  # in front of the web server, each adding to X-Forwarded-For
@@ -277,7 +279,10 @@ MFA_RECOVERY_CODES_SHOW_ONCE = True
 SOCIALACCOUNT_ADAPTER = "accounts.services.single_sign_on.InstitutionAdapter"
 SOCIALACCOUNT_EMAIL_REQUIRED = False  # the adapter requires a verified one, which is the account's own field
 SOCIALACCOUNT_PROVIDERS = single_sign_on.providers()
-SECOND_FACTOR = env_choice("PARALLAX_SECOND_FACTOR", ("optional", "administrators", "everyone"))  # who needs one
+_second_factors = ["optional", "administrators", "everyone"]  # who needs one; the first is the default
+if is_public(ALLOWED_HOSTS, is_https=HTTPS):
+    _second_factors.insert(0, _second_factors.pop(1))
+SECOND_FACTOR = env_choice("PARALLAX_SECOND_FACTOR", _second_factors)
 IDLE_MINUTES = env_int("PARALLAX_IDLE_MINUTES", default=120)  # after which a researcher is signed out; 0: never
 # Letters hold links that open accounts: without a mail server they are private files, and never in a log.
 EMAIL_HOST = env_str("EMAIL_HOST", "")

@@ -219,6 +219,18 @@ def test_a_required_factor_is_set_up_before_anything_else(
     assert client.post("/account/sign-out/").status_code == 302
 
 
+def test_whoever_may_open_the_administration_sets_up_a_required_factor_first(ada: User, settings: Any) -> None:
+    settings.SECOND_FACTOR = "administrators"
+    User.objects.update(is_staff=True)
+    client = Client()
+    give_password(client)
+    for path in ("/admin/", "/admin/accounts/user/", "/studies/"):
+        assert client.get(path).url == "/account/second-factor/", path
+        assert client.post(path).url == "/account/second-factor/", path
+    set_up(client)
+    assert client.get("/admin/").status_code == 200
+
+
 def test_an_administrator_resets_the_factor_of_another_account(secured: tuple[str, list[str]], ada: User) -> None:
     boss = create_account(email="boss@example.org", is_administrator=True)[0]
     client, theirs = signed_in(boss), Client()
