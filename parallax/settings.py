@@ -371,8 +371,10 @@ _hsts = env_choice("HSTS", ("host", "subdomains", "preload"))
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and _hsts != "host"
 SECURE_HSTS_PRELOAD = HTTPS and _hsts == "preload"
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # which ask for them
-SESSION_COOKIE_SECURE = HTTPS
-CSRF_COOKIE_SECURE = HTTPS
+COOKIE_PREFIX = "__Host-" if HTTPS else ""  # browsers take such a cookie from this host alone, not from a sibling
+SESSION_COOKIE_NAME, SESSION_COOKIE_SECURE = f"{COOKIE_PREFIX}sessionid", HTTPS
+CSRF_COOKIE_NAME, CSRF_COOKIE_SECURE = f"{COOKIE_PREFIX}csrftoken", HTTPS
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # not in a cookie of their own
 CSRF_FAILURE_VIEW = "parallax.views.csrf_refused"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_REFERRER_POLICY = "same-origin"

@@ -47,6 +47,30 @@ def test_other_sites_of_the_domain_are_not_bound_unless_asked(
     assert json.loads(start(tmp_path, **environment).stdout) == expected
 
 
+COOKIES = """
+import json
+import django
+django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from accounts.services import create_account
+from django.test import Client
+create_account(email="ada@example.org", password="correct horse battery")
+client = Client(HTTP_HOST="localhost", headers={"X-Forwarded-Proto": "https"})
+client.get("/account/sign-in/")
+client.post("/account/sign-in/", {"username": "ada@example.org", "password": "correct horse battery"})
+client.post("/account/", {"name": "Ada"})
+kept = client.cookies.items()
+print(json.dumps({name: [bool(cookie["secure"]), cookie["path"], cookie["domain"]] for name, cookie in kept}))
+"""
+
+
+@pytest.mark.slow
+def test_cookies_of_a_site_behind_https_can_be_set_by_no_other_site_of_its_domain(tmp_path: Path) -> None:
+    served = json.loads(start(tmp_path, COOKIES, HTTPS="1").stdout)
+    assert served == {name: [True, "/", ""] for name in ("__Host-csrftoken", "__Host-sessionid")}
+
+
 SECOND_FACTOR = """
 from django.conf import settings
 from django.core import checks
