@@ -138,6 +138,21 @@ class Token(models.Model):
         return self.revoked_at is None and not self.is_expired
 
 
+class KnownNetwork(models.Model):
+    """A network that an account signed in from, as a keyed digest; see `accounts.services.account_locks`."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="known_networks")
+    digest = models.CharField(max_length=64)
+    used_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["user", "digest"], name="known_network_once")]
+
+    def __str__(self) -> str:
+        return f"A network of {self.user}"
+
+
 class Invitation(models.Model):
     """A link that creates an account, or adds a role to one, once; only the SHA-256 digest of its key is stored."""
 

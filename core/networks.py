@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any
 
-IPV6_PREFIX = 64  # bits of an IPv6 address that one household or laboratory shares
+IPV6_PREFIX = 56  # bits of an IPv6 address that one household or laboratory shares: providers hand out /56 or larger
 
 
 def network_of(address: str) -> str:
-    """The network that an address belongs to: an IPv4 address itself, the /64 of an IPv6 address. Text that is not an
+    """The network that an address belongs to: an IPv4 address itself, the /56 of an IPv6 address. Text that is not an
     address, such as the path of a Unix socket, is a network of its own.
     """
     try:
@@ -21,7 +21,7 @@ def network_of(address: str) -> str:
         return str(parsed)
     if parsed.ipv4_mapped is not None:
         return str(parsed.ipv4_mapped)
-    return f"{IPv6Address(int(parsed) >> IPV6_PREFIX << IPV6_PREFIX)}/{IPV6_PREFIX}"
+    return str(IPv6Network((int(parsed), IPV6_PREFIX), strict=False))
 
 
 def client_address(peer: str, forwarded: Sequence[str], n_proxies: int) -> str:

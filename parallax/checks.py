@@ -10,6 +10,8 @@ from django.conf import settings
 from django.core import checks
 from django.core.files.storage import FileSystemStorage, storages
 
+from parallax.env import is_public
+
 
 def _writable(folder: object) -> bool:
     return os.access(str(folder), os.R_OK | os.W_OK | os.X_OK)
@@ -90,6 +92,20 @@ def check_mail_server(**kwargs: Any) -> list[checks.CheckMessage]:
                 "There is no mail server: password resets and notices are not sent.",
                 hint=f"Set EMAIL_HOST (docs/reference/settings.md). E-mails are in {settings.EMAIL_FILE_PATH}.",
                 id="parallax.W002",
+            )
+        ]
+    return []
+
+
+@checks.register(deploy=True)
+def check_second_factor(**kwargs: Any) -> list[checks.CheckMessage]:
+    """parallax.W003: on a public site, a guessed or stolen password would make anyone an administrator."""
+    if settings.SECOND_FACTOR == "optional" and is_public(settings.ALLOWED_HOSTS, is_https=settings.HTTPS):
+        return [
+            checks.Warning(
+                "The site is public, and administrators may sign in by a password alone.",
+                hint="Unset PARALLAX_SECOND_FACTOR, or set it to administrators or everyone.",
+                id="parallax.W003",
             )
         ]
     return []

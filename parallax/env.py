@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
 SHORTEST_KEY, FEWEST_CHARACTERS = 32, 8
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 SITE = re.compile(r"https?://([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(:[0-9]{1,5})?")
 
 
@@ -74,6 +75,11 @@ def env_list(name: str, *, default: list[str]) -> list[str]:
     """Return the variable's comma-separated parts."""
     raw = os.environ.get(name)
     return default if raw is None else [part.strip() for part in raw.split(",") if part.strip()]
+
+
+def is_public(hosts: Iterable[str], *, is_https: bool) -> bool:
+    """Whether a site is served to others: behind a proxy with TLS, or under a name that is not this machine's own."""
+    return is_https or not set(hosts) <= set(LOCAL_HOSTS)
 
 
 def env_database(name: str, *, default: str) -> dict[str, Any]:

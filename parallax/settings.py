@@ -20,6 +20,7 @@ from charting.render import STYLE_HASHES
 from parallax import bucket, single_sign_on
 from parallax.catalogues import compiled_catalogues
 from parallax.env import (
+    LOCAL_HOSTS,
     env_bool,
     env_bytes,
     env_choice,
@@ -30,6 +31,7 @@ from parallax.env import (
     env_secret,
     env_site,
     env_str,
+    is_public,
 )
 
 django_stubs_ext.monkeypatch()  # lets ModelForm[Study] and the like be written for the type checker
@@ -70,7 +72,7 @@ def _kept_secret() -> str:
 
 DEBUG = env_bool("DEBUG", default=False)
 SECRET_KEY = env_key("SECRET_KEY", is_weak_allowed=DEBUG) or _kept_secret()
-ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", default=list(LOCAL_HOSTS))
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS", default=[])
 HTTPS = env_bool("HTTPS", default=False)  # behind a proxy that terminates TLS
 TRUSTED_PROXIES = env_int("TRUSTED_PROXIES", default=0)  # in front of the web server, each adding to X-Forwarded-For
@@ -250,11 +252,13 @@ LOGIN_URL = "accounts:sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "accounts:sign_in"
 AXES_FAILURE_LIMIT = 5
-AXES_COOLOFF_TIME = 0.25  # hours
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # a campus behind one address is not locked out as a whole
+AXES_COOLOFF_TIME = 24  # hours for which wrong attempts count; how long a lock lasts is decided by the handler
+AXES_HANDLER = "accounts.services.account_locks.AccountLocks"
+AXES_LOCKOUT_PARAMETERS = "accounts.services.account_locks.counted_together"
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # whoever keeps trying prolongs no lock of the owner
 AXES_USERNAME_FORM_FIELD = "username"
 AXES_CLIENT_IP_CALLABLE = "core.networks.first_address"  # of the gateway's REMOTE_ADDR; headers are never guessed at
-AXES_LOCKOUT_TEMPLATE = "accounts/locked_out.html"
+AXES_LOCKOUT_CALLABLE = "accounts.services.account_locks.locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 # Second factors are by django-allauth. Its pages have our templates, and its limits, counted by each process, are
@@ -275,7 +279,10 @@ MFA_RECOVERY_CODES_SHOW_ONCE = True
 SOCIALACCOUNT_ADAPTER = "accounts.services.single_sign_on.InstitutionAdapter"
 SOCIALACCOUNT_EMAIL_REQUIRED = False  # the adapter requires a verified one, which is the account's own field
 SOCIALACCOUNT_PROVIDERS = single_sign_on.providers()
-SECOND_FACTOR = env_choice("PARALLAX_SECOND_FACTOR", ("optional", "administrators", "everyone"))  # who needs one
+_second_factors = ["optional", "administrators", "everyone"]  # who needs one; the first is the default
+if is_public(ALLOWED_HOSTS, is_https=HTTPS):
+    _second_factors.insert(0, _second_factors.pop(1))
+SECOND_FACTOR = env_choice("PARALLAX_SECOND_FACTOR", _second_factors)
 IDLE_MINUTES = env_int("PARALLAX_IDLE_MINUTES", default=120)  # after which a researcher is signed out; 0: never
 # Letters hold links that open accounts: without a mail server they are private files, and never in a log.
 EMAIL_HOST = env_str("EMAIL_HOST", "")
@@ -364,8 +371,10 @@ _hsts = env_choice("HSTS", ("host", "subdomains", "preload"))
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and _hsts != "host"
 SECURE_HSTS_PRELOAD = HTTPS and _hsts == "preload"
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # which ask for them
-SESSION_COOKIE_SECURE = HTTPS
-CSRF_COOKIE_SECURE = HTTPS
+COOKIE_PREFIX = "__Host-" if HTTPS else ""  # browsers take such a cookie from this host alone, not from a sibling
+SESSION_COOKIE_NAME, SESSION_COOKIE_SECURE = f"{COOKIE_PREFIX}sessionid", HTTPS
+CSRF_COOKIE_NAME, CSRF_COOKIE_SECURE = f"{COOKIE_PREFIX}csrftoken", HTTPS
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # not in a cookie of their own
 CSRF_FAILURE_VIEW = "parallax.views.csrf_refused"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_REFERRER_POLICY = "same-origin"

@@ -12,10 +12,11 @@ from allauth.mfa.signals import authentication_failed
 from django.contrib import messages
 from django.contrib.auth import authenticate
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from accounts.services.account_locks import locked_out
 from accounts.services.letters import send_letter
 from accounts.services.second_factor import decrypted, encrypted
 from accounts.services.sign_in import is_locked, note_wrong_code
@@ -51,7 +52,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
         """Refuse an account that is locked, however it signs in."""
         if is_locked(request, user.email):
-            raise ImmediateHttpResponse(render(request, "accounts/locked_out.html", status=429))
+            raise ImmediateHttpResponse(locked_out(request, credentials={"username": user.email}))
         response: HttpResponse | None = super().pre_login(request, user, **kwargs)
         return response
 

@@ -34,7 +34,8 @@ def has_passkey(user: User) -> bool:
 
 def must_set_up(user: User) -> bool:
     """Whether the installation requires a second factor that the account does not have yet."""
-    is_required = settings.SECOND_FACTOR == EVERYONE or (settings.SECOND_FACTOR == ADMINISTRATORS and user.is_superuser)
+    is_administrator = user.is_superuser or user.is_staff  # staff may open /admin/
+    is_required = settings.SECOND_FACTOR == EVERYONE or (settings.SECOND_FACTOR == ADMINISTRATORS and is_administrator)
     return is_required and not has_second_factor(user)
 
 

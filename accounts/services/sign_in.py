@@ -14,6 +14,7 @@ from django.core.mail import EmailMessage
 from django.http import HttpRequest
 
 from accounts.models import User
+from accounts.services.account_locks import note_network
 from accounts.services.device_lock import forget_lock
 from core.networks import network_of
 from core.rate_limits import RateLimit, seconds_left, seconds_to_wait
@@ -25,7 +26,6 @@ ACTIVITY_NOTED_SECONDS = 60
 # Different accounts that one network may fail to sign in to. People mistype their own password; a network that fails
 # with many accounts tries a list.
 SPRAY_LIMITS = (RateLimit(9, 900), RateLimit(29, 86_400))
-WRONG_CODES = RateLimit(19, 3600)  # of one account, from all networks together
 # Letters to one account, from all networks together; another request gets the same answer, and no letter.
 RESET_LETTERS = RateLimit(3, 3600)
 
@@ -45,17 +45,9 @@ def is_network_locked(request: HttpRequest) -> bool:
     return any(seconds_left(limit, "spray", network) for limit in SPRAY_LIMITS)
 
 
-def seconds_until_next_code(user: User) -> int:
-    """Return 0, or the seconds to wait if there were too many wrong codes of the account."""
-    return seconds_left(WRONG_CODES, "second-factor", str(user.pk))
-
-
 def note_wrong_code(request: HttpRequest, user: User) -> None:
-    """Count a wrong code as a wrong password is: towards the lock of the account and its network; and for all networks
-    together, because a code is short.
-    """
+    """Count a wrong code as a wrong password is, towards the lock of the account."""
     user_login_failed.send(sender=__name__, credentials={"username": user.email}, request=request)
-    seconds_to_wait(WRONG_CODES, "second-factor", str(user.pk))
 
 
 def may_send_reset_letter(email: str) -> bool:
@@ -96,8 +88,9 @@ def _report_spraying(limit: RateLimit, wait: int) -> None:
 
 
 def note_signed_in(sender: Any, request: HttpRequest, user: User, **_more: Any) -> None:
-    """Start the idle clock of a session; a lock of the device ends."""
+    """Start the idle clock of a session, and know its network; a lock of the device ends."""
     request.session[ACTIVE_AT] = int(time.time())
+    note_network(request=request, user=user)
     forget_lock(request)
 
 

@@ -18,11 +18,6 @@ def too_often(request: HttpRequest, seconds: int) -> HttpResponse:
     return response
 
 
-def locked_out(request: HttpRequest, *, is_network: bool = False) -> HttpResponse:
-    """The page of a lock, status 429."""
-    return render(request, "accounts/locked_out.html", {"is_network": is_network}, status=429)
-
-
 class LimitedByNetwork:
     """Limits how often one network may submit a form."""
 

@@ -20,18 +20,19 @@ from accounts.forms import NameForm, SignInForm, TokenForm
 from accounts.models import User
 from accounts.selectors import tokens_of
 from accounts.services import create_token, revoke_token
+from accounts.services.account_locks import end_lock, locked_out
 from accounts.services.device_lock import researcher_of_lock
 from accounts.services.second_factor import has_second_factor
 from accounts.services.sessions import end_sessions
 from accounts.services.sign_in import is_network_locked, may_send_reset_letter
 from accounts.services.single_sign_on import institution
-from accounts.views.network_limits import LimitedByNetwork, locked_out
+from accounts.views.network_limits import LimitedByNetwork
 from core.errors import ParallaxError
 from core.rate_limits import RateLimit
 
 
 class SignIn(LimitedByNetwork, auth_views.LoginView):
-    """Also limited by django-axes: five wrong passwords for an account and network lock it for fifteen minutes."""
+    """Also limited by django-axes, whose locks are those of `accounts.services.account_locks`."""
 
     limit = RateLimit(60, 900)
     template_name = "accounts/sign_in.html"
@@ -48,7 +49,7 @@ class SignIn(LimitedByNetwork, auth_views.LoginView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Check the password, unless the network is locked for trying many accounts."""
         if is_network_locked(request):
-            return locked_out(request, is_network=True)
+            return locked_out(request)
         return super().post(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -89,6 +90,11 @@ class PasswordResetConfirm(auth_views.PasswordResetConfirmView):
 
     template_name = "accounts/password_reset_confirm.html"
     success_url = reverse_lazy("accounts:sign_in")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Save it; the owner may sign in with it at once."""
+        end_lock(request=self.request, user=self.user)
+        return super().form_valid(form)
 
 
 class PasswordChange(auth_views.PasswordChangeView):

@@ -16,8 +16,9 @@ from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
+from accounts.services.account_locks import locked_out
 from accounts.services.sign_in import is_network_locked
-from accounts.views.network_limits import LimitedByNetwork, locked_out
+from accounts.views.network_limits import LimitedByNetwork
 from accounts.views.second_factor import LockedByAccount
 from core.rate_limits import RateLimit
 
@@ -45,7 +46,7 @@ class SignInByPasskey(LimitedByNetwork, LoginWebAuthnView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Check the passkey, unless the network is locked; locks of the account follow in the adapter."""
         if is_network_locked(request):
-            return locked_out(request, is_network=True)
+            return locked_out(request)
         return super().post(request, *args, **kwargs)
 
 

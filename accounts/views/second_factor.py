@@ -15,14 +15,15 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
 from accounts.models import User
+from accounts.services.account_locks import locked_out
 from accounts.services.second_factor import has_passkey, must_set_up
-from accounts.services.sign_in import is_locked, seconds_until_next_code
-from accounts.views.network_limits import LimitedByNetwork, locked_out, too_often
+from accounts.services.sign_in import is_locked
+from accounts.views.network_limits import LimitedByNetwork
 from core.rate_limits import RateLimit
 
 
 class LockedByAccount(LimitedByNetwork):
-    """Limits the attempts of one account, from its network and from all networks."""
+    """Limits the attempts of one network, and of one account as its passwords are limited."""
 
     limit = RateLimit(60, 900)
 
@@ -34,11 +35,9 @@ class LockedByAccount(LimitedByNetwork):
         """Check the factor, unless the account is locked; the attempt that locks it says so."""
         user = self.account()
         if is_locked(request, user.email):
-            return locked_out(request)
-        if seconds := seconds_until_next_code(user):
-            return too_often(request, seconds)
+            return locked_out(request, credentials={"username": user.email})
         response = super().post(request, *args, **kwargs)
-        return locked_out(request) if is_locked(request, user.email) else response
+        return locked_out(request, credentials={"username": user.email}) if is_locked(request, user.email) else response
 
 
 class SignInSecondFactor(LockedByAccount, AuthenticateView):

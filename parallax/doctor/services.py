@@ -20,17 +20,16 @@ from jobs.worker_lock import running_workers
 from parallax.broker import count_messages, message_folder
 from parallax.database import LAUNCHER, database_name
 from parallax.doctor.diagnosis import Diagnosis, advice, is_well, problem
+from parallax.env import is_public
 from parallax.readiness import UNREACHABLE, check_database
 
 LARGEST_DIFFERENCE = 5.0  # seconds between two clocks
 MANY_MESSAGES = 100  # in the queue
-LOCAL = {"localhost", "127.0.0.1", "[::1]"}
 WITHOUT_HTTPS = {"security.W004", "security.W008", "security.W012", "security.W016"}  # which only make sense with it
 
 
 def check_settings() -> Iterator[Diagnosis]:
     """Django's system checks, with those for a public site."""
-    is_public = not set(settings.ALLOWED_HOSTS) <= LOCAL
     found = checks.run_checks(include_deployment_checks=True)
     messages = [message for message in found if not message.is_silenced()]
     if not settings.HTTPS:
@@ -39,9 +38,10 @@ def check_settings() -> Iterator[Diagnosis]:
         make = problem if message.level >= checks.ERROR else advice
         remedy = str(message.hint or f"See {message.id} in Django's list of system checks.")
         yield make("Settings", " ".join(str(message.msg).split()), remedy)
-    if settings.DEBUG and is_public:
+    is_open = is_public(settings.ALLOWED_HOSTS, is_https=settings.HTTPS)
+    if settings.DEBUG and is_open:
         yield problem("Settings", "DEBUG is on: error pages show settings and data.", "Unset DEBUG.")
-    if is_public and not settings.HTTPS:
+    if is_open and not settings.HTTPS:
         yield problem(
             "Settings",
             "ALLOWED_HOSTS names public hosts, and HTTPS is off: passwords and answers travel unencrypted.",

@@ -77,9 +77,9 @@ def test_sign_in_is_closed_after_five_wrong_passwords(client: Client) -> None:
     for _ in range(5):
         page = client.post("/account/sign-in/", {"username": "a@example.org", "password": "wrong"})
     assert page.status_code == 429
-    assert "locked for fifteen minutes" in page.text
+    assert "locked for another 15\xa0minutes" in page.text
     right = client.post("/account/sign-in/", {"username": "a@example.org", "password": "correct horse battery"})
-    assert "locked for fifteen minutes" in right.text
+    assert "locked for another 15\xa0minutes" in right.text
 
 
 def test_a_forgotten_password_is_set_anew_by_a_letter(client: Client) -> None:

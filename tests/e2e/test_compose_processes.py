@@ -133,6 +133,7 @@ def deployment(
         "${DEFAULT_FROM_EMAIL:-Parallax <parallax@${DOMAIN}>}": "Parallax <parallax@localhost>",
         "${DOMAIN}": "localhost",
         "${TLS:-}": "",
+        "${PARALLAX_SECOND_FACTOR:-administrators}": "administrators",
         "/tmp/": f"{folder}/",  # noqa: S108 -- the containers' own
         "/backups": f"{folder}/backups",
         "while true": "for once in 1",

@@ -25,9 +25,9 @@ print(json.dumps([settings.SECURE_HSTS_SECONDS, settings.SECURE_HSTS_INCLUDE_SUB
 STRONG = "k7Vw2xQ9pLs4Tn8RbY3mZc6HdF1gJ5aEuXoWiSqKtNvBhCyP"
 
 
-def start(var: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def start(var: Path, program: str = HSTS, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", HSTS], cwd=ROOT, capture_output=True, text=True, check=False,
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False,
         env={"PARALLAX_VAR": str(var), "DJANGO_SETTINGS_MODULE": "parallax.settings", **environment},
     )  # fmt: skip
 
@@ -45,6 +45,62 @@ def test_other_sites_of_the_domain_are_not_bound_unless_asked(
     environment: dict[str, str], expected: list[object], tmp_path: Path
 ) -> None:
     assert json.loads(start(tmp_path, **environment).stdout) == expected
+
+
+COOKIES = """
+import json
+import django
+django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from accounts.services import create_account
+from django.test import Client
+create_account(email="ada@example.org", password="correct horse battery")
+client = Client(HTTP_HOST="localhost", headers={"X-Forwarded-Proto": "https"})
+client.get("/account/sign-in/")
+client.post("/account/sign-in/", {"username": "ada@example.org", "password": "correct horse battery"})
+client.post("/account/", {"name": "Ada"})
+kept = client.cookies.items()
+print(json.dumps({name: [bool(cookie["secure"]), cookie["path"], cookie["domain"]] for name, cookie in kept}))
+"""
+
+
+@pytest.mark.slow
+def test_cookies_of_a_site_behind_https_can_be_set_by_no_other_site_of_its_domain(tmp_path: Path) -> None:
+    served = json.loads(start(tmp_path, COOKIES, HTTPS="1").stdout)
+    assert served == {name: [True, "/", ""] for name in ("__Host-csrftoken", "__Host-sessionid")}
+
+
+SECOND_FACTOR = """
+from django.conf import settings
+from django.core import checks
+import django
+django.setup()
+found = {message.id for message in checks.run_checks(include_deployment_checks=True)}
+print(settings.SECOND_FACTOR, "parallax.W003" in found)
+"""
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, "optional False"),
+        ({"ALLOWED_HOSTS": "localhost,127.0.0.1"}, "optional False"),
+        ({"HTTPS": "1"}, "administrators False"),
+        ({"ALLOWED_HOSTS": "study.example.org,localhost"}, "administrators False"),
+        ({"HTTPS": "1", "PARALLAX_SECOND_FACTOR": "optional"}, "optional True"),
+        ({"HTTPS": "1", "PARALLAX_SECOND_FACTOR": "everyone"}, "everyone False"),
+    ],
+)
+def test_administrators_of_a_public_site_need_a_second_factor_unless_the_operator_decides_otherwise(
+    environment: dict[str, str], expected: str, tmp_path: Path
+) -> None:
+    assert start(tmp_path, SECOND_FACTOR, **environment).stdout.strip() == expected
+
+
+def test_compose_requires_the_second_factor_of_administrators() -> None:
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    assert compose["services"]["web"]["environment"]["PARALLAX_SECOND_FACTOR"].endswith(":-administrators}")
 
 
 @pytest.mark.parametrize("key", ["secret", "change me" * 2, "ab" * 40, "django-insecure-" + "k7Vw2xQ9pLs4Tn8RbY3mZ"])

@@ -68,10 +68,10 @@ def test_the_client_is_who_the_trusted_proxies_saw() -> None:
 
 
 @pytest.mark.unit
-def test_a_network_is_an_ipv4_address_or_the_64_bits_of_an_ipv6_address() -> None:
+def test_a_network_is_an_ipv4_address_or_the_56_bits_of_an_ipv6_address() -> None:
     assert network_of("192.0.2.7") == network_of("::ffff:192.0.2.7") == "192.0.2.7"
-    assert network_of("2001:db8::1") == network_of("2001:db8::ffff:1") == "2001:db8::/64"
-    assert network_of("2001:db8:0:1::1") != network_of("2001:db8::1")
+    assert network_of("2001:db8::1") == network_of("2001:db8:0:ff::1") == "2001:db8::/56"
+    assert network_of("2001:db8:0:100::1") != network_of("2001:db8::1")
 
 
 @pytest.mark.unit

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core import signing
 from django.db import transaction
 from django.test import Client
 from django.utils import timezone
@@ -32,9 +33,10 @@ from studies.participation.services.idle import release_idle
 from studies.participation.services.interviews import start_interview
 from studies.participation.services.leaving import way_out
 from studies.participation.services.withdrawal import withdraw
+from studies.participation.views.entry import REMEMBER_SALT
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.selectors.recruitment import entrance_counts, link_counts, recruiting_of
-from studies.recruitment.services import completion_codes
+from studies.recruitment.services import completion_codes, tokens
 from studies.recruitment.services.completion_codes import code_of
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.recruitment import close_unused_links, create_links, set_exits, set_guests, set_panel
@@ -114,6 +116,37 @@ def test_an_interviews_device_remembers_nobody(study: Study) -> None:
     assert person.me.entrance == Entrance.INTERVIEW
     assert "parallax" not in str(person.client.cookies)
     assert person.client.get(f"/s/{study.slug}/link/{started.key}/").status_code == 410
+
+
+def test_behind_https_participants_cookies_can_be_set_by_no_other_site_of_the_domain(
+    study: Study, settings: Any
+) -> None:
+    settings.COOKIE_PREFIX = "__Host-"
+    ((_link, key),) = create_links(study=study, n=1)
+    link, open_link = f"/s/{study.slug}/link/{key}/", f"/s/{study.slug}/"
+    for path in (link, open_link):
+        person = Person(study)
+        person.consent(path)
+        ((name, cookie),) = ((n, c) for n, c in person.client.cookies.items() if "parallax" in n)
+        assert name.startswith("__Host-parallax_")
+        assert (bool(cookie["secure"]), cookie["path"], cookie["domain"]) == (True, "/", "")
+        assert person.client.get(path).headers["Location"] == person.base
+        # Who began before the upgrade has a cookie of the former name, and comes back by it.
+        value = cookie.value if path == link else signing.dumps(person.base.split("/")[3], salt=REMEMBER_SALT)
+        before = Client(headers={"Cookie": f"{name.removeprefix('__Host-')}={value}"})
+        assert before.get(path).headers["Location"] == person.base
+    planted = Client(headers={"Cookie": f"{name.removeprefix('__Host-')}={cookie.value}"})
+    assert planted.get(open_link).status_code == 200, "one of today under the former name leads nowhere"
+    assert Participant.objects.count() == 2
+
+
+def test_a_browser_key_of_the_former_name_is_not_taken_over_by_a_new_participant(study: Study, settings: Any) -> None:
+    settings.COOKIE_PREFIX = "__Host-"
+    ((_link, key),) = create_links(study=study, n=1)
+    path = f"/s/{study.slug}/link/{key}/"
+    planted = f"parallax_link_{tokens.digest_of_key(key)[:16]}=known-to-others"
+    page = tree(Client(headers={"Cookie": planted}).get(path))
+    assert page.xpath("//input[@name='browser_key']/@value") not in ([], ["known-to-others"])
 
 
 @pytest.mark.parametrize("panel", ["none", "prolific", "mturk", "sona", "generic"])

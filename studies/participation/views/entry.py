@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
@@ -115,7 +116,9 @@ def _personal(request: HttpRequest, study: Study, language: str, key: str) -> Ht
         text = _("Please check that the link is complete, or ask the people who sent it to you.")
         return calm_page(request, _("This link is not valid"), text=text, study=study, language=language, status=404)
     participant = participant_by_entry(study, tokens.digest_of_key(key))
-    may_continue = participant is not None and tokens.may_continue(participant, _browser_key(request, key))
+    # Participants from before the prefix have their key under the name without it; newcomers' keys are not read there.
+    keys = (_browser_key(request, key), request.COOKIES.get(_link_cookie(key), ""))
+    may_continue = participant is not None and any(tokens.may_continue(participant, each) for each in keys)
     if may_continue and request.method != "POST":
         token = tokens.link_token(study=study, entry_key=key)
         return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
@@ -201,13 +204,16 @@ def _agreed(request: HttpRequest, attempt: EntryAttempt, personal: str) -> HttpR
     entry = consenting.consent(attempt)
     response = redirect("participant:resume", token=entry.token)
     cookie: dict[str, Any] = {
-        "max_age": REMEMBER_SECONDS, "httponly": True, "samesite": "Lax", "secure": request.is_secure()
+        "max_age": REMEMBER_SECONDS, "httponly": True, "samesite": "Lax",
+        "secure": request.is_secure() or bool(settings.COOKIE_PREFIX),
     }  # fmt: skip
+    prefix = settings.COOKIE_PREFIX
     if attempt.mode == Mode.LIVE and not personal:
-        response.set_cookie(_cookie_name(attempt.study), signing.dumps(entry.token, salt=REMEMBER_SALT), **cookie)
+        value = signing.dumps(entry.token, salt=f"{prefix}{REMEMBER_SALT}")
+        response.set_cookie(f"{prefix}{_cookie_name(attempt.study)}", value, **cookie)
     elif entry.participant.entrance == Entrance.PERSONAL:  # an interview's device is shared: no cookie
         # Only together with the link: the device may be shared, and the study's own link does not lead here.
-        response.set_cookie(_link_cookie(personal), attempt.browser_key, path=request.path, **cookie)
+        response.set_cookie(f"{prefix}{_link_cookie(personal)}", attempt.browser_key, **cookie)
     return response
 
 
@@ -222,7 +228,8 @@ def _limited(attempt: EntryAttempt) -> dict[str, Any]:
 
 def _browser_key(request: HttpRequest, entry_key: str) -> str:
     """The random key of the browser that opened a personal link: from its consent form, or from its cookie."""
-    return request.POST.get("browser_key", "") or request.COOKIES.get(_link_cookie(entry_key), "")
+    name = f"{settings.COOKIE_PREFIX}{_link_cookie(entry_key)}"
+    return request.POST.get("browser_key", "") or request.COOKIES.get(name, "")
 
 
 def _link_cookie(entry_key: str) -> str:
@@ -240,9 +247,12 @@ def _remembered(request: HttpRequest, attempt: EntryAttempt) -> str:
     """
     if attempt.mode != Mode.LIVE or attempt.is_individual:
         return ""
-    cookie = request.COOKIES.get(_cookie_name(attempt.study), "")
+    # A cookie from before the prefix has a signature of its own and expires; none can be made from one of today.
+    name = _cookie_name(attempt.study)
+    prefix = settings.COOKIE_PREFIX if settings.COOKIE_PREFIX + name in request.COOKIES else ""
     try:
-        token = str(signing.loads(cookie, salt=REMEMBER_SALT, max_age=REMEMBER_SECONDS))
+        cookie = request.COOKIES.get(f"{prefix}{name}", "")
+        token = str(signing.loads(cookie, salt=f"{prefix}{REMEMBER_SALT}", max_age=REMEMBER_SECONDS))
         participant = resuming.resume(token=token, network=attempt.network)
     except (signing.BadSignature, ParallaxError):
         return ""
