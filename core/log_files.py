@@ -7,7 +7,11 @@ import errno
 import fcntl
 import logging
 import os
+import stat
 from pathlib import Path
+from select import PIPE_BUF
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a disk, a quota or a file says that can take no more
 
 
 def append_lines(path: Path, lines: bytes) -> int:
@@ -45,14 +49,24 @@ def rotate(path: Path, *, n_kept: int) -> None:
 
 
 def write_whole(descriptor: int, lines: bytes) -> None:
-    """Write lines with one call, which no other process interrupts; what cannot be written is dropped."""
+    """Write lines so that no other process writes into them; what cannot be written is dropped.
+
+    A pipe takes 4 KiB at once, into which longer lines are broken.
+    """
     with contextlib.suppress(OSError):
+        is_pipe = stat.S_ISFIFO(os.fstat(descriptor).st_mode)
         while lines:
-            lines = lines[os.write(descriptor, lines) :]
+            end = len(lines)
+            if is_pipe and end > PIPE_BUF:
+                end = lines.rfind(b"\n", 0, PIPE_BUF) + 1
+                if not end:
+                    end = PIPE_BUF
+                    lines = b"%b\n%b" % (lines[: end - 1], lines[end - 1 :])
+            lines = lines[os.write(descriptor, lines[:end]) :]
 
 
 class StandardError(logging.Handler):
-    """Writes each record to standard error with one call, so that processes do not write into each other's lines."""
+    """Writes each record to standard error, so that processes do not write into each other's lines."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import getpass
 import json
 import logging
+import os
+import pwd
 import secrets
 import threading
 import time
@@ -113,7 +114,12 @@ def events_of(request: Any) -> Iterator[None]:
 @contextlib.contextmanager
 def events_of_operator() -> Iterator[None]:
     """Within the block, events belong to the account of the machine that runs a command."""
-    before = _operator.set(getpass.getuser())
+    number = os.getuid()
+    try:
+        name = pwd.getpwuid(number).pw_name
+    except KeyError:  # as in a container that runs by a number
+        name = str(number)
+    before = _operator.set(name)
     try:
         yield
     finally:

@@ -60,9 +60,13 @@ def main(argv: list[str]) -> None:
     """Run a command; what a person can put right is told in one line and ends with status 1."""
     try:
         load_settings()
-        if needs_database(argv[1:]):
-            prepare_database()
-        execute_from_command_line(argv)
+        from parallax.security_events import command_events  # noqa: PLC0415 -- it imports models
+
+        with command_events("" if {"-h", "--help"} & set(argv) else "".join(argv[1:2])):
+            if needs_database(argv[1:]):
+                prepare_database()
+            execute_from_command_line(argv)
+            sys.stdout.flush()
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")
         sys.exit(INTERRUPTED)

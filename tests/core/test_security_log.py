@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import multiprocessing
 import os
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -123,7 +123,7 @@ def test_lines_of_several_processes_stay_whole(tmp_path: Path) -> None:
         assert writer.exitcode == 0
     lines = path.read_text().splitlines()
     assert len(lines) == 800
-    assert {line for line in lines} == {character * 20_000 for character in "abcd"}
+    assert set(lines) == {character * 20_000 for character in "abcd"}
 
 
 def _log(path: Path, character: str) -> None:
@@ -156,15 +156,12 @@ def test_a_number_of_rotated_files_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def full_disk(small_disk: Path) -> Iterator[Path]:
+def full_disk(small_disk: Path) -> Path:
     (small_disk / "logs").mkdir()
-    with (small_disk / "filling").open("wb", buffering=0) as file:
-        try:
-            while file.write(b"x" * 4096) == 4096:
-                pass
-        except OSError:
+    with (small_disk / "filling").open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(b"x" * 4096) == 4096:
             pass
-    yield small_disk
+    return small_disk
 
 
 def test_a_full_disk_is_named_in_one_line_and_the_event_is_not_lost(
