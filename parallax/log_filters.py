@@ -10,6 +10,8 @@ from django.db import DatabaseError, connection
 from core.log_files import FULL
 
 IN_SECURITY_LOG = (401, 403, 429)  # with the account and network; the server's log would say less
+# SQLite's own words, where only its shared memory does not fit too, and PostgreSQL's.
+DATABASE_FULL = ("is full", "disk I/O error", "No space left")
 
 
 class OneLine(logging.Filter):
@@ -37,6 +39,6 @@ def _full_disk(problem: BaseException | None) -> str:
     """What is full; empty for any other problem."""
     if isinstance(problem, OSError) and problem.errno in FULL:
         return f"{problem.filename or f'a file in {settings.VAR_DIR}'}: {problem.strerror}"
-    if isinstance(problem, DatabaseError) and ("is full" in str(problem) or "No space left" in str(problem)):
+    if isinstance(problem, DatabaseError) and any(words in str(problem) for words in DATABASE_FULL):
         return f"{connection.settings_dict['NAME']}: {str(problem).splitlines()[0]}"
     return ""

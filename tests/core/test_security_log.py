@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import multiprocessing
@@ -19,6 +18,7 @@ from core import security_log
 from core.log_files import StandardError, append_lines, rotate
 from core.networks import network_of
 from core.security_log import DONE, REFUSED, events_of, network_digest, record_event
+from tests.parallax.full_disk_filling import fill
 
 
 @pytest.fixture(autouse=True)
@@ -158,9 +158,7 @@ def test_a_number_of_rotated_files_is_kept(tmp_path: Path) -> None:
 @pytest.fixture
 def full_disk(small_disk: Path) -> Path:
     (small_disk / "logs").mkdir()
-    with (small_disk / "filling").open("wb", buffering=0) as file, contextlib.suppress(OSError):
-        while file.write(b"x" * 4096) == 4096:
-            pass
+    fill(small_disk)
     return small_disk
 
 

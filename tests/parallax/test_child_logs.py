@@ -17,6 +17,7 @@ import pytest
 
 from parallax import children as children_module
 from parallax.children import Children
+from tests.parallax.full_disk_filling import fill
 
 pytestmark = pytest.mark.integration
 
@@ -40,6 +41,7 @@ import sys, time
 import django
 django.setup()
 from parallax.children import Children
+from tests.parallax.full_disk_filling import fill
 children = Children()
 children._start("worker-1", [sys.executable, "-c", sys.argv[1]])
 print(children._running[0][1].pid, flush=True)
@@ -123,11 +125,9 @@ def test_a_full_disk_stops_no_child_and_is_named_once(
 ) -> None:
     settings.VAR_DIR = small_disk
     filling = small_disk / "filling"
-    with filling.open("wb", buffering=0) as file, contextlib.suppress(OSError):
-        while file.write(b"x" * 4096) == 4096:
-            pass
-    children = Children()
     (small_disk / "logs").mkdir()
+    fill(small_disk)
+    children = Children()
     run_child(children, NUMBERS)
     error = capfd.readouterr().err
     assert error.count("No space left on device") == 1

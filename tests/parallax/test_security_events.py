@@ -272,11 +272,14 @@ def test_what_a_transaction_took_back_is_not_logged(lines: Lines, django_capture
 def test_data_that_leaves_is_logged(lines: Lines, django_capture_on_commit_callbacks: Any) -> None:
     study = make_study()
     completed(study)
+    open_outcomes(study=study, reason="to test")
     account, client = member_of(study, Role.OWNER)
     _token, text = create_token(owner=account, name="analysis", scope=Scope.READ)
     lines()
     with django_capture_on_commit_callbacks(execute=True):
-        assert client.get(f"/studies/{study.slug}/export/wide/").status_code == 200
+        export = client.get(f"/studies/{study.slug}/export/wide/")
+        assert export.status_code == 200
+        export.close()
         program = Client(REMOTE_ADDR=NETWORK, headers={"Authorization": f"Bearer {text}"})
         assert program.get(f"/api/v1/studies/{study.slug}/answers/wide/").status_code == 200
     downloads = [line for line in lines() if line["event"] == "data.downloaded"]
