@@ -11,3 +11,9 @@ class ParallaxConfig(AppConfig):
     """The project app, with its system checks."""
 
     name = "parallax"
+
+    def ready(self) -> None:
+        """Receive the signals of what the security log holds; models are not loaded before."""
+        from parallax import security_events  # noqa: PLC0415 -- it imports models
+
+        security_events.connect()

@@ -21,6 +21,7 @@ from typing import IO, Self
 from django.conf import settings
 
 from core.errors import ParallaxError
+from core.log_files import append_lines, rotate, write_whole
 from jobs.broker_queues import declare_queue
 from jobs.parent_process import PARENT_VARIABLE
 from jobs.worker_lock import is_worker_running
@@ -29,6 +30,9 @@ from parallax.web import THREADS, WORKERS
 STOP_SECONDS = 10.0
 START_SECONDS = 180.0
 MOST_RESTARTS = 5  # of children, within a minute
+LOG_BYTES = 10_000_000  # of a child's log file, after which another begins
+LONGEST_LINE = 65_536
+LOG_FILES = 4  # older ones that are kept
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -67,7 +71,7 @@ class Children:
     threads: int = THREADS
     is_awaited: bool = True
     _running: list[tuple[str, subprocess.Popen[bytes]]] = field(default_factory=list)
-    _logs: list[IO[bytes]] = field(default_factory=list)
+    _log_threads: list[threading.Thread] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -114,9 +118,6 @@ class Children:
         ]
 
     def _start(self, name: str, command: list[str]) -> None:
-        self.logs.mkdir(parents=True, exist_ok=True)
-        log = (self.logs / f"{name}.log").open("ab")
-        self._logs.append(log)
         threads = str(settings.NUMERIC_THREADS)
         environment: Mapping[str, str] = {
             **os.environ,
@@ -127,9 +128,15 @@ class Children:
         }
         # A session of its own keeps the terminal's Ctrl-C from reaching the children before we stop them in order.
         process = subprocess.Popen(
-            command, cwd=settings.BASE_DIR, env=environment, stdout=log, stderr=log, start_new_session=True
-        )
+            command, cwd=settings.BASE_DIR, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
         self._running.append((name, process))
+        self._log_threads = [thread for thread in self._log_threads if thread.is_alive()]
+        self._log_threads.append(
+            threading.Thread(target=_store_output, args=(process.stdout, self.logs / f"{name}.log"), daemon=True)
+        )
+        self._log_threads[-1].start()
 
     def wait_for_worker(self) -> None:
         """Wait until a worker takes messages. Raises ParallaxError `up.child_ended` or `up.no_worker`."""
@@ -231,9 +238,28 @@ class Children:
                 process.kill()
                 process.wait()
         self._running.clear()
-        for log in self._logs:
-            log.close()
-        self._logs.clear()
+        for thread in self._log_threads:
+            thread.join(timeout=1.0)  # a process that outlives the child keeps its pipe open
+        self._log_threads.clear()
+
+
+def _store_output(output: IO[bytes], path: Path) -> None:
+    """Append what a child and its own children write to a file, line by line, and begin another when it is large.
+
+    A child of a parent that was killed has no reader: what it still logs is dropped (`core.log_files.write_whole`).
+    """
+    is_full = False
+    with output:
+        while piece := output.readline(LONGEST_LINE):
+            line = piece.rstrip(b"\n") + b"\n"
+            try:
+                if append_lines(path, line) + len(line) > LOG_BYTES:
+                    rotate(path, n_kept=LOG_FILES)
+                is_full = False
+            except OSError as problem:  # the child goes on, and its lines are dropped
+                if not is_full:
+                    write_whole(2, f"{problem.filename}: {problem.strerror}. The log is not written.\n".encode())
+                is_full = True
 
 
 def stop_on_signals() -> None:

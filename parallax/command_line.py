@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sys
+from pathlib import Path
 
 import django
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line, get_commands, load_command_class
 from django.core.management.base import CommandError
@@ -16,7 +20,9 @@ from parallax.database import LAUNCHER, database_name, prepare_database
 
 APPS = frozenset({"accounts", "analysis", "catalog", "evaluation", "parallax", "studies"})
 # Commands that need no tables, take the database as it is, or prepare it themselves.
-WITHOUT_DATABASE = frozenset({"backup", "compile_kernels", "demo", "doctor", "download_dataset", "restore"})
+WITHOUT_DATABASE = frozenset(
+    {"backup", "compile_kernels", "demo", "doctor", "download_dataset", "network_digest", "restore"}
+)
 INTERRUPTED = 130  # the shell's status of a program that Ctrl-C ended
 
 # What a database's error says, and what it means to the person at the command.
@@ -38,6 +44,11 @@ DATABASE_ERRORS = (
         "empty one.",
     ),
     ("malformed", "The database {name} is damaged. Restore it from a backup."),
+    (
+        "disk I/O error",
+        "The database {name} cannot be read or written: its disk is full or damaged. Free some space, then run the "
+        "command again.",
+    ),
     ("is full", "The disk that holds the database {name} is full. Free some space, then run the command again."),
     (
         "no such table",
@@ -58,9 +69,13 @@ def main(argv: list[str]) -> None:
     """Run a command; what a person can put right is told in one line and ends with status 1."""
     try:
         load_settings()
-        if needs_database(argv[1:]):
-            prepare_database()
-        execute_from_command_line(argv)
+        from parallax.security_events import command_events  # noqa: PLC0415 -- it imports models
+
+        with command_events("" if {"-h", "--help"} & set(argv) else "".join(argv[1:2])):
+            if needs_database(argv[1:]):
+                prepare_database()
+            execute_from_command_line(argv)
+            sys.stdout.flush()
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")
         sys.exit(INTERRUPTED)
@@ -104,10 +119,19 @@ def explanation(problem: Exception) -> str | None:
         case ModuleNotFoundError() if str(problem.name).split(".")[0] not in {*APPS, "core", "jobs"}:
             return f"The Python package {problem.name} is not installed. Run `make install`."
         case OSError(strerror=str(reason)):
-            return (
-                f"{problem.filename or 'A file'}: {reason}. Check the path, its permissions and the space on the disk."
-            )
+            file = problem.filename or _probable_file()
+            return f"{file}: {reason}. Check the path, its permissions and the space on the disk."
     return None
+
+
+def _probable_file() -> Path:
+    """The file whose disk has least space, of those that the command names or writes: a write does not name its own."""
+    named = [Path(word) for word in sys.argv[2:] if not word.startswith("-") and ("/" in word or "." in word)]
+    files = [*(path for path in named if path.absolute().parent.is_dir()), Path(settings.VAR_DIR)]
+    with contextlib.suppress(OSError):
+        output = Path(f"/proc/self/fd/{sys.stdout.fileno()}").readlink()
+        files += [output] if output.is_file() else []
+    return min(files, key=lambda file: shutil.disk_usage(file if file.is_dir() else file.absolute().parent).free)
 
 
 def _database_explanation(words: str) -> str:

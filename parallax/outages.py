@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 from collections.abc import Callable
 
@@ -12,11 +11,11 @@ from kombu.exceptions import OperationalError as NoBroker
 from redis.exceptions import RedisError
 
 from core.errors import StorageAway, StorageRefused
+from core.log_files import FULL
 
 logger = logging.getLogger(__name__)
 IDEMPOTENT = ("GET", "HEAD", "OPTIONS")
 LOST = "parallax.lost_connection"  # in the request's META: its view lost the connection to the database
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def is_outage(problem: BaseException | None) -> bool:

@@ -108,6 +108,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "parallax.security_events.SecurityLog",
     "parallax.metrics.RequestMetrics",
     "parallax.outages.RetryLostConnection",
     "django.middleware.security.SecurityMiddleware",
@@ -394,12 +395,21 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+SECURITY_LOG = env_choice("PARALLAX_SECURITY_LOG", ("file", "stdout"))  # see core.security_log
+SECURITY_LOG_DAYS = env_int("PARALLAX_SECURITY_LOG_DAYS", default=90, minimum=1)
+SECURITY_LOG_ADDRESSES = env_bool("PARALLAX_SECURITY_LOG_ADDRESSES", default=False)  # besides digests of networks
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "filters": {"masked": {"()": "parallax.log_masking.MaskLinks"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["masked"]}},
+    "filters": {
+        "masked": {"()": "core.log_masking.MaskLinks"},
+        "one_line": {"()": "parallax.log_filters.OneLine"},
+    },
+    "handlers": {
+        "console": {"class": "core.log_files.StandardError", "formatter": "plain", "filters": ["one_line", "masked"]}
+    },
     "root": {"handlers": ["console"], "level": env_str("LOG_LEVEL", "WARNING")},
+    "loggers": {"axes": {"level": "ERROR"}},  # failed sign-ins are in the security log
 }
 TEST_RUNNER = "django.test.runner.DiscoverRunner"

@@ -7,6 +7,7 @@ import logging
 from celery import shared_task
 
 from core.rate_limits import forget_counts
+from core.security_log import delete_old_days
 from core.shared_storage import left_for_later
 from studies.data.services.exports import clean_exports, make_export, requeue_exports
 from studies.data.services.retention import erase_expired
@@ -37,6 +38,7 @@ def sweep() -> None:
         clean_exports()
     forget_declined()
     forget_counts()
+    delete_old_days()
     notify_due()
     send_due()
 

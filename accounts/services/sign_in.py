@@ -18,6 +18,7 @@ from accounts.services.account_locks import note_network
 from accounts.services.device_lock import forget_lock
 from core.networks import network_of
 from core.rate_limits import RateLimit, seconds_left, seconds_to_wait
+from core.security_log import REFUSED, record_event
 
 logger = logging.getLogger(__name__)
 
@@ -76,10 +77,14 @@ def _report_spraying(limit: RateLimit, wait: int) -> None:
         f"{-(-wait // 60)} minutes; sessions that are signed in continue."
     )
     logger.warning("sign-in: %s", text)
+    record_event("sign_in.network_locked", outcome=REFUSED, n=limit.most + 1)
     to = list(User.objects.filter(is_superuser=True, is_active=True).values_list("email", flat=True))
     if not to:
         return
-    advice = "Accounts with a second factor are safe from guessed passwords. The log of your proxy names the network."
+    advice = (
+        "Accounts with a second factor are safe from guessed passwords. The security log has the digest of the network "
+        "(event sign_in.network_locked); `manage.py network_digest ADDRESS` prints the digest of an address."
+    )
     letter = EmailMessage("Parallax: passwords are being guessed", f"{text}\n\n{advice}\n", bcc=to)
     try:
         letter.send()

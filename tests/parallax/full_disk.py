@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.studies.hundred_at_once import study_of_seven
+from tests.parallax.full_disk_filling import fill
 
 from django.conf import settings
 from django.core.cache import cache
@@ -24,15 +24,6 @@ from studies.models import Notice, Participant, StudyMembership
 from studies.monitoring.services.notice_rules import notify_due
 from tests.factories.accounts import UserFactory
 from tests.studies.test_pages import ABOUT, Person
-
-
-def fill(folder: Path) -> None:
-    """Write until nothing more fits."""
-    with (folder / "filling").open("wb", buffering=0) as file, contextlib.suppress(OSError):
-        for size in (2**20, 2**12, 1):
-            with contextlib.suppress(OSError):
-                while file.write(b"x" * size) == size:
-                    pass
 
 
 def main() -> None:

@@ -195,6 +195,8 @@ replay_allocation none
 erase_expired
 check_integrity
 doctor
+network_digest 203.0.113.7
+network_digest nonsense
 doctor --nonsense
 backup {files}/backup.zip
 backup {files}/table.csv

@@ -9,13 +9,17 @@ import re
 _SECRET = re.compile(r"(/s/p/|/s/[a-z0-9-]+/link/|/account/invitation/|/account/password/reset/[^/\s?]+/)[^/\s?]+")
 
 
+def masked(text: str) -> str:
+    """The text without the secret parts of links."""
+    return _SECRET.sub(r"\1…", text)
+
+
 class MaskLinks(logging.Filter):
     """Removes the secret part of links of participants, invitations and new passwords from every line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Mask the line, and let it pass."""
         message = record.getMessage()
-        masked = _SECRET.sub(r"\1…", message)
-        if masked != message:
-            record.msg, record.args = masked, ()
+        if (without := masked(message)) != message:
+            record.msg, record.args = without, ()
         return True

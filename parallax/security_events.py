@@ -1,0 +1,199 @@
+"""What goes into the security log: refusals and downloads, signs of accounts, the activity log, and commands."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
+from axes.signals import user_locked_out
+from django.contrib.admin.models import ADDITION, CHANGE
+from django.contrib.admin.models import LogEntry as AdministrationEntry
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.db import transaction
+from django.db.models.signals import post_save
+from django.http import HttpRequest, HttpResponseBase
+
+from accounts.models import User
+from accounts.services import sign_in
+from core.models import LogEntry
+from core.security_log import REFUSED, events_of, events_of_operator, record_event
+from studies.enums import Mode, ParticipantStatus
+from studies.models import Participant, Study
+
+API = "/api/"
+OF_STUDIES = ("/studies/", "/s/", "/api/v1/studies/")
+STUDY, PARTICIPANT = Study._meta.label_lower, Participant._meta.label_lower
+# Facts of the activity log that are no free text.
+FACTS = ("researcher", "role", "owner", "scope", "invitation", "format", "with_external_ids", "n", "most_per_network")
+# Commands that read or change accounts, keys or answers.
+COMMANDS = frozenset(
+    {
+        "backup", "restore", "create_account", "create_token", "reset_password", "reset_second_factor", "export_study",
+        "erase_expired", "withdraw_participant", "report", "createsuperuser", "changepassword", "shell", "dbshell",
+        "dumpdata", "loaddata", "flush",
+    }
+)  # fmt: skip
+
+
+class SecurityLog:
+    """Gives each request an id, and logs refusals and downloads, wherever they were decided."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        with events_of(request):
+            response = self._get_response(request)
+            match = request.resolver_match
+            study = match.kwargs.get("slug") if match and request.path.startswith(OF_STUDIES) else None
+            if event := refusal_of(request, response.status_code):
+                record_event(event, outcome=REFUSED, status=response.status_code, study=study)
+            elif _is_download(request, response):
+                record_event("data.downloaded", study=study)
+            response.headers["X-Request-ID"] = request.security_id  # type: ignore[attr-defined]
+        return response
+
+
+def refusal_of(request: HttpRequest, status: int) -> str:
+    """The event that a response is; empty if it refuses nothing.
+
+    What an account may not see does not exist for it (404), so that each object it does not find is logged. Visitors
+    mistype addresses.
+    """
+    if status == 403:
+        return "access.forbidden"
+    if status == 429:
+        return "access.too_often"
+    if status == 400 and not request.path.startswith(API):  # there, a field to correct
+        return "access.bad_request"
+    if status == 401 and "Authorization" in request.headers:
+        return "access.bad_token"
+    match = request.resolver_match
+    if status == 404 and match and match.kwargs and hasattr(request, "user") and request.user.is_authenticated:
+        return "access.not_found"
+    return ""
+
+
+def _is_download(request: HttpRequest, response: HttpResponseBase) -> bool:
+    if response.status_code != 200 or request.method == "HEAD":
+        return False
+    disposition = response.headers.get("Content-Disposition", "")
+    return disposition.startswith("attachment") or (response.streaming and request.path.startswith(API))
+
+
+@contextlib.contextmanager
+def command_events(name: str) -> Iterator[None]:
+    """Within the block, events are those of the operator, and so is the command itself."""
+    with events_of_operator():
+        try:
+            yield
+        except BaseException:
+            if name in COMMANDS:
+                record_event(f"command.{name}", outcome=REFUSED)
+            raise
+        if name in COMMANDS:
+            record_event(f"command.{name}")
+
+
+def _on_signed_in(sender: Any, request: HttpRequest, user: User, **_more: Any) -> None:
+    record_event("sign_in", request=request, account=user)
+
+
+def _on_signed_out(sender: Any, request: HttpRequest, user: User | None, **_more: Any) -> None:
+    if user is not None:
+        record_event("sign_out", request=request, account=user)
+
+
+def _account(credentials: dict[str, Any]) -> User | None:
+    """The account that was meant. What was typed is not logged: it may be a password."""
+    return User.objects.filter(email=str(credentials.get("username") or "").strip().lower()).first()
+
+
+def _on_sign_in_failed(
+    sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **_more: Any
+) -> None:
+    by = "second factor" if sender == sign_in.__name__ else "password"
+    record_event("sign_in", outcome=REFUSED, request=request, account=_account(credentials), by=by)
+
+
+def _on_locked_out(sender: Any, request: HttpRequest, username: str, **_more: Any) -> None:
+    record_event("sign_in.locked", outcome=REFUSED, request=request, account=_account({"username": username}))
+
+
+def _on_second_factor(
+    event: str, sender: Any, request: HttpRequest, user: User, authenticator: Any, **_more: Any
+) -> None:
+    record_event(event, request=request, account=user, factor=str(authenticator.type))
+
+
+_on_factor_added = partial(_on_second_factor, "second_factor.added")
+_on_factor_removed = partial(_on_second_factor, "second_factor.removed")
+_on_factor_reset = partial(_on_second_factor, "second_factor.reset")
+
+
+def _on_account_saved(sender: Any, instance: User, created: bool, **_more: Any) -> None:
+    if created:
+        transaction.on_commit(lambda: record_event("account.created", object=instance.pk))
+    elif getattr(instance, "_password", None) is not None:  # what set_password leaves until it is saved
+        transaction.on_commit(lambda: record_event("account.password_set", object=instance.pk))
+
+
+def _on_administration(sender: Any, instance: AdministrationEntry, created: bool, **_more: Any) -> None:
+    act = {ADDITION: "added", CHANGE: "changed"}.get(instance.action_flag, "deleted")
+    what = f"{instance.content_type.app_label}.{instance.content_type.model}" if instance.content_type else ""
+    details = {"kind": what, "object": instance.object_id}
+    transaction.on_commit(lambda: record_event(f"administration.{act}", account=instance.user, **details))
+
+
+def _on_activity(sender: Any, instance: LogEntry, created: bool, **_more: Any) -> None:
+    """Log what a person did, and what happened to accounts, studies and participants who withdrew."""
+    is_withdrawal = instance.kind == PARTICIPANT and instance.to_status == ParticipantStatus.WITHDRAWN
+    is_of_accounts = instance.kind.startswith("accounts.")
+    if created and (instance.actor_id or is_of_accounts or instance.kind == STUDY or is_withdrawal):
+        transaction.on_commit(lambda: _record_activity(instance))
+
+
+def _record_activity(entry: LogEntry) -> None:
+    details: dict[str, Any] = {name: entry.facts[name] for name in FACTS if name in entry.facts}
+    if entry.kind == STUDY:
+        details["study"] = Study.objects.filter(pk=entry.object_id).values_list("slug", flat=True).first()
+    elif entry.kind == PARTICIPANT:
+        participant = Participant.objects.filter(pk=entry.object_id).select_related("study").first()
+        if participant is None or participant.mode != Mode.LIVE:
+            return
+        details |= {"study": participant.study.slug, "participant": participant.code}
+    else:
+        details["object"] = entry.object_id
+    if entry.kind.startswith("accounts.") or (entry.kind == STUDY and not entry.actor_id):
+        details["reason"] = entry.reason  # written by the program; others hold words of a person
+    record_event(f"{entry.kind.rpartition('.')[2]}.{_act(entry)}", account=entry.actor, **details)
+
+
+def _act(entry: LogEntry) -> str:
+    if act := entry.facts.get("act"):
+        return str(act)
+    if entry.from_status != entry.to_status:
+        return entry.to_status if entry.from_status else "created"
+    if "researcher" in entry.facts:
+        return "member_changed"
+    return "invited" if "invitation" in entry.facts else "changed"
+
+
+def connect() -> None:
+    """Receive the signals."""
+    for signal, receiver in (
+        (user_logged_in, _on_signed_in),
+        (user_logged_out, _on_signed_out),
+        (user_login_failed, _on_sign_in_failed),
+        (user_locked_out, _on_locked_out),
+        (authenticator_added, _on_factor_added),
+        (authenticator_removed, _on_factor_removed),
+        (authenticator_reset, _on_factor_reset),
+    ):
+        signal.connect(receiver)
+    post_save.connect(_on_account_saved, sender=User)
+    post_save.connect(_on_administration, sender=AdministrationEntry)
+    post_save.connect(_on_activity, sender=LogEntry)
