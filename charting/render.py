@@ -1,4 +1,4 @@
-"""Charts as files (SVG, PNG, PDF), and what a page needs to draw them itself.
+"""Charts as files (SVG, PNG, PDF).
 
 Fonts. The library that draws files carries one typeface, Liberation Sans, and takes others from the machine;
 a family that is nowhere is drawn as nothing at all. Files therefore name Liberation Sans first, whatever the
@@ -8,7 +8,6 @@ pages use: the same bytes on every machine, with or without fonts installed. A s
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
 from xml.sax.saxutils import escape  # writes, and parses nothing  # nosec B406
@@ -85,17 +84,6 @@ def svg_as_pdf(picture: str) -> bytes:
 
     document: bytes = vl_convert.svg_to_pdf(picture)
     return document
-
-
-@functools.cache
-def page_runtime() -> str:
-    """The script that gives a page ``window.vegaEmbed``: about 0.9 MB of JavaScript without any reference to the
-    network; made once a process, in about two seconds.
-    """
-    import vl_convert
-
-    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return script
 
 
 def _visible(spec: Spec) -> Spec:

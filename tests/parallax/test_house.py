@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.test import override_settings
 
+from charting import runtime
 from core.provenance import CODE_VERSION
 from parallax import checks
 
@@ -58,6 +59,13 @@ def test_checks_find_folders_that_cannot_be_written() -> None:
     with override_settings(CELERY_BROKER_TRANSPORT_OPTIONS=broken, STORAGES=storages, DEBUG=True, HTTPS=True):
         found = [*checks.check_broker_folder(), *checks.check_artefact_folder(), *checks.check_debug_with_https()]
     assert [message.id for message in found] == ["parallax.E001", "parallax.E002", "parallax.E003"]
+
+
+def test_checks_find_a_missing_chart_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert checks.check_chart_runtime() == []
+    monkeypatch.setattr(runtime, "FOLDER", tmp_path)
+    (found,) = checks.check_chart_runtime()
+    assert (found.id, "make install" in str(found.hint)) == ("parallax.W003", True)
 
 
 def test_checks_find_open_folders_letters_in_logs_and_a_missing_mail_server(tmp_path: Path) -> None:

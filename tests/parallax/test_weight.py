@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from django.template.loader import render_to_string
+from django.test import Client
 
 pytestmark = pytest.mark.unit
 
@@ -32,3 +35,14 @@ def test_a_web_server_a_worker_and_a_command_start_without_the_large_libraries()
     )
     assert said.returncode == 0, said.stderr
     assert said.stdout.split() == []
+
+
+@pytest.mark.django_db
+def test_the_chart_runtime_is_a_file_that_browsers_keep(client: Client) -> None:
+    (address,) = re.findall(r'data-runtime="([^"]+)"', render_to_string("console/base.html"))
+    answer = client.get(address, headers={"accept-encoding": "gzip"})
+    assert answer.status_code == 200
+    assert answer.headers["Content-Encoding"] == "gzip"
+    assert "immutable" in answer.headers["Cache-Control"]
+    assert len(answer.getvalue()) < 400_000
+    assert client.get("/charts/runtime.js").status_code == 404
