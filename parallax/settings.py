@@ -27,6 +27,7 @@ from parallax.env import (
     env_int,
     env_key,
     env_list,
+    env_redis,
     env_secret,
     env_site,
     env_str,
@@ -159,7 +160,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test.sqlite3"}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = env_secret("REDIS_URL")
+REDIS_URL = env_redis("REDIS_URL")
 CACHES = {
     "default": (
         {"BACKEND": "parallax.cache.RedisOrLocalCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "parallax"}

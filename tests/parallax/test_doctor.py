@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -14,12 +15,17 @@ import pytest
 from django.conf import settings as django_settings
 from django.core.management import call_command
 from django.utils import timezone
+from redis import Redis
+from redis.exceptions import ResponseError
 
 from core.code_digest import current_code_digest
 from core.models import LogEntry
+from core.rate_limits import RateLimit, seconds_to_wait
 from jobs.worker_lock import running_workers
 from parallax.doctor import machine, services
 from parallax.doctor.diagnosis import Diagnosis, Level
+from tests.e2e.test_main_job import free_port
+from tests.factories.redis_servers import redis_server
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 Check = Callable[[], Iterator[Diagnosis]]
@@ -98,6 +104,29 @@ def test_a_broker_that_does_not_answer_or_is_full(settings: Any, tmp_path: Path)
 def test_a_broker_on_redis(settings: Any, redis_url: str) -> None:
     settings.REDIS_URL = redis_url
     assert level_of(services.check_broker) is Level.OK
+
+
+@pytest.mark.slow
+def test_redis_of_the_compose_file_never_forgets_a_count(settings: Any, tmp_path: Path) -> None:
+    """With its memory full of other entries, a network that is over its limit stays over it."""
+    (tmp_path / "password").write_text("p@ss/with#odd?characters")
+    with redis_server(tmp_path / "password", free_port(), memory="3mb") as url:
+        url = url.replace("//", "//:p%40ss%2Fwith%23odd%3Fcharacters@")
+        settings.REDIS_URL = url
+        settings.CACHES = {"default": {"BACKEND": "parallax.cache.RedisOrLocalCache", "LOCATION": url}}
+        assert level_of(services.check_broker) is Level.OK
+        limit = RateLimit(most=3, seconds=3600)
+        now = 1_800_000_000.0
+        for _ in range(3):
+            assert seconds_to_wait(limit, "network", now=now) == 0
+        with Redis.from_url(url) as server:
+            for number in range(200):
+                with suppress(ResponseError):
+                    server.set(f"other-{number}", "x" * 50_000, ex=600)
+            assert server.info("stats")["evicted_keys"] == 0
+            assert seconds_to_wait(limit, "network", now=now) > 0
+            server.config_set("maxmemory-policy", "volatile-lru")
+        assert level_of(services.check_broker) is Level.ADVICE
 
 
 def test_a_mail_server_that_does_not_answer(settings: Any) -> None:
