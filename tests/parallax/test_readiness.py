@@ -14,7 +14,9 @@ from django.conf import settings as django_settings
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
+from django.utils import timezone
 
+from core.models import Worker
 from parallax import readiness
 from tests.factories.studies import completed, make_study
 
@@ -122,8 +124,8 @@ def test_a_full_disk_is_noticed_where_the_health_check_does_not(tmp_path: Path) 
     before, full = done.stdout.splitlines()
     assert before == "200"
     assert full == (
-        "503 The folder of artefacts cannot be written. Work cannot be given to workers: the folder of messages cannot be "
-        f"written. {readiness.UNWRITABLE} 200"
+        "503 The folder of artefacts cannot be written. Work cannot be given to workers: the folder of messages "
+        f"cannot be written. {readiness.UNWRITABLE} 200"
     )
 
 
@@ -145,6 +147,7 @@ def test_metrics_count_requests_by_view_and_rows_by_status(settings: Any) -> Non
     client = Client()
     client.get("/health/")
     client.generic("BREW", "/health/")
+    Worker.objects.create(host="elsewhere", pid=7, code="", task="evaluation.work", seen_at=timezone.now())
     text = client.get("/metrics/", headers=TOKEN).text
     assert 'parallax_requests_total{method="GET",status="200",view="health"}' in text
     assert 'parallax_requests_total{method="other",status="405",view="health"}' in text
@@ -154,7 +157,8 @@ def test_metrics_count_requests_by_view_and_rows_by_status(settings: Any) -> Non
     assert 'parallax_runs{status="succeeded"} 1.0' in text
     assert 'parallax_run_parts{status="done"}' in text
     assert re.search(r"parallax_disk_free_bytes [1-9]", text)
-    assert "parallax_workers 0.0" in text
+    assert "parallax_workers 1.0" in text
+    assert "parallax_workers_busy 1.0" in text
     assert "parallax_queue_messages" in text
     for condition in study.conditions.all():  # which metrics must not tell
         assert condition.label not in text
