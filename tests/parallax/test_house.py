@@ -10,6 +10,7 @@ import pytest
 import yaml
 from django.conf import settings
 from django.core.management import call_command
+from django.db import connection
 from django.test import override_settings
 
 from charting import runtime
@@ -23,6 +24,13 @@ pytestmark = pytest.mark.unit
 @pytest.mark.django_db
 def test_no_migration_is_missing() -> None:
     call_command("makemigrations", "--check", "--dry-run", stdout=StringIO())
+
+
+@pytest.mark.django_db
+def test_sqlite_confirms_a_save_only_once_it_is_on_the_disk() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA synchronous")
+        assert cursor.fetchone() == (2,)  # FULL
 
 
 def test_every_variable_that_settings_read_is_documented() -> None:
