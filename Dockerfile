@@ -11,6 +11,7 @@ COPY requirements.txt requirements-bayesian.txt requirements-s3.txt ./
 RUN python -m venv .venv && .venv/bin/pip install --no-cache-dir -r requirements.txt -r requirements-bayesian.txt -r requirements-s3.txt
 ENV PATH=/srv/parallax/.venv/bin:$PATH
 COPY . .
+RUN .venv/bin/python -m charting.runtime
 USER parallax
 # Compiled kernels are stored with the data; a new volume starts with them.
 RUN SECRET_KEY=only-while-the-image-is-being-built DEBUG=0 .venv/bin/python manage.py compile_kernels

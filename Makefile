@@ -69,6 +69,7 @@ $(STAMP_LINT): $(STAMP)
 	@rm -f $(VENV)/.installed-lint-*; touch $@
 
 install: $(STAMP) ## Create the environment and the database, or bring both up to date
+	@$(BIN)/python -m charting.runtime
 	@$(MANAGE) migrate --no-input --verbosity 0
 	@echo "Parallax is installed. Run \`make demo\`, or \`$(MANAGE) COMMAND\`."
 
@@ -206,5 +207,5 @@ sbom: ## Write a software bill of materials (CycloneDX) into var/sbom.json
 	@var/cyclonedx/bin/cyclonedx-py requirements requirements.txt --output-reproducible --output-format JSON --output-file var/sbom.json
 
 clean: ## Remove all that these commands made
-	rm -rf $(VENV) $(LENSKIT) var node_modules mutants .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
+	rm -rf $(VENV) $(LENSKIT) var static/built node_modules mutants .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

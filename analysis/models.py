@@ -130,6 +130,7 @@ class BayesianAnalysis(TimeStampedModel, JobModel):
     While it runs it is under a lease; an expired lease returns it to the queue.
     """
 
+    is_short = False
     report = models.OneToOneField(Report, on_delete=models.CASCADE, related_name="bayesian")
     status = models.CharField(
         max_length=12,

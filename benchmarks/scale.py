@@ -2,14 +2,17 @@
 
     python benchmarks/scale.py web [--processes 1,2,3] [--per-condition 15] [--database URL]
     python benchmarks/scale.py workers [--workers 1,2] [--shape w2]
+    python benchmarks/scale.py mixed --minutes 60 [--processes 3] [--database URL]
     python benchmarks/scale.py ratings
 
 `web` walks simulated participants through the demo's study as fast as the server answers, with each number of web
 processes in turn, and prints requests a second, the processor time of web server and database for each request, the
 memory of each process, and what a participant adds to the database. The client runs on the same cores, so requests a
 second are a lower limit; processor time for each request is what the extrapolation uses. `workers` runs the seven
-algorithms of Table 2 through Celery with each number of workers. `ratings` prints the memory that the product
-estimates for each fit before it starts, up to a billion ratings: estimates by formula, nothing is fitted.
+algorithms of Table 2 through Celery with each number of workers. `mixed` lets participants walk and a researcher open
+every page and file of the study, its run and its dataset in turn, and prints the memory of each web process before and
+after. `ratings` prints the memory that the product estimates for each fit before it starts, up to a billion ratings:
+estimates by formula, nothing is fitted.
 
 Memory is the proportional set size: pages that processes share are counted once.
 """
@@ -22,7 +25,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,18 +81,19 @@ class Measured:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("what", choices=("web", "workers", "ratings"))
+    options.add_argument("what", choices=("web", "mixed", "workers", "ratings"))
     options.add_argument("--processes", default="1,2,3")
     options.add_argument("--workers", default="1,2")
     options.add_argument("--shape", default="w2", help="of the ratings for `workers`; see generator.py")
     options.add_argument("--per-condition", type=int, default=15)
     options.add_argument("--parallel", type=int, default=16)
+    options.add_argument("--minutes", type=float, default=60.0, help="of `mixed`, which has one number of --processes")
     options.add_argument("--database", default="", help="postgresql://…; SQLite unless given")
     options.add_argument("--var", type=Path, default=Path(tempfile.gettempdir()) / "parallax-scale")
     options.add_argument("--port", type=int, default=8791)
     options.add_argument("--seed", type=int, default=1)
     chosen = options.parse_args()
-    {"web": _web, "workers": _workers, "ratings": _ratings}[chosen.what](chosen)
+    {"web": _web, "mixed": _mixed, "workers": _workers, "ratings": _ratings}[chosen.what](chosen)
 
 
 def _web(chosen: argparse.Namespace) -> None:
@@ -125,6 +131,66 @@ def _walk(chosen: argparse.Namespace, processes: int) -> Measured:
             [process.memory_full_info().pss / MIB for process in serving[1:]],
             (_database_size() - size) / end.total,
         )  # fmt: skip
+
+
+def _mixed(chosen: argparse.Namespace) -> None:
+    study_load.prepare(chosen)
+    from parallax.children import Children
+    from studies.simulation.services import pilot
+
+    studies = [study_load.new_study(chosen)]
+    until = time.monotonic() + 60 * chosen.minutes
+    processes = int(chosen.processes.split(",")[-1])
+    with Children(port=chosen.port, workers=0, web_workers=processes) as children:
+        serving = _web_processes()[1:]
+        before = [process.memory_full_info().pss / MIB for process in serving]
+        opened: Counter[int] = Counter()
+        researcher = threading.Thread(target=_research, args=(studies[0], children.url, until, opened))
+        researcher.start()
+        n_requests = 0
+        while time.monotonic() < until:
+            n_requests += pilot.walk_group(
+                study=studies[-1], per_condition=chosen.per_condition, seed=chosen.seed + len(studies),
+                base_url=children.url, parallel=chosen.parallel, tell=lambda progress: None,
+            ).n_requests  # fmt: skip
+            studies.append(study_load.new_study(chosen))
+        researcher.join()
+        after = [process.memory_full_info().pss / MIB for process in serving]
+    print(f"{n_requests:,} requests of participants; a researcher's by status: {dict(opened)}")
+    for name, sizes in (("before", before), ("after", after)):
+        print(f"{name:<7}" + " + ".join(f"{size:.0f}" for size in sizes) + " MiB")
+    print(f"The largest process holds {max(after):.0f} MiB (goal {GOAL_MIB})")
+
+
+def _research(study: Any, url: str, until: float, opened: Counter[int]) -> None:
+    """Open every page and file of a study, its run and its dataset that takes no other argument, again and again."""
+    import httpx
+    from django.test import Client
+    from django.urls import reverse
+
+    run = study.run
+    version = run.version
+    values = {
+        "studies": {"slug": study.slug}, "evaluation": {"pk": run.pk},
+        "catalog": {"name": version.dataset.name, "number": version.number},
+    }  # fmt: skip
+    from tests.gallery.pages import _patterns
+
+    addresses = [reverse("evaluation:figure", args=[run.pk, name]) for name in ("recall", "fallout")]
+    addresses += [reverse("studies:export", args=[study.slug, kind]) for kind in ("long", "psych-ds")]
+    for space, pattern in _patterns():
+        needed = set(pattern.pattern.converters)
+        if space in values and needed and needed <= values[space].keys():
+            addresses.append(reverse(f"{space}:{pattern.name}", kwargs={name: values[space][name] for name in needed}))
+    signed_in = Client()
+    signed_in.force_login(study.memberships.get().researcher, backend="django.contrib.auth.backends.ModelBackend")
+    cookies = {name: morsel.value for name, morsel in signed_in.cookies.items()}
+    with httpx.Client(base_url=url, cookies=cookies, timeout=120) as client:
+        while time.monotonic() < until:
+            for address in addresses:
+                opened[client.get(address).status_code] += 1
+                if time.monotonic() > until:
+                    return
 
 
 def _web_processes() -> list[psutil.Process]:

@@ -1,4 +1,4 @@
-"""Charts as files (SVG, PNG, PDF), and what a page needs to draw them itself.
+"""Charts as files (SVG, PNG, PDF).
 
 Fonts. The library that draws files carries one typeface, Liberation Sans, and takes others from the machine;
 a family that is nowhere is drawn as nothing at all. Files therefore name Liberation Sans first, whatever the
@@ -8,9 +8,12 @@ pages use: the same bytes on every machine, with or without fonts installed. A s
 
 from __future__ import annotations
 
-import functools
 import hashlib
+import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 from xml.sax.saxutils import escape  # writes, and parses nothing  # nosec B406
 
 from charting.frame import sized
@@ -20,6 +23,8 @@ from core.errors import ParameterError
 FILE_FONT = '"Liberation Sans", Arial, Helvetica, sans-serif'
 FILE_WIDTH = 720
 """Width in pixels of a file made from a chart that otherwise follows its page."""
+
+DRAWING_SECONDS = 60
 
 STYLE_HASHES: tuple[str, ...] = (
     "'sha256-9uoGUaZm3j6W7+Fh2wfvjI8P7zXcclRw5tVUu3qKZa0='",
@@ -31,6 +36,17 @@ included. They belong to the pinned version of vl-convert-python; a test in a br
 _IDENTIFIER = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient_)\d+)')
 
 
+_is_apart = False
+
+
+def draw_apart() -> None:
+    """Leave the drawing of files to child processes from now on: the library keeps 100 MB of a process that used it,
+    and holds up its threads. For web processes, which draw rarely.
+    """
+    global _is_apart
+    _is_apart = True
+
+
 def svg(spec: Spec, *, title: str | None = None, description: str | None = None, width: int = FILE_WIDTH) -> str:
     """Draw a chart as an SVG file: the same specification gives the same bytes.
 
@@ -39,12 +55,10 @@ def svg(spec: Spec, *, title: str | None = None, description: str | None = None,
     stand in one HTML page. `width` is for a chart that has none of its own. Raises ParameterError for a width below 240
     pixels, or a specification that was not made here.
     """
-    import vl_convert
-
     visible = _visible(sized(spec, width))
     visible["background"] = "#ffffff" if mode_of(spec) == "light" else DARK.paper
     visible["config"] = _with_file_fonts(spec["config"])
-    picture: str = vl_convert.vegalite_to_svg(visible)
+    picture = _drawn(visible)
     words = spec["usermeta"]
     title = words["title"] if title is None else title
     description = words["description"] if description is None else description
@@ -87,15 +101,16 @@ def svg_as_pdf(picture: str) -> bytes:
     return document
 
 
-@functools.cache
-def page_runtime() -> str:
-    """The script that gives a page ``window.vegaEmbed``: about 0.9 MB of JavaScript without any reference to the
-    network; made once a process, in about two seconds.
-    """
+def _drawn(spec: Spec) -> str:
+    if _is_apart:
+        return subprocess.run(
+            [sys.executable, "-m", "charting.render"], cwd=Path(__file__).parents[1], input=json.dumps(spec),
+            capture_output=True, text=True, check=True, timeout=DRAWING_SECONDS,
+        ).stdout  # fmt: skip
     import vl_convert
 
-    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return script
+    picture: str = vl_convert.vegalite_to_svg(spec)
+    return picture
 
 
 def _visible(spec: Spec) -> Spec:
@@ -116,3 +131,7 @@ def _with_identifiers_of(picture: str, mark: str) -> str:
         return f"{match.group(1)}{name}"
 
     return _IDENTIFIER.sub(renumbered, picture)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(_drawn(json.load(sys.stdin)))

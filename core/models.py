@@ -1,4 +1,4 @@
-"""Models that every storey needs: time stamps, the log of status changes, and counts of rate limits."""
+"""Models that every storey needs: time stamps, the log of status changes, counts of rate limits, and workers."""
 
 from __future__ import annotations
 
@@ -58,3 +58,17 @@ class RateCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.n} requests until {self.ends_at}"
+
+
+class Worker(models.Model):
+    """A running worker process of any machine, which keeps its row up to date; see `jobs.workers`."""
+
+    host = models.CharField(max_length=200)
+    pid = models.PositiveBigIntegerField()
+    queues = models.JSONField(default=list)
+    code = models.CharField(max_length=64)  # core.code_digest
+    task = models.CharField(max_length=200, blank=True)  # that it is working on; empty: idle
+    seen_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.pid}"

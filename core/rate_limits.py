@@ -87,5 +87,5 @@ def _count_in_cache(key: str, seconds: int) -> int:
     cache.add(key, 0, timeout=seconds)
     try:
         return int(cache.incr(key))
-    except ValueError:  # evicted or expired in between: the next request begins anew
+    except ValueError:  # expired in between: the next request begins anew
         return 0

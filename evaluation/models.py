@@ -221,6 +221,7 @@ class ExperimentQuerySet(models.QuerySet["ExperimentJob"]):
 class ExperimentJob(TimeStampedModel, JobModel):
     """A shipped experiment on a dataset: queued until its runs have succeeded, then a worker writes its outcome."""
 
+    is_short = False
     experiment = models.CharField(max_length=80)
     version = models.ForeignKey(DatasetVersion, on_delete=models.CASCADE, related_name="experiments")
     runs = models.JSONField(default=dict)  # the experiment's name of a run to its primary key

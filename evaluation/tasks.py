@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from celery import current_app, shared_task
-from celery.signals import worker_init, worker_ready, worker_shutting_down
+from celery.signals import task_postrun, task_prerun, worker_init, worker_ready, worker_shutdown, worker_shutting_down
 from django.conf import settings
 
 from evaluation.services import experiment_jobs, malloc_tuning, worker_loop
 from jobs.leases import TRANSIENT
 from jobs.parent_process import watch_parent
 from jobs.worker_lock import hold_worker_lock
+from jobs.workers import WorkerBeat
 
 
 @shared_task(
@@ -54,9 +55,24 @@ def stop_with_parent(**kwargs: Any) -> None:
 
 @worker_ready.connect
 def register_worker(**kwargs: Any) -> None:
-    """Mark a worker of the installation's queues as running, so that commands can detect it."""
-    if {queue.name for queue in settings.CELERY_TASK_QUEUES} & set(current_app.amqp.queues.consume_from):
-        hold_worker_lock()
+    """Mark a worker of the installation's queues as running, and let every machine see what it is working on."""
+    queues = {queue.name for queue in settings.CELERY_TASK_QUEUES} & set(current_app.amqp.queues.consume_from)
+    if not queues:
+        return
+    hold_worker_lock()
+    beat = WorkerBeat(queues)
+
+    def begin(sender: Any, **kwargs: Any) -> None:
+        beat.task = sender.name
+
+    def end(**kwargs: Any) -> None:
+        beat.task = ""
+
+    def stop(**kwargs: Any) -> None:
+        beat.stop()
+
+    for signal, receiver in ((task_prerun, begin), (task_postrun, end), (worker_shutdown, stop)):
+        signal.connect(receiver, weak=False)
 
 
 @worker_shutting_down.connect

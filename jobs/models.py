@@ -23,6 +23,7 @@ class LeasedModel(models.Model):
 class JobModel(LeasedModel):
     """Leased work with a message of its own, which the sweep sends again while the job waits."""
 
+    is_short = True  # whether it waits in the queue of short jobs, and for nothing else
     hinted_at = models.DateTimeField(null=True, blank=True)  # when the message was last sent
 
     class Meta:

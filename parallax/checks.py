@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core import checks
 from django.core.files.storage import FileSystemStorage, storages
 
+from charting import runtime
 from parallax.env import is_public
 
 
@@ -64,6 +65,21 @@ def check_private_folder(**kwargs: Any) -> list[checks.CheckMessage]:
                 f"Other accounts of this machine can read {settings.VAR_DIR}, and this one may not change that.",
                 hint=f"Run chmod 700 {settings.VAR_DIR} as its owner.",
                 id="parallax.W001",
+            )
+        ]
+    return []
+
+
+@checks.register(deploy=True)
+def check_chart_runtime(**kwargs: Any) -> list[checks.CheckMessage]:
+    """parallax.W003: without the script that draws them, pages have no charts."""
+    file = runtime.FOLDER / runtime.NAME
+    if not file.exists():
+        return [
+            checks.Warning(
+                f"Pages cannot draw charts: {file} is missing.",
+                hint="Run `make install` (or `.venv/bin/python -m charting.runtime`), and restart the web server.",
+                id="parallax.W003",
             )
         ]
     return []

@@ -85,6 +85,8 @@ class Children:
 
     def __enter__(self) -> Self:
         refuse_taken_port(self.host, self.port)
+        # In a process of its own, which is large; without the file, the site's system checks say what to do.
+        subprocess.run([sys.executable, "-m", "charting.runtime"], cwd=settings.BASE_DIR, check=False)
         try:
             for queue in (settings.CELERY_TASK_DEFAULT_QUEUE, settings.LONG_QUEUE):
                 declare_queue(queue)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
@@ -97,6 +98,16 @@ def env_database(name: str, *, default: str) -> dict[str, Any]:
     if password := env_secret("DATABASE_PASSWORD"):
         database["PASSWORD"] = password  # as it is: nothing of it is read as a part of the address
     return database
+
+
+def env_redis(name: str) -> str | None:
+    """Return the address of Redis that the variable (or its file) names, with REDIS_PASSWORD where that is set."""
+    url, password = env_secret(name), env_secret("REDIS_PASSWORD")
+    if not url or not password:
+        return url
+    parts = urlsplit(url)
+    account, _at, server = parts.netloc.rpartition("@")
+    return parts._replace(netloc=f"{account.partition(':')[0]}:{quote(password, safe='')}@{server}").geturl()
 
 
 def env_choice(name: str, choices: Sequence[str]) -> str:

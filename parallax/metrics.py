@@ -20,7 +20,7 @@ from prometheus_client.registry import Collector
 from analysis.models import BayesianAnalysis, ReportRequest
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun, RunPart
-from jobs.worker_lock import running_workers
+from jobs.workers import running_workers
 from parallax.broker import count_messages
 from studies.models import ExportJob, Participant, Study
 
@@ -77,8 +77,11 @@ class _Installation(Collector):
 
     def collect(self) -> Iterable[Metric]:
         yield from _rows()
-        yield _gauge("parallax_workers", "Running workers that share PARALLAX_VAR on this machine.",
-                     len(list(running_workers())))  # fmt: skip
+        workers = running_workers()
+        yield _gauge("parallax_workers", "Running workers on all machines.", len(workers))
+        yield _gauge(
+            "parallax_workers_busy", "Those that are working on a task.", sum(bool(one.task) for one in workers)
+        )
         with suppress(ParallaxError):  # without the broker, the number is missing
             yield _gauge("parallax_queue_messages", "Messages that wait in the broker.", count_messages())
         disk = shutil.disk_usage(settings.VAR_DIR)

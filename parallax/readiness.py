@@ -1,4 +1,4 @@
-"""Whether this installation can take requests: the database and the storage of artefacts can be written."""
+"""Whether this installation can take requests: database, storage of artefacts and broker can be written."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import F
 
+from core.errors import ParallaxError
+from parallax.broker import count_messages, message_folder
+
 LEAST_FREE = 20 * 2**20  # bytes; with less, the next answers may not be stored
 BUSY_SECONDS = 0.02
 BUSY = ("locked", "busy")
@@ -27,7 +30,7 @@ UNWRITABLE = "The database cannot be written. The disk may be full, or the file 
 
 def reasons_against() -> list[str]:
     """Why requests cannot be served, in sentences without secrets; empty where they can be."""
-    checks: tuple[Callable[[], Iterator[str]], ...] = (check_disk, check_artefacts, check_database)
+    checks: tuple[Callable[[], Iterator[str]], ...] = (check_disk, check_artefacts, check_broker, check_database)
     return [reason for check in checks for reason in check()]
 
 
@@ -42,12 +45,30 @@ def check_artefacts() -> Iterator[str]:
     storage = storages["artefacts"]
     if not isinstance(storage, FileSystemStorage):
         return
+    if not _is_writable(storage.location):
+        yield "The folder of artefacts cannot be written."
+
+
+def check_broker() -> Iterator[str]:
+    """Messages to workers can be sent."""
     try:
-        with tempfile.NamedTemporaryFile(dir=storage.location, prefix=".part-ready-") as probe:
+        count_messages()
+    except ParallaxError as problem:
+        yield f"Work cannot be given to workers: {problem}"
+        return
+    if not settings.REDIS_URL and not _is_writable(message_folder()):
+        yield "Work cannot be given to workers: the folder of messages cannot be written."
+
+
+def _is_writable(folder: Path | str) -> bool:
+    """Whether a file can be written there; workers and listings pass over its name."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".part-ready-") as probe:
             probe.write(bytes(4096))
             probe.flush()
     except OSError:
-        yield "The folder of artefacts cannot be written."
+        return False
+    return True
 
 
 def check_database() -> Iterator[str]:

@@ -28,7 +28,6 @@ urlpatterns = [
     path("replications/", include("parallax.replication.urls")),
     path("design/", include("parallax.design.urls")),
     path("api/v1/", include("parallax.api.urls")),
-    path("charts/runtime.js", views.chart_runtime, name="chart-runtime"),
     path("health/", views.health, name="health"),
     path("ready/", views.ready, name="ready"),
     path("metrics/", views.metrics, name="metrics"),

@@ -1,4 +1,4 @@
-"""Views of no app: health, readiness and metrics, chart runtime, and the pages of errors."""
+"""Views of no app: health, readiness and metrics, and the pages of errors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.utils.crypto import constant_time_compare
-from django.views.decorators.cache import cache_control, never_cache
-from django.views.decorators.gzip import gzip_page
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from charting.render import page_runtime
 from parallax.error_pages import OF_PARTICIPANTS, error_page
 from parallax.metrics import exposition
 from parallax.outages import is_outage, note_outage
@@ -56,15 +54,6 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not constant_time_compare(request.headers.get("Authorization", ""), expected):
         return HttpResponse(status=401, headers={"WWW-Authenticate": "Bearer"})
     return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST)
-
-
-@login_not_required
-@require_safe
-@cache_control(public=True, max_age=86400)
-@gzip_page  # the same script for every user
-def chart_runtime(request: HttpRequest) -> HttpResponse:
-    """Serve the JavaScript that draws charts, as the chart library bundles it."""
-    return HttpResponse(page_runtime(), content_type="text/javascript; charset=utf-8")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

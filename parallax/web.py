@@ -22,6 +22,7 @@ THREADS = 4  # of each process, see parallax.gateway
 HEADER_SECONDS = 30  # for a client to send the head of a request, and to send the next one on an open connection
 STOP_SECONDS = 8  # for requests in hand, when told to stop
 # How many threads each process has, for the processes themselves; see parallax.settings.
+SHARED = ("numba", "altair", "scipy.optimize", "scipy.special", "scipy.stats")
 METRICS_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where processes share their counts of requests
 THREADS_VARIABLE = "PARALLAX_WEB_THREADS"
 
@@ -29,15 +30,17 @@ THREADS_VARIABLE = "PARALLAX_WEB_THREADS"
 def load_application() -> None:
     """Import the application before the processes fork: they share it, and start in a fraction of the time.
 
-    Opening a model imports Numba, so it is imported here too. The objects are frozen because garbage collection writes
-    to every object it examines, and a memory page that is written to is no longer shared.
+    Opening a model imports Numba, charts are described with Altair, and power and tests of runs need SciPy: where they
+    are imported here, their memory is shared. No page imports another large library (tests/parallax/test_weight.py).
+    The objects are frozen because garbage collection writes to every object it examines, and a memory page that is
+    written to is no longer shared.
 
     What each process does for itself, such as opening the models of live studies, is in `parallax.wsgi`, which only the
     processes import.
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
     django.setup()
-    for module in ("parallax.urls", "parallax.gateway", "studies.participation.services.warming", "numba"):
+    for module in ("parallax.urls", "parallax.gateway", "studies.participation.services.warming", *SHARED):
         import_module(module)
     gc.collect()
     gc.freeze()

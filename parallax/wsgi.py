@@ -13,6 +13,7 @@ application = get_wsgi_application()
 
 from django.db import DatabaseError, connections  # noqa: E402 -- only after the application is set up
 
+from charting.render import draw_apart  # noqa: E402
 from jobs.parent_process import watch_parent  # noqa: E402
 from studies.participation.services.warming import warm_live_studies  # noqa: E402
 
@@ -28,3 +29,4 @@ def _warm() -> None:
 
 threading.Thread(target=_warm, name="warm-models", daemon=True).start()
 watch_parent()
+draw_apart()

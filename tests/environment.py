@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -60,6 +61,8 @@ def pytest_configure(config: pytest.Config) -> None:
     from django.conf import settings
     from django.core.servers.basehttp import WSGIRequestHandler
 
+    # In a process of its own: the library that makes it takes 100 MB, and some tests look at what is loaded.
+    subprocess.run([sys.executable, "-m", "charting.runtime"], cwd=ROOT, check=True)
     settings.WHITENOISE_AUTOREFRESH = True
     WSGIRequestHandler.disable_nagle_algorithm = True
     if "PYTEST_XDIST_WORKER" not in os.environ:

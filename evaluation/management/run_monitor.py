@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 
+from django.conf import settings
 from django.core.management.base import OutputWrapper
 
 from core.errors import NotAllowedInState
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import Progress, failure_summary, progress
-from evaluation.services.run_workers import RunWorkers, workers_to_start
+from evaluation.services.run_workers import RunWorkers
 from evaluation.services.runs import cancel_run
 from evaluation.services.worker_loop import sweep
+from jobs.workers import running_workers, waiting_words
 
 POLL_SECONDS = 0.25
 CHECK_SECONDS = 1.0
@@ -57,8 +59,8 @@ def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) ->
 
 
 def _lacks_worker(run: EvaluationRun, workers: RunWorkers | None) -> bool:
-    """Whether no worker has begun the run, or none runs on this machine any more; only its own workers never lack."""
-    return workers is None and (run.status == RunStatus.QUEUED or workers_to_start(None) > 0)
+    """Whether no worker of any machine would take the run's parts; a busy one counts, as do the run's own."""
+    return workers is None and not running_workers(settings.LONG_QUEUE)
 
 
 def announce_workers(n_workers: int, out: OutputWrapper) -> None:
@@ -85,7 +87,9 @@ def progress_line(run: EvaluationRun, progress_now: Progress) -> str:
     if run.status not in RUN_OPEN:
         ending = f"after {progress_now.seconds:.1f} s, {progress_now.done} of {progress_now.total} parts"
         return f"Run {run.pk} {run.get_status_display().lower()} {ending}. {failure_summary(run)}".rstrip()
-    pieces = [f"{progress_now.done}/{progress_now.total} parts", progress_now.activity or "Waiting for a worker"]
+    is_waiting = run.status == RunStatus.QUEUED and not run.queue
+    activity = waiting_words(settings.LONG_QUEUE) if is_waiting else progress_now.activity or "Waiting for a worker"
+    pieces = [f"{progress_now.done}/{progress_now.total} parts", activity]
     if progress_now.cases_per_second:
         pieces.append(f"{progress_now.cases_per_second:,.0f} cases/s")
     if progress_now.seconds_left is not None:

@@ -16,8 +16,8 @@ from django.utils import timezone
 from core.code_digest import current_code_digest
 from core.errors import ParallaxError
 from core.models import LogEntry
-from jobs.worker_lock import running_workers
-from parallax.broker import count_messages, message_folder
+from jobs.workers import running_workers
+from parallax.broker import count_messages, eviction_policy, message_folder
 from parallax.database import LAUNCHER, database_name
 from parallax.doctor.diagnosis import Diagnosis, advice, is_well, problem
 from parallax.env import is_public
@@ -89,11 +89,18 @@ def check_broker() -> Iterator[Diagnosis]:
     """Messages to workers can be sent, and are taken."""
     try:
         count = count_messages()
+        policy = eviction_policy() if settings.REDIS_URL else "noeviction"
     except ParallaxError as refusal:
         yield problem(
             "Broker", str(refusal), "Start Redis or correct REDIS_URL; without Redis, mend the folder's rights."
         )
         return
+    if policy != "noeviction":
+        yield advice(
+            "Broker",
+            f"Redis deletes entries when its memory is full ({policy}), among them counts that limit entries.",
+            "Set its maxmemory-policy to noeviction.",
+        )
     kind = "Redis" if settings.REDIS_URL else str(message_folder())
     if count > MANY_MESSAGES:
         yield advice("Broker", f"{count} messages wait in {kind}.", "Start a worker, or more workers.")
@@ -102,18 +109,20 @@ def check_broker() -> Iterator[Diagnosis]:
 
 
 def check_workers() -> Iterator[Diagnosis]:
-    """A worker is running, with the code of this version."""
-    workers = list(running_workers())
+    """A worker is running on some machine, and all have the code of this version."""
+    try:
+        workers = running_workers()
+    except DatabaseError:
+        return  # said by check_database_state
     if not workers:
         yield advice(
             "Workers",
-            "None is running on this machine: reports, exports and runs wait.",
-            f"Run `{LAUNCHER} up`, or start a worker (docs/how-to/deploy-with-postgresql-and-redis.md); workers on "
-            "other machines are not seen from here.",
+            "None is running on any machine: reports, exports and runs wait.",
+            f"Run `{LAUNCHER} up`, or start a worker (docs/how-to/deploy-with-postgresql-and-redis.md).",
         )
         return
     code = current_code_digest()
-    old = [str(worker.pid) for worker in workers if worker.code != code]
+    old = [str(worker) for worker in workers if worker.code != code]
     if old:
         yield problem(
             "Workers",
@@ -121,7 +130,8 @@ def check_workers() -> Iterator[Diagnosis]:
             "Restart them (and the web server).",
         )
     else:
-        yield is_well("Workers", f"{len(workers)} running, with this version of the code.")
+        each = ", ".join(f"{worker} {worker.task or 'idle'}" for worker in workers)
+        yield is_well("Workers", f"{len(workers)} running, with this version of the code: {each}.")
 
 
 def check_mail() -> Iterator[Diagnosis]:

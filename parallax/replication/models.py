@@ -20,6 +20,7 @@ class ReplicationJob(TimeStampedModel, JobModel):
     With a dataset it waits in the queue for its run, then for its simulation; a worker does what lies between.
     """
 
+    is_short = False
     paper = models.CharField(max_length=80)
     version = models.ForeignKey(
         DatasetVersion, null=True, blank=True, on_delete=models.CASCADE, related_name="replications"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Count
 from django.urls import reverse
 from django.utils import timezone
@@ -18,6 +20,7 @@ from catalog.models import DatasetVersion
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import runs_by_time, runs_shown_to, succeeded_runs
+from jobs.workers import waiting_words
 from studies.enums import ExportStatus, NoticeKind, StudyStatus
 from studies.models import ExportJob, NoticeReceipt, Study
 from studies.team.permissions import READERS
@@ -147,10 +150,11 @@ def _request_title(request: ReportRequest) -> str:
 
 def _jobs(researcher: Any) -> Iterator[Job]:
     """Open work: every visible run, since runs share the workers, and the researcher's reports and exports."""
+    words = cache(waiting_words)
     for run in runs_by_time(researcher).filter(status__in=RUN_OPEN)[:N_JOBS]:
         yield Job(
             f"Run {run.pk} on {run.version}",
-            run.activity or "Waiting for a worker",
+            words(settings.LONG_QUEUE) if run.status == RunStatus.QUEUED and not run.queue else run.activity,
             reverse("evaluation:detail", args=[run.pk]),
             run.n_done,  # type: ignore[attr-defined]
             run.n_parts,  # type: ignore[attr-defined]
@@ -159,20 +163,26 @@ def _jobs(researcher: Any) -> Iterator[Job]:
         asked_by=researcher, status__in=REQUEST_OPEN, study__memberships__researcher=researcher
     )
     for request in requests.select_related("study").order_by("-pk")[:N_JOBS]:
-        yield Job(_request_title(request), request.activity or "Waiting for a worker", request.get_absolute_url())
+        yield Job(
+            _request_title(request),
+            request.activity or words(settings.CELERY_TASK_DEFAULT_QUEUE),
+            request.get_absolute_url(),
+        )
     analyses = BayesianAnalysis.objects.filter(
         status__in=REQUEST_OPEN, report__in=reports_of(researcher).order_by().values("pk")
     )
     for analysis in analyses.select_related("report__study").order_by("-pk")[:N_JOBS]:
         report = analysis.report
         title = f"Bayesian analysis of report {report.number} of {report.study.title}"
-        yield Job(title, analysis.activity or "Waiting for a worker", report.get_absolute_url())
+        yield Job(title, analysis.activity or words(settings.LONG_QUEUE), report.get_absolute_url())
     exports = ExportJob.objects.filter(
         requested_by=researcher, status__in=EXPORT_OPEN, study__memberships__researcher=researcher
     )
     for export in exports.select_related("study").order_by("-pk")[:N_JOBS]:
         url = reverse("studies:detail", args=[export.study.slug])
-        yield Job(f"Export of {export.study.title}", "A worker is writing the file", url)
+        is_waiting = export.status == ExportStatus.QUEUED
+        activity = words(settings.CELERY_TASK_DEFAULT_QUEUE) if is_waiting else "A worker is writing the file"
+        yield Job(f"Export of {export.study.title}", activity, url)
 
 
 def _first_steps(researcher: Any, studies: list[Study]) -> list[FirstStep]:

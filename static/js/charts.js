@@ -33,7 +33,7 @@
       script.onload = resolve;
       script.onerror = () => {
         loading = null; // the next chart tries again
-        reject(new Error(`${RUNTIME} cannot be loaded.`));
+        reject();
       };
       document.head.append(script);
     });
@@ -44,7 +44,13 @@
     const source = document.getElementById(figure.dataset.chart);
     const place = figure.querySelector("[data-chart-place]") || figure;
     if (!source) return;
-    await library();
+    try {
+      await library();
+    } catch {
+      holderIn(place).textContent = `This chart cannot be drawn: ${RUNTIME} cannot be loaded. Reload the page. If that does not help, the `
+        + "administrator of this installation runs make install and restarts the web server.";
+      return;
+    }
     if (figure.dataset.drawn === String(isDark())) return;
     figure.dataset.drawn = String(isDark());
     const specs = JSON.parse(source.textContent);

@@ -267,7 +267,7 @@ def test_changed_answers_give_no_package_and_taking_one_is_recorded(
         asked = client.get(address)
         assert client.get(address)["Location"] == asked["Location"]  # one request, however often it is asked for
     waited = client.get(asked["Location"]).text
-    assert "Waiting for a worker." in waited
+    assert "Waiting for a worker; none is running." in waited
     assert "Download the study package" not in waited
     for callback in waiting:
         callback()

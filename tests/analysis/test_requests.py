@@ -38,7 +38,7 @@ def test_a_worker_builds_it_and_the_page_leads_there(
         address = ask(owner, planted, alpha="0.01", leave_out=["fon"])
     assert not Report.objects.exists()
     page = owner.get(address).content.decode()
-    assert "Waiting for a worker." in page
+    assert "Waiting for a worker; none is running." in page
     assert 'hx-trigger="every 1s"' in page
     for callback in waiting:
         callback()

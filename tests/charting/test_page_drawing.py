@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from charting import render
+from charting import render, runtime
 from charting.theme import Spec, with_mode
 
 pytestmark = pytest.mark.e2e
@@ -45,7 +45,7 @@ def serve(serve_pages: Any) -> Any:
                 '<script src="/draw.js"></script><body>',
             ),
             "/page.css": ("text/css", "body, figure { margin: 0 } .vega-embed { width: 100% }"),
-            "/runtime.js": ("text/javascript", render.page_runtime()),
+            "/runtime.js": ("text/javascript", (runtime.FOLDER / runtime.NAME).read_text()),
             "/draw.js": ("text/javascript", SCRIPT),
             "/specs.json": ("application/json", json.dumps(specs)),
         }

@@ -12,7 +12,7 @@ from typing import Any
 import axe_playwright_python
 import pytest
 
-from charting import render
+from charting import render, runtime
 from charting.theme import both_modes
 
 pytestmark = pytest.mark.e2e
@@ -50,7 +50,7 @@ def address(serve_pages: Any, all_drawings: Any) -> str:
         "/tokens.css": ("text/css", (STATIC / "css/tokens.css").read_text()),
         "/base.css": ("text/css", (STATIC / "css/base.css").read_text()),
         "/charts.js": ("text/javascript", (STATIC / "js/charts.js").read_text()),
-        "/runtime.js": ("text/javascript", render.page_runtime()),
+        "/runtime.js": ("text/javascript", (runtime.FOLDER / runtime.NAME).read_text()),
     }
     served: str = serve_pages(pages, render.STYLE_HASHES)
     return served
@@ -133,3 +133,10 @@ def test_no_barrier_and_nothing_sideways(drawn: Any) -> None:
         found = [f"{v['id']}: {node['html'][:120]}" for v in result["violations"] for node in v["nodes"]]
         assert found == [], (scheme, width)
         assert drawn.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_without_the_runtime_the_figure_says_what_to_do(page: Any, address: str) -> None:
+    page.route("**/runtime.js", lambda route: route.fulfill(status=404, body="Not found"))
+    page.goto(address)
+    page.locator("#forest .chart-drawing").filter(has_text="make install").wait_for()
+    assert page.locator("#forest details summary").is_visible()

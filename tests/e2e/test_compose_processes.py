@@ -28,12 +28,14 @@ import pytest
 import yaml
 
 from tests.e2e.test_main_job import free_port
+from tests.factories.redis_servers import redis_server
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SECRETS = {
     "secret_key": "k7Vw2xQ9pLs4Tn8RbY3mZc6HdF1gJ5aEuXoWiSqKtNvBhCyP",
     "database_password": "p@ss/with#odd?characters",
+    "redis_password": "another p@ss/with#odd?characters",
     "email_password": "",
     "metrics_token": "a-long-token-for-prometheus",
 }
@@ -114,19 +116,17 @@ def caddy() -> str:
 
 
 @pytest.fixture(scope="module")
-def deployment(
-    caddy: str, postgresql_url: str, redis_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Deployment]:
+def deployment(caddy: str, postgresql_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     folder = tmp_path_factory.mktemp("compose")
     (folder / "secrets").mkdir(mode=0o700)
     for name, text in SECRETS.items():
         (folder / "secrets" / name).write_text(text)
     (folder / "backups").mkdir()
-    web, http, https = free_port(), free_port(), free_port()
+    web, http, https, broker = free_port(), free_port(), free_port(), free_port()
     url = f"https://localhost:{https}"
     addresses = {
         "postgresql://parallax@database:5432/parallax": postgresql_url,
-        "redis://broker:6379/0": redis_url,
+        "redis://broker:6379/0": f"redis://127.0.0.1:{broker}/0",
         "/run/secrets/": f"{folder}/secrets/",
         "https://${DOMAIN}": url,
         "${DOMAIN:?set DOMAIN}": "localhost",
@@ -150,6 +150,7 @@ def deployment(
         "HTTP_PORT": str(http), "HTTPS_PORT": str(https), "WEB": f"127.0.0.1:{web}",
     }  # fmt: skip
     with ExitStack() as stack:
+        stack.enter_context(redis_server(folder / "secrets/redis_password", broker))
         words = [sys.executable, *serve, "--port", str(web)]
         stack.enter_context(process(words, made.environment("web"), folder / "web.log"))
         for name in WORKERS:

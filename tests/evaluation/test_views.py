@@ -99,7 +99,7 @@ def test_queued_run_asks_for_its_progress_and_shows_none(page: Any) -> None:
     html = page("detail", pk=run.pk)
     assert f'hx-get="{reverse("evaluation:progress", kwargs={"pk": run.pk})}"' in html
     assert 'hx-trigger="every 1500ms"' in html
-    assert "Waiting for a worker." in html
+    assert "Waiting for a worker; none is running." in html
     assert '<progress max="1" value="0"' in html
 
 

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings as django_settings
 from django.core.management import call_command
 from django.utils import timezone
+from redis import Redis
+from redis.exceptions import ResponseError
 
 from core.code_digest import current_code_digest
-from core.models import LogEntry
-from jobs.worker_lock import running_workers
+from core.models import LogEntry, Worker
+from core.rate_limits import RateLimit, seconds_to_wait
+from jobs.workers import ALIVE_SECONDS
 from parallax.doctor import machine, services
 from parallax.doctor.diagnosis import Diagnosis, Level
+from tests.e2e.test_main_job import free_port
+from tests.factories.redis_servers import redis_server
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 Check = Callable[[], Iterator[Diagnosis]]
-
-WORKER = """
-import sys, django
-django.setup()
-from jobs import worker_lock
-if "old" in sys.argv:
-    worker_lock.code_digest = lambda: "0" * 64
-worker_lock.hold_worker_lock()
-print("holding", flush=True)
-sys.stdin.read()
-"""
 
 
 def level_of(check: Check) -> Level:
@@ -100,6 +92,29 @@ def test_a_broker_on_redis(settings: Any, redis_url: str) -> None:
     assert level_of(services.check_broker) is Level.OK
 
 
+@pytest.mark.slow
+def test_redis_of_the_compose_file_never_forgets_a_count(settings: Any, tmp_path: Path) -> None:
+    """With its memory full of other entries, a network that is over its limit stays over it."""
+    (tmp_path / "password").write_text("p@ss/with#odd?characters")
+    with redis_server(tmp_path / "password", free_port(), memory="3mb") as url:
+        url = url.replace("//", "//:p%40ss%2Fwith%23odd%3Fcharacters@")
+        settings.REDIS_URL = url
+        settings.CACHES = {"default": {"BACKEND": "parallax.cache.RedisOrLocalCache", "LOCATION": url}}
+        assert level_of(services.check_broker) is Level.OK
+        limit = RateLimit(most=3, seconds=3600)
+        now = 1_800_000_000.0
+        for _ in range(3):
+            assert seconds_to_wait(limit, "network", now=now) == 0
+        with Redis.from_url(url) as server:
+            for number in range(200):
+                with suppress(ResponseError):
+                    server.set(f"other-{number}", "x" * 50_000, ex=600)
+            assert server.info("stats")["evicted_keys"] == 0
+            assert seconds_to_wait(limit, "network", now=now) > 0
+            server.config_set("maxmemory-policy", "volatile-lru")
+        assert level_of(services.check_broker) is Level.ADVICE
+
+
 def test_a_mail_server_that_does_not_answer(settings: Any) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_HOST_PASSWORD = "127.0.0.1", 1, "a-password"
@@ -109,24 +124,23 @@ def test_a_mail_server_that_does_not_answer(settings: Any) -> None:
     assert "a-password" not in found.what
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("age", "level"), [("new", Level.OK), ("old", Level.PROBLEM)])
-def test_workers_and_the_code_that_they_run(settings: Any, tmp_path: Path, age: str, level: Level) -> None:
-    settings.VAR_DIR = tmp_path
+def test_workers_of_other_machines_and_the_code_that_they_run() -> None:
     assert level_of(services.check_workers) is Level.ADVICE
-    worker = subprocess.Popen(
-        [sys.executable, "-c", WORKER, age], cwd=django_settings.BASE_DIR, stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={"PARALLAX_VAR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "parallax.settings"},
+    other = Worker.objects.create(
+        host="elsewhere", pid=7, queues=["parallax"], code=current_code_digest(), task="evaluation.work",
+        seen_at=timezone.now(),
     )  # fmt: skip
-    with worker:
-        assert worker.stdout is not None
-        assert worker.stdout.readline() == b"holding\n"
-        assert [one.pid for one in running_workers()] == [worker.pid]
-        assert level_of(services.check_workers) is level
-        worker.kill()
-    assert list(running_workers()) == []
-    assert list(tmp_path.glob("*-workers/*.json")) == []
+    (found,) = services.check_workers()
+    assert found.level is Level.OK
+    assert "elsewhere:7 evaluation.work" in found.what
+    other.code = "0" * 64
+    other.save()
+    (found,) = services.check_workers()
+    assert found.level is Level.PROBLEM
+    assert "elsewhere:7" in found.what
+    other.seen_at -= timedelta(seconds=ALIVE_SECONDS + 1)
+    other.save()
+    assert level_of(services.check_workers) is Level.ADVICE
 
 
 def test_the_command_ends_with_status_1_where_something_must_be_mended(

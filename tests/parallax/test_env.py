@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from parallax.env import env_bool, env_bytes, env_database, env_int, env_list, env_secret, env_site, env_str
+from parallax.env import env_bool, env_bytes, env_database, env_int, env_list, env_redis, env_secret, env_site, env_str
 
 pytestmark = pytest.mark.unit
 
@@ -89,3 +89,21 @@ def test_a_sites_address_is_read_without_its_last_slash_and_anything_else_stops(
         monkeypatch.setenv("P_X", text)
         with pytest.raises(ImproperlyConfigured, match=r"write an address such as https://study\.example\.org"):
             env_site("P_X")
+
+
+@pytest.mark.parametrize(
+    ("url", "whole"),
+    [
+        ("redis://h:6379/0", "redis://:p%40%2F%23@h:6379/0"),
+        ("rediss://user:old@h:6379/1", "rediss://user:p%40%2F%23@h:6379/1"),
+    ],
+)
+def test_the_password_of_redis_may_be_a_file_of_its_own(
+    url: str, whole: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("P_R", url)
+    assert env_redis("P_R") == url
+    (tmp_path / "password").write_text("p@/#\n")
+    monkeypatch.setenv("REDIS_PASSWORD_FILE", str(tmp_path / "password"))
+    assert env_redis("P_R") == whole
+    assert env_redis("P_NONE") is None

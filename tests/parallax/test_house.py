@@ -10,8 +10,10 @@ import pytest
 import yaml
 from django.conf import settings
 from django.core.management import call_command
+from django.db import connection
 from django.test import override_settings
 
+from charting import runtime
 from core.provenance import CODE_VERSION
 from parallax import checks
 
@@ -22,6 +24,13 @@ pytestmark = pytest.mark.unit
 @pytest.mark.django_db
 def test_no_migration_is_missing() -> None:
     call_command("makemigrations", "--check", "--dry-run", stdout=StringIO())
+
+
+@pytest.mark.django_db
+def test_sqlite_confirms_a_save_only_once_it_is_on_the_disk() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA synchronous")
+        assert cursor.fetchone() == (2,)  # FULL
 
 
 def test_every_variable_that_settings_read_is_documented() -> None:
@@ -58,6 +67,13 @@ def test_checks_find_folders_that_cannot_be_written() -> None:
     with override_settings(CELERY_BROKER_TRANSPORT_OPTIONS=broken, STORAGES=storages, DEBUG=True, HTTPS=True):
         found = [*checks.check_broker_folder(), *checks.check_artefact_folder(), *checks.check_debug_with_https()]
     assert [message.id for message in found] == ["parallax.E001", "parallax.E002", "parallax.E003"]
+
+
+def test_checks_find_a_missing_chart_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert checks.check_chart_runtime() == []
+    monkeypatch.setattr(runtime, "FOLDER", tmp_path)
+    (found,) = checks.check_chart_runtime()
+    assert (found.id, "make install" in str(found.hint)) == ("parallax.W003", True)
 
 
 def test_checks_find_open_folders_letters_in_logs_and_a_missing_mail_server(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from django.conf import settings as django_settings
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
+from django.utils import timezone
 
+from core.models import Worker
 from parallax import readiness
 from tests.factories.studies import completed, make_study
 
@@ -67,6 +69,31 @@ def test_missing_migrations_and_an_unwritable_storage_are_named(
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("redis", "words"),
+    [
+        ("redis://:a-secret@127.0.0.1:1/0", "Redis does not answer"),
+        (None, "cannot be read"),
+        (None, "cannot be written"),
+    ],
+)
+def test_a_site_without_its_broker_is_not_ready(
+    client: Client, settings: Any, tmp_path: Path, redis: str | None, words: str
+) -> None:
+    settings.REDIS_URL = redis
+    folder = tmp_path / ("gone" if words == "cannot be read" else "messages")
+    if words == "cannot be written":
+        folder = Path("/proc/self/fd")  # which nobody can write, not even root
+    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {"data_folder_in": str(folder)}
+    answer = client.get("/ready/")
+    assert answer.status_code == 503
+    (reason,) = answer.json()["reasons"]
+    assert reason.startswith("Work cannot be given to workers: ")
+    assert words in reason
+    assert "a-secret" not in reason
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_database_from_before_the_squashed_migrations_is_ready(client: Client) -> None:
     recorder = MigrationRecorder(connection)
     squashed = [key for key in recorder.applied_migrations() if "_squashed_" in key[1]]
@@ -89,7 +116,10 @@ def test_a_full_disk_is_noticed_where_the_health_check_does_not(tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     before, full = done.stdout.splitlines()
     assert before == "200"
-    assert full == f"503 The folder of artefacts cannot be written. {readiness.UNWRITABLE} 200"
+    assert full == (
+        "503 The folder of artefacts cannot be written. Work cannot be given to workers: the folder of messages "
+        f"cannot be written. {readiness.UNWRITABLE} 200"
+    )
 
 
 @pytest.mark.django_db
@@ -110,6 +140,7 @@ def test_metrics_count_requests_by_view_and_rows_by_status(settings: Any) -> Non
     client = Client()
     client.get("/health/")
     client.generic("BREW", "/health/")
+    Worker.objects.create(host="elsewhere", pid=7, code="", task="evaluation.work", seen_at=timezone.now())
     text = client.get("/metrics/", headers=TOKEN).text
     assert 'parallax_requests_total{method="GET",status="200",view="health"}' in text
     assert 'parallax_requests_total{method="other",status="405",view="health"}' in text
@@ -119,7 +150,8 @@ def test_metrics_count_requests_by_view_and_rows_by_status(settings: Any) -> Non
     assert 'parallax_runs{status="succeeded"} 1.0' in text
     assert 'parallax_run_parts{status="done"}' in text
     assert re.search(r"parallax_disk_free_bytes [1-9]", text)
-    assert "parallax_workers 0.0" in text
+    assert "parallax_workers 1.0" in text
+    assert "parallax_workers_busy 1.0" in text
     assert "parallax_queue_messages" in text
     for condition in study.conditions.all():  # which metrics must not tell
         assert condition.label not in text

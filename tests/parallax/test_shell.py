@@ -115,7 +115,7 @@ def test_home_shows_what_needs_attention_in_a_fixed_number_of_queries(
 ) -> None:
     client.force_login(owner)
     fill(study, owner, 1)
-    with django_assert_num_queries(12):  # two of them for session and account
+    with django_assert_num_queries(13):  # two of them for session and account
         page = flat(client.get(reverse("home")).content.decode())
     for words in (
         "1 new quality flag",
@@ -132,7 +132,7 @@ def test_home_shows_what_needs_attention_in_a_fixed_number_of_queries(
     assert "Four steps" not in page
     for number in (2, 3):
         fill(study, owner, number)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         client.get(reverse("home"))
     mark_read(researcher=owner)
     assert "new quality flag" not in front(client)
