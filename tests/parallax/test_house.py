@@ -11,6 +11,7 @@ import yaml
 from django.conf import settings
 from django.core.management import call_command
 from django.test import override_settings
+from packaging.version import Version
 
 from core.provenance import CODE_VERSION
 from parallax import checks
@@ -92,11 +93,18 @@ def test_a_sweep_that_waited_too_long_is_dropped() -> None:
         assert 0 < entry["options"]["expires"] <= entry["schedule"]
 
 
-def test_the_citation_names_the_version_of_the_code() -> None:
+def test_the_code_the_citation_and_the_changelog_name_one_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert {"cff-version", "message", "title", "authors", "version"} <= set(citation)
     assert citation["version"] == CODE_VERSION
     assert re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?", CODE_VERSION)
+    sections = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
+    unreleased = sections.pop(0) if sections[0].startswith("Unreleased\n") else ""
+    version, date = sections[0].partition("\n")[0].split(" - ")
+    if "\n- " in unreleased:
+        assert Version(CODE_VERSION) > Version(version), "Unreleased changes belong to a later version."
+    else:
+        assert (version, date) == (CODE_VERSION, citation["date-released"])
 
 
 def test_the_checklists_for_contributors_name_files_that_exist() -> None:
