@@ -15,6 +15,7 @@ from packaging.version import Version
 
 from core.provenance import CODE_VERSION
 from parallax import checks
+from tests.factories.project_files import project_files
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.unit
@@ -126,3 +127,14 @@ def test_the_workflow_calls_targets_of_make() -> None:
     assert {"lint", "test", "test-slow", "docs"} <= called <= makeable
     for form in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
         assert {"name", "description", "body"} <= set(yaml.safe_load(form.read_text()))
+
+
+def test_the_files_of_the_project_are_found_without_git(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text(".venv\nvar/\n*.pyc\n/secrets/\n")
+    kept = [".ci/run", "README.md", "core/secrets/kept.py"]
+    left_out = [".git/config", ".venv/bin/python", "core/var/log", "core/old.pyc", "secrets/key"]
+    for name in (*kept, *left_out):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert project_files(tmp_path) == [".ci/run", ".gitignore", *kept[1:]]
+    assert {"Makefile", ".gitignore", "tests/factories/project_files.py"} <= set(project_files())
