@@ -28,9 +28,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 GOAL_P95_MS = 500.0
-MOST_SECONDS, MOST_CONNECTIONS = 300.0, 500  # it stays a benchmark
+MOST_SECONDS, MOST_CONNECTIONS = 900.0, 500  # it stays a benchmark
 THINKS = (0.5, 1.5)
 FLOOD_ADDRESS, SLOW_ADDRESS = "127.0.0.2", "127.0.0.3"
+# What a proxy would name, for sites with TRUSTED_PROXIES; others see one client, and one more with slow connections.
+FLOOD_NETWORKS, SLOW_NETWORK = ("203.0.113.7", "198.51.100.7"), "192.0.2.7"
 ABOUT = {
     "first_visit": "yes", "recommender_experience": "no", "age": "33", "gender": "woman", "education": "master",
     "movies_per_month": "3_to_5",
@@ -81,10 +83,10 @@ async def _flood(chosen: argparse.Namespace, number: int, until: float, answers:
     entry, n = f"/s/{chosen.attack}/", 0
     while time.monotonic() < until:
         try:
-            ask = await _connect(chosen.port, FLOOD_ADDRESS)
+            ask = await _connect(chosen.port, FLOOD_ADDRESS, FLOOD_NETWORKS[number % len(FLOOD_NETWORKS)])
             _status, head, _body = await ask("GET", entry)
             csrf = head.partition("csrftoken=")[2].partition(";")[0]
-            while time.monotonic() < until:
+            while csrf and time.monotonic() < until:  # without one the site is not up: ask again
                 n += 1
                 form: dict[str, Any] = {"entry_key": f"{number:020d}-{n:020d}", "csrfmiddlewaretoken": csrf}
                 status, head, _body = await ask(
@@ -103,16 +105,17 @@ async def _flood(chosen: argparse.Namespace, number: int, until: float, answers:
                 answers[f"open {status}"] += 1
         except (OSError, EOFError, asyncio.IncompleteReadError):
             answers["flood hung up on"] += 1
-            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.05)
 
 
-async def _connect(port: int, address: str) -> Any:
-    """Open a connection from an address, and return the function that asks on it."""
+async def _connect(port: int, address: str, network: str) -> Any:
+    """Open a connection from an address, for a network, and return the function that asks on it."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
 
     async def ask(method: str, path: str, form: dict[str, Any] | None = None, csrf: str = "") -> tuple[int, str, bytes]:
         body = urlencode(form or {}, doseq=True).encode()
-        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: {network}\r\n"
+        head += f"Content-Length: {len(body)}\r\n"
         if form is not None:
             head += f"Content-Type: application/x-www-form-urlencoded\r\nCookie: csrftoken={csrf}\r\n"
         writer.write(f"{head}\r\n".encode() + body)
@@ -127,7 +130,7 @@ async def _connect(port: int, address: str) -> Any:
 async def _dawdle(chosen: argparse.Namespace, number: int, until: float, answers: Counter[str]) -> None:
     """A connection that sends byte by byte: of a head, of a short body, or of one that is announced as 3 MB."""
     announced = (0, 3000, 60_000)[number % 3]
-    head = f"POST /s/{chosen.attack}/ HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    head = f"POST /s/{chosen.attack}/ HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: {SLOW_NETWORK}\r\n"
     while time.monotonic() < until:
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", chosen.port, local_addr=(SLOW_ADDRESS, 0))

@@ -5,22 +5,24 @@ Set Django up before you import it.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx
 import numpy as np
 
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.models import Response, Study
+from studies.models import ProfileRating, Response, Study
 from studies.simulation.answer_model import SimulatedPerson, demographics
 from studies.simulation.services.source_users import Pool, pool_of
 from studies.simulation.walker.walk import Walker
 
 Answers = dict[tuple[str, str, str], Any]  # by participant code, rank and question
+Ratings = dict[tuple[str, int], int]  # by participant code and item
 
 
 class MeasurementOver(Exception):
@@ -52,7 +54,7 @@ class TimedTransport(httpx.HTTPTransport):
 
 
 class TimedBrowser(Walker):
-    """A participant drawn from the pool, who adds each answer to `answered`."""
+    """A participant drawn from the pool, who adds each answer to `answered` and each rating to `rated`."""
 
     def __init__(
         self,
@@ -63,6 +65,7 @@ class TimedBrowser(Walker):
         *,
         rng: np.random.Generator,
         answered: Answers,
+        rated: Ratings,
     ) -> None:
         facts = demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age)
         person = SimulatedPerson(pool.users[int(rng.integers(len(pool.users)))], pool.training, rng)
@@ -72,6 +75,13 @@ class TimedBrowser(Walker):
             expected=questionnaire_from(study.questionnaire).passing,
         )  # fmt: skip
         self.answered = answered
+        self.rated = rated
+
+    def _send(self, url: str, data: Mapping[str, Any], provenance: str, *, is_htmx: bool = False) -> httpx.Response:
+        response = super()._send(url, data, provenance, is_htmx=is_htmx)
+        if rating := re.search(r"/rate/(\d+)/$", url):
+            self.rated[self.walk.code, int(rating[1])] = int(data["rating"])
+        return response
 
     def _answer(self, page: Any, key: str, answer: Any) -> None:
         super()._answer(page, key, answer)
@@ -99,12 +109,15 @@ class Walks:
         self.url = url
         self.pool = pool_of(study)
         self.answered: Answers = {}
+        self.rated: Ratings = {}
         self.problems: list[str] = []
 
     def run(self, number: int, rng: np.random.Generator, transport: TimedTransport) -> str:
         """Walk through the whole study; return the participant's code, or nothing if the last page is not reached."""
         with httpx.Client(base_url=self.url, timeout=60, transport=transport) as client:
-            walker = TimedBrowser(client, self.study, self.pool, number, rng=rng, answered=self.answered)
+            walker = TimedBrowser(
+                client, self.study, self.pool, number, rng=rng, answered=self.answered, rated=self.rated
+            )
             try:
                 walker.run()
             except MeasurementOver:
@@ -124,6 +137,14 @@ class Walks:
         )
         stored = {(code, str(rank), key): value for code, rank, key, value in rows}
         return [key for key, value in self.answered.items() if stored.get(key) != value]
+
+    def lost_ratings(self) -> list[tuple[str, int]]:
+        """The ratings that are not stored as they were sent."""
+        rows = ProfileRating.objects.filter(participant__study=self.study)
+        stored = {
+            (code, item): rating for code, item, rating in rows.values_list("participant__code", "item", "rating")
+        }
+        return [key for key, rating in self.rated.items() if stored.get(key) != rating]
 
 
 def start_threads(target: Callable[[int], None], n: int) -> list[threading.Thread]:

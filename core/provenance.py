@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-CODE_VERSION = "1.0.0rc1"  # the only place of the version; see docs/explanation/versions.md
+CODE_VERSION = "1.0.0"  # the only place of the version; see docs/explanation/versions.md
 LIBRARIES = ("django", "celery", "numpy", "scipy", "pandas", "altair", "vl-convert-python")
 
 

@@ -17,6 +17,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from tests.factories.project_files import project_files
+
 ROOT = Path(__file__).resolve().parents[2]
 PATCHES = Path(__file__).parent / "contributions"
 EVERY_CHANGE = {"CHANGELOG.md"}  # of every change, whatever it adds
@@ -127,9 +129,8 @@ def unneeded(contribution: Contribution, items: list[Item]) -> list[Item]:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A copy of the project as it is in this checkout."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file() and not name.startswith("tests/visual/baselines/"):
+    for name in project_files():
+        if not name.startswith("tests/visual/baselines/"):
             (tmp_path / "project" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, tmp_path / "project" / name)
     return tmp_path / "project"

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 
+from tests.factories.project_files import project_files
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 APPS = ("accounts", "analysis", "catalog", "evaluation", "parallax", "studies")
@@ -63,10 +65,9 @@ def test_the_targets_that_the_readme_names_can_be_made() -> None:
 
 
 def test_every_command_is_written_with_the_one_launcher() -> None:
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     shown = [
         name
-        for name in tracked
+        for name in project_files()
         if name.endswith((".md", ".html", ".py", ".po", ".yaml", ".yml")) or name in {"Dockerfile", "Makefile"}
         if not name.startswith(("tests/", "benchmarks/")) and name != "CHANGELOG.md"
     ]

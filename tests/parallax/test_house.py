@@ -12,10 +12,12 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.test import override_settings
+from packaging.version import Version
 
 from charting import runtime
 from core.provenance import CODE_VERSION
 from parallax import checks
+from tests.factories.project_files import project_files
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.unit
@@ -108,11 +110,18 @@ def test_a_sweep_that_waited_too_long_is_dropped() -> None:
         assert 0 < entry["options"]["expires"] <= entry["schedule"]
 
 
-def test_the_citation_names_the_version_of_the_code() -> None:
+def test_the_code_the_citation_and_the_changelog_name_one_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert {"cff-version", "message", "title", "authors", "version"} <= set(citation)
     assert citation["version"] == CODE_VERSION
     assert re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?", CODE_VERSION)
+    sections = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
+    unreleased = sections.pop(0) if sections[0].startswith("Unreleased\n") else ""
+    version, date = sections[0].partition("\n")[0].split(" - ")
+    if "\n- " in unreleased:
+        assert Version(CODE_VERSION) > Version(version), "Unreleased changes belong to a later version."
+    else:
+        assert (version, date) == (CODE_VERSION, citation["date-released"])
 
 
 def test_the_checklists_for_contributors_name_files_that_exist() -> None:
@@ -139,3 +148,14 @@ def test_the_workflow_calls_targets_of_make() -> None:
     assert holding - {"tests/data"} == sharded, "each night every folder of tests runs once"
     for form in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
         assert {"name", "description", "body"} <= set(yaml.safe_load(form.read_text()))
+
+
+def test_the_files_of_the_project_are_found_without_git(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text(".venv\nvar/\n*.pyc\n/secrets/\n")
+    kept = [".ci/run", "README.md", "core/secrets/kept.py"]
+    left_out = [".git/config", ".venv/bin/python", "core/var/log", "core/old.pyc", "secrets/key"]
+    for name in (*kept, *left_out):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert project_files(tmp_path) == [".ci/run", ".gitignore", *kept[1:]]
+    assert {"Makefile", ".gitignore", "tests/factories/project_files.py"} <= set(project_files())

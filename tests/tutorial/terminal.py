@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Self
 
 from tests.e2e.test_main_job import free_port
+from tests.factories.project_files import project_files
 from tests.tutorial.steps import Change, Commands, File, Output, Step, Stop
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,8 +51,7 @@ class Terminal:
 
     def _make_checkout(self) -> None:
         self.folder.mkdir()
-        tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        for name in {line.split("/")[0] for line in tracked.splitlines()}:
+        for name in {path.split("/")[0] for path in project_files()}:
             (self.folder / name).symlink_to(ROOT / name)
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(self.folder / ".venv")], check=True)
         packages = self.folder / ".venv" / "lib" / "python3.11" / "site-packages"
