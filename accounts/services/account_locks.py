@@ -36,9 +36,9 @@ def _digest(request: HttpRequest, user_pk: int) -> str:
 
 
 def _is_known(request: HttpRequest, email: str) -> bool:
-    pk = User.objects.filter(email=email).values_list("pk", flat=True).first()
+    user = User.objects.filter(email=email).first()
     since = timezone.now() - timedelta(days=KNOWN_DAYS)
-    return bool(pk) and KnownNetwork.objects.filter(user=pk, digest=_digest(request, pk), used_at__gt=since).exists()
+    return bool(user and user.known_networks.filter(digest=_digest(request, user.pk), used_at__gt=since).exists())
 
 
 def note_network(*, request: HttpRequest, user: User) -> None:

@@ -93,7 +93,7 @@ class PasswordResetConfirm(auth_views.PasswordResetConfirmView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Save it; the owner may sign in with it at once."""
-        end_lock(request=self.request, user=self.user)
+        end_lock(request=self.request, user=cast("User", self.user))
         return super().form_valid(form)
 
 
