@@ -9,8 +9,6 @@ from typing import Any
 
 from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
 from axes.signals import user_locked_out
-from django.contrib.admin.models import ADDITION, CHANGE
-from django.contrib.admin.models import LogEntry as AdministrationEntry
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db import transaction
 from django.db.models.signals import post_save
@@ -129,23 +127,11 @@ def _on_second_factor(
     record_event(event, request=request, account=user, factor=str(authenticator.type))
 
 
-_on_factor_added = partial(_on_second_factor, "second_factor.added")
-_on_factor_removed = partial(_on_second_factor, "second_factor.removed")
-_on_factor_reset = partial(_on_second_factor, "second_factor.reset")
-
-
 def _on_account_saved(sender: Any, instance: User, created: bool, **_more: Any) -> None:
     if created:
         transaction.on_commit(lambda: record_event("account.created", object=instance.pk))
     elif getattr(instance, "_password", None) is not None:  # what set_password leaves until it is saved
         transaction.on_commit(lambda: record_event("account.password_set", object=instance.pk))
-
-
-def _on_administration(sender: Any, instance: AdministrationEntry, created: bool, **_more: Any) -> None:
-    act = {ADDITION: "added", CHANGE: "changed"}.get(instance.action_flag, "deleted")
-    what = f"{instance.content_type.app_label}.{instance.content_type.model}" if instance.content_type else ""
-    details = {"kind": what, "object": instance.object_id}
-    transaction.on_commit(lambda: record_event(f"administration.{act}", account=instance.user, **details))
 
 
 def _on_activity(sender: Any, instance: LogEntry, created: bool, **_more: Any) -> None:
@@ -189,11 +175,10 @@ def connect() -> None:
         (user_logged_out, _on_signed_out),
         (user_login_failed, _on_sign_in_failed),
         (user_locked_out, _on_locked_out),
-        (authenticator_added, _on_factor_added),
-        (authenticator_removed, _on_factor_removed),
-        (authenticator_reset, _on_factor_reset),
+        (authenticator_added, partial(_on_second_factor, "second_factor.added")),
+        (authenticator_removed, partial(_on_second_factor, "second_factor.removed")),
+        (authenticator_reset, partial(_on_second_factor, "second_factor.reset")),
     ):
-        signal.connect(receiver)
+        signal.connect(receiver, weak=False)
     post_save.connect(_on_account_saved, sender=User)
-    post_save.connect(_on_administration, sender=AdministrationEntry)
     post_save.connect(_on_activity, sender=LogEntry)

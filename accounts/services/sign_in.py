@@ -83,7 +83,7 @@ def _report_spraying(limit: RateLimit, wait: int) -> None:
         return
     advice = (
         "Accounts with a second factor are safe from guessed passwords. The security log has the digest of the network "
-        "(event sign_in.network_locked); `manage.py network_digest ADDRESS` prints the digest of an address."
+        "(event sign_in.network_locked); the command `network_digest ADDRESS` prints the digest of an address."
     )
     letter = EmailMessage("Parallax: passwords are being guessed", f"{text}\n\n{advice}\n", bcc=to)
     try:

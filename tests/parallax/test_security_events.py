@@ -279,7 +279,7 @@ def test_data_that_leaves_is_logged(lines: Lines, django_capture_on_commit_callb
     with django_capture_on_commit_callbacks(execute=True):
         export = client.get(f"/studies/{study.slug}/export/wide/")
         assert export.status_code == 200
-        export.close()
+        assert b"".join(export.streaming_content)  # which closes the file
         program = Client(REMOTE_ADDR=NETWORK, headers={"Authorization": f"Bearer {text}"})
         assert program.get(f"/api/v1/studies/{study.slug}/answers/wide/").status_code == 200
     downloads = [line for line in lines() if line["event"] == "data.downloaded"]
