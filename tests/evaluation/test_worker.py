@@ -266,7 +266,7 @@ def test_where_redis_is_the_broker_the_command_waits_for_a_worker_and_says_so(
     began = time.monotonic()
     while "No worker has responded" not in (line := command.stdout.readline()):
         assert line or command.poll() is None
-    assert 9 < time.monotonic() - began < 30
+    assert time.monotonic() - began > 9
     worker = scaled.start(
         "-m",
         "celery",
