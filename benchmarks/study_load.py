@@ -99,7 +99,7 @@ def new_study(chosen: argparse.Namespace, algorithms: str = DEMO_ALGORITHMS) -> 
         first = conditions.order_by("position").first()
         conditions.update(model=first.model, model_digest=first.model_digest)
     call_command("launch_study", slug, **quiet)
-    if chosen.what == "open":  # all participants come at once, from one network
+    if chosen.what in ("open", "mixed"):  # all participants come from one network
         set_limits(study=Study.objects.get(slug=slug), most_per_network=100_000, pause_at=100_000)
     return Study.objects.get(slug=slug)
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 from django.apps import apps
 from django.db import DatabaseError, connections
@@ -84,6 +85,7 @@ def waiting_words(queue: str, job: LeasedModel | None = None) -> str:
     return f"Waiting behind {n} job{'' if n == 1 else 's'}"
 
 
-def _n_before(job: JobModel) -> int:
-    models = [model for model in apps.get_models() if issubclass(model, JobModel) and model.is_short]
-    return sum(model._default_manager.filter(status=QUEUED, created_at__lt=job.created_at).count() for model in models)
+def _n_before(job: Any) -> int:
+    models: list[Any] = [model for model in apps.get_models() if issubclass(model, JobModel) and model.is_short]
+    before = {"status": QUEUED, "created_at__lt": job.created_at}
+    return sum(model._default_manager.filter(**before).count() for model in models)

@@ -39,7 +39,7 @@ def _asked(question: Callable[[Any], Any]) -> Any:
 
     try:
         with Redis.from_url(
-            settings.REDIS_URL, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS
+            str(settings.REDIS_URL), socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS
         ) as server:
             return question(server)
     except (RedisError, OSError) as problem:

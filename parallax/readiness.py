@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import cache
+from os import PathLike
 from pathlib import Path
 
 from django.conf import settings
@@ -60,7 +61,7 @@ def check_broker() -> Iterator[str]:
         yield "Work cannot be given to workers: the folder of messages cannot be written."
 
 
-def _is_writable(folder: Path | str) -> bool:
+def _is_writable(folder: PathLike[str] | str) -> bool:
     """Whether a file can be written there; workers and listings pass over its name."""
     try:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".part-ready-") as probe:
