@@ -9,6 +9,7 @@ from argparse import PARSER, ArgumentParser
 from pathlib import Path
 
 import pytest
+import yaml
 from django.core.management import get_commands, load_command_class
 
 from tests.factories.project_files import project_files
@@ -77,6 +78,14 @@ def test_every_command_is_written_with_the_one_launcher() -> None:
         text = (ROOT / name).read_text()
         wrong += [f"{name}: {found}" for found in re.findall(r"(?<!\.venv/bin/python )manage\.py [a-z{].*", text)]
     assert wrong == []
+
+
+def test_pages_stop_every_service_that_uses_the_database() -> None:
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    users = {name for name, facts in services.items() if "DATABASE_URL" in facts.get("environment", {})} - {"migrate"}
+    lines = [words for page in PAGES for words in re.findall(r"docker compose stop(.*)", page.read_text())]
+    assert len(lines) >= 3
+    assert [words for words in lines if set(words.split()) != users] == []
 
 
 def test_make_demo_leaves_the_database_to_its_command() -> None:

@@ -42,6 +42,7 @@ class Terminal:
         self.output = ""
         self.site: subprocess.Popen[str] | None = None
         self._make_checkout()
+        self._make_environment()
         inherited = {name: value for name, value in os.environ.items() if name not in TEST_VARIABLES}
         self.environment = inherited | environment | {
             "PARALLAX_VAR": str(self.folder / "var"), "PORT": str(self.port), "PYTHONUNBUFFERED": "1",
@@ -53,6 +54,8 @@ class Terminal:
         self.folder.mkdir()
         for name in {path.split("/")[0] for path in project_files()}:
             (self.folder / name).symlink_to(ROOT / name)
+
+    def _make_environment(self) -> None:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(self.folder / ".venv")], check=True)
         packages = self.folder / ".venv" / "lib" / "python3.11" / "site-packages"
         (packages / "checkout.pth").write_text(sysconfig.get_path("purelib"))
