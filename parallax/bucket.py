@@ -14,7 +14,7 @@ FOLDER = "django.core.files.storage.FileSystemStorage"
 ADDRESS = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/([A-Za-z0-9._/-]*))?")
 
 
-def bucket_options(address: str, *, setting: str = "PARALLAX_ARTEFACTS_S3", **options: str | None) -> dict[str, Any]:
+def bucket_options(address: str, setting: str = "PARALLAX_ARTEFACTS_S3", /, **options: str | None) -> dict[str, Any]:
     """The options of a bucket and its account; none without an address such as s3://bucket/folder, which the variable
     `setting` holds.
 

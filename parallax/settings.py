@@ -222,7 +222,7 @@ _s3 = {
     "access_key": env_secret("AWS_ACCESS_KEY_ID"),
     "secret_key": env_secret("AWS_SECRET_ACCESS_KEY"),
 }
-_backups = bucket.bucket_options(env_str("PARALLAX_BACKUP_S3", ""), setting="PARALLAX_BACKUP_S3", **_s3)
+_backups = bucket.bucket_options(env_str("PARALLAX_BACKUP_S3", ""), "PARALLAX_BACKUP_S3", **_s3)
 STORAGES = {
     **bucket.storages_in(
         VAR_DIR,
