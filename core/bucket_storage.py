@@ -141,7 +141,8 @@ def _client_config(options: dict[str, Any]) -> Config:
 
 def _no_bucket(bucket: str) -> StorageRefused:
     return StorageRefused(
-        "storage.no_bucket", f"The bucket {bucket} does not exist. Create it, or correct PARALLAX_ARTEFACTS_S3."
+        "storage.no_bucket",
+        f"The bucket {bucket} does not exist. Create it, or correct PARALLAX_ARTEFACTS_S3 or PARALLAX_BACKUP_S3.",
     )
 
 

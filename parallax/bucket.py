@@ -9,13 +9,14 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
+BUCKET = "core.bucket_storage.BucketStorage"
 FOLDER = "django.core.files.storage.FileSystemStorage"
 ADDRESS = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/([A-Za-z0-9._/-]*))?")
 
 
-def bucket_options(address: str, **options: str | None) -> dict[str, Any]:
-    """The options of a bucket and its account, for `storages_in`; none without an address such as
-    s3://bucket/folder.
+def bucket_options(address: str, setting: str = "PARALLAX_ARTEFACTS_S3", /, **options: str | None) -> dict[str, Any]:
+    """The options of a bucket and its account; none without an address such as s3://bucket/folder, which the variable
+    `setting` holds.
 
     `options` are endpoint_url, region_name, access_key and secret_key; those that are empty are left to the client.
     """
@@ -24,7 +25,7 @@ def bucket_options(address: str, **options: str | None) -> dict[str, Any]:
     match = ADDRESS.fullmatch(address.strip())
     if match is None or ".." in address:
         raise ImproperlyConfigured(
-            f"PARALLAX_ARTEFACTS_S3 is {address!r}; write s3://bucket or s3://bucket/folder. The server's own address "
+            f"{setting} is {address!r}; write s3://bucket or s3://bucket/folder. The server's own address "
             "goes into PARALLAX_S3_ENDPOINT."
         )
     if bool(options.get("access_key")) != bool(options.get("secret_key")):
@@ -35,7 +36,7 @@ def bucket_options(address: str, **options: str | None) -> dict[str, Any]:
     missing = [name for name in ("boto3", "storages") if find_spec(name) is None]
     if missing:
         raise ImproperlyConfigured(
-            f"PARALLAX_ARTEFACTS_S3 is set, and the Python package {missing[0]} is not installed. Run `make s3`, or "
+            f"{setting} is set, and the Python package {missing[0]} is not installed. Run `make s3`, or "
             "`.venv/bin/pip install -r requirements-s3.txt`."
         )
     account = {name: value for name, value in options.items() if value}
@@ -56,7 +57,7 @@ def storages_in(var: Path, *, bucket: dict[str, Any], artefact_backend: str) -> 
         raise ImproperlyConfigured("Set PARALLAX_ARTEFACTS_S3 or ARTEFACT_STORAGE, not both.")
     return {
         name: {
-            "BACKEND": "core.bucket_storage.BucketStorage",
+            "BACKEND": BUCKET,
             "OPTIONS": {**bucket, "location": "/".join(filter(None, (bucket["location"], folder)))},
         }
         for name, folder in (("default", "media"), ("artefacts", "artefacts"))

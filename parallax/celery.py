@@ -24,7 +24,7 @@ app = Celery("parallax")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
-SWEEPS = ("catalog.sweep", "evaluation.sweep", "studies.sweep", "analysis.sweep", "replication.sweep")
+SWEEPS = ("catalog.sweep", "evaluation.sweep", "studies.sweep", "analysis.sweep", "replication.sweep", "backup.sweep")
 _stop = threading.Event()
 
 

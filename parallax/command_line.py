@@ -21,7 +21,16 @@ from parallax.database import LAUNCHER, database_name, prepare_database
 APPS = frozenset({"accounts", "analysis", "catalog", "evaluation", "parallax", "studies"})
 # Commands that need no tables, take the database as it is, or prepare it themselves.
 WITHOUT_DATABASE = frozenset(
-    {"backup", "compile_kernels", "demo", "doctor", "download_dataset", "network_digest", "restore"}
+    {
+        "backup",
+        "compile_kernels",
+        "demo",
+        "doctor",
+        "download_dataset",
+        "network_digest",
+        "restore",
+        "verify_backup",
+    }
 )
 INTERRUPTED = 130  # the shell's status of a program that Ctrl-C ended
 

@@ -30,12 +30,24 @@ def database_name() -> str:
     return f"{parts['NAME']} on {parts['HOST'] or 'this machine'}{port}"
 
 
+def unfinished_restore() -> Path:
+    """The file that stands while a restore changes this installation, with the digest of the backup's manifest."""
+    return Path(settings.VAR_DIR) / "unfinished-restore"
+
+
+def refuse_unfinished_restore() -> None:
+    """Raise CommandError where database, files and secret key may not belong together."""
+    if unfinished_restore().exists():
+        raise CommandError("A restore was interrupted here. Run the same `restore` again.")
+
+
 def prepare_database() -> None:
     """Apply the migrations that are missing; in the scaled shape ask for them, as other processes may be running.
 
     Raises CommandError when a server's database lacks migrations, or the database was written by a newer version of the
     code.
     """
+    refuse_unfinished_restore()
     if not _unapplied():
         return
     if not is_embedded():

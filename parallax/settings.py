@@ -212,25 +212,29 @@ SWEEP_SECONDS = env_int("SWEEP_SECONDS", default=5)  # the worker's own clock; 0
 CELERY_BEAT_SCHEDULE = {
     # A sweep that waits longer than its pace is not wanted any more: the next one is on its way.
     name: {"task": name, "schedule": max(SWEEP_SECONDS, 5), "options": {"expires": max(SWEEP_SECONDS, 5)}}
-    for name in ("catalog.sweep", "evaluation.sweep", "studies.sweep", "analysis.sweep", "replication.sweep")
+    for name in map("{}.sweep".format, ("catalog", "evaluation", "studies", "analysis", "replication", "backup"))
 }
 ALIVE_FILE = Path(name) if (name := env_str("PARALLAX_ALIVE_FILE")) else None  # touched by workers and beat
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 
 # Folders of this machine, or one bucket for several machines; each of those maps its own copies into memory.
 ARTEFACTS_S3 = env_str("PARALLAX_ARTEFACTS_S3", "")
+BACKUP_RECIPIENT = env_secret("PARALLAX_BACKUP_RECIPIENT") or ""  # public keys of age
+BACKUP_HOURS = env_int("PARALLAX_BACKUP_HOURS", default=0)  # after which a missing one is reported; 0: never
+_s3 = {
+    "endpoint_url": env_site("PARALLAX_S3_ENDPOINT"),
+    "region_name": env_str("PARALLAX_S3_REGION", ""),
+    "access_key": env_secret("AWS_ACCESS_KEY_ID"),
+    "secret_key": env_secret("AWS_SECRET_ACCESS_KEY"),
+}
+_backups = bucket.bucket_options(env_str("PARALLAX_BACKUP_S3", ""), "PARALLAX_BACKUP_S3", **_s3)
 STORAGES = {
     **bucket.storages_in(
         VAR_DIR,
-        bucket=bucket.bucket_options(
-            ARTEFACTS_S3,
-            endpoint_url=env_site("PARALLAX_S3_ENDPOINT"),
-            region_name=env_str("PARALLAX_S3_REGION", ""),
-            access_key=env_secret("AWS_ACCESS_KEY_ID"),
-            secret_key=env_secret("AWS_SECRET_ACCESS_KEY"),
-        ),
+        bucket=bucket.bucket_options(ARTEFACTS_S3, **_s3),
         artefact_backend=env_str("ARTEFACT_STORAGE", ""),
     ),
+    **({"backups": {"BACKEND": bucket.BUCKET, "OPTIONS": _backups}} if _backups else {}),
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 ARTEFACT_CACHE = Path(env_str("PARALLAX_ARTEFACT_CACHE", str(VAR_DIR / "artefact-cache"))).absolute()

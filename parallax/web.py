@@ -16,6 +16,7 @@ from granian.log import LogLevels
 from granian.server.mp import MPServer
 
 from jobs.parent_process import adopt_children, watch_parent
+from parallax.database import refuse_unfinished_restore
 
 WORKERS = 3  # processes
 THREADS = 4  # of each process, see parallax.gateway
@@ -40,6 +41,7 @@ def load_application() -> None:
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
     django.setup()
+    refuse_unfinished_restore()
     for module in ("parallax.urls", "parallax.gateway", "studies.participation.services.warming", *SHARED):
         import_module(module)
     gc.collect()

@@ -1,4 +1,4 @@
-"""E-mails to the owner of an account about its security."""
+"""E-mails to the owner of an account about its security, and to the administrators about the installation."""
 
 from __future__ import annotations
 
@@ -28,3 +28,13 @@ def send_letter(user: User, subject: str, text: str) -> None:
         EmailMessage(f"Parallax: {subject}", "\n".join(lines), to=[user.email]).send()
     except (SMTPException, OSError) as problem:
         logger.error("security notice not sent account=%s: %s", user.pk, type(problem).__name__)
+
+
+def send_to_administrators(subject: str, text: str) -> bool:
+    """Send an e-mail to all administrators, and return whether it was sent; a failure is logged."""
+    to = list(User.objects.filter(is_superuser=True, is_active=True).values_list("email", flat=True))
+    try:
+        return bool(to and EmailMessage(f"Parallax: {subject}", text, bcc=to).send())
+    except (SMTPException, OSError) as problem:
+        logger.error("e-mail to administrators not sent subject=%s: %s", subject, type(problem).__name__)
+        return False

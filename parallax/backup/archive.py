@@ -1,4 +1,4 @@
-"""The file of a backup: a ZIP archive that appears complete or not at all, and is checked before it is used."""
+"""The file of a backup: a ZIP archive, encrypted or not, that appears complete or not at all, and its digest."""
 
 from __future__ import annotations
 
@@ -40,28 +40,58 @@ class BackupWriter:
         self._archive.writestr(MANIFEST, manifest.as_json())
 
 
-@contextmanager
-def new_archive(path: Path) -> Iterator[BackupWriter]:
-    """Write a backup under a temporary name, readable by this account alone; at the end of the block the file is
-    flushed to the disk and renamed. An existing file is never overwritten, and a failure leaves nothing.
-
-    Raises ParallaxError `backup.exists`; `backup.no_folder`.
-    """
-    _refuse_existing(path)
+def refuse_path(path: Path) -> None:
+    """Raise ParallaxError `backup.exists` or `backup.no_folder` where a new file cannot have this path."""
+    if path.exists():
+        raise ParallaxError("backup.exists", f"{path} exists already. Choose another name, or remove the file.")
     if not path.parent.is_dir():
         raise ParallaxError("backup.no_folder", f"The folder {path.parent} does not exist. Create it first.")
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """Write a file under a temporary name, readable by this account alone; at the end of the block it is flushed to the
+    disk and renamed. An existing file is never overwritten, and a failure leaves nothing.
+
+    Raises as `refuse_path` does.
+    """
+    refuse_path(path)
     descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-                yield BackupWriter(archive)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        _refuse_existing(path)
+        refuse_path(path)
         Path(part).replace(path)
         _sync_folder(path.parent)
     finally:
         Path(part).unlink(missing_ok=True)
+
+
+@contextmanager
+def new_archive(path: Path) -> Iterator[BackupWriter]:
+    """Write an archive as a new file."""
+    with new_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        yield BackupWriter(archive)
+
+
+def digest_of(source: IO[bytes]) -> str:
+    """The SHA-256 of an open file, in hex."""
+    return _copy(source, target=None).sha256
+
+
+def digest_file(path: Path) -> Path:
+    """The file beside a backup with its digest."""
+    return path.with_name(f"{path.name}.sha256")
+
+
+def check_digest(path: Path) -> None:
+    """Compare a backup with the digest beside it, if there is one. Raises ParallaxError `backup.damaged`."""
+    beside = digest_file(path)
+    with path.open("rb") as source:
+        if beside.exists() and digest_of(source) != beside.read_text().partition(" ")[0]:
+            raise ParallaxError("backup.damaged", f"{path} does not match {beside.name}. Use another backup.")
 
 
 class BackupReader:
@@ -127,17 +157,13 @@ def open_archive(path: Path) -> Iterator[BackupReader]:
         yield BackupReader(archive, path)
 
 
-def _refuse_existing(path: Path) -> None:
-    if path.exists():
-        raise ParallaxError("backup.exists", f"{path} exists already. Choose another name, or remove the file.")
-
-
-def _copy(source: IO[bytes], target: IO[bytes]) -> StoredFile:
+def _copy(source: IO[bytes], target: IO[bytes] | None) -> StoredFile:
     size, digest = 0, hashlib.sha256()
     while chunk := source.read(CHUNK):
         size += len(chunk)
         digest.update(chunk)
-        target.write(chunk)
+        if target is not None:
+            target.write(chunk)
     return StoredFile(size, digest.hexdigest())
 
 

@@ -1,4 +1,4 @@
-"""Copies of a PostgreSQL database by `pg_dump` and `psql` of the server's own version."""
+"""Copies of a PostgreSQL database by `pg_dump` and `psql` of the server's own version, and databases for trials."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote, urlsplit
 
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
@@ -15,7 +17,9 @@ from django.db.migrations.recorder import MigrationRecorder
 from core.errors import ParallaxError
 from core.snapshot import snapshot
 from parallax.backup.manifest import DatabaseCopy
+from parallax.env import env_secret
 
+RESTORE = "parallax-restore"  # name of the connections that replace a database
 LOCK_SECONDS = 10
 VARIABLES = {"HOST": "PGHOST", "PORT": "PGPORT", "USER": "PGUSER", "PASSWORD": "PGPASSWORD", "NAME": "PGDATABASE"}
 
@@ -38,8 +42,15 @@ def copy_database(target: Path) -> DatabaseCopy:
 
 
 def refuse_in_use() -> None:
-    """Raise ParallaxError `restore.in_use` where another process is connected to the database."""
+    """Raise ParallaxError `restore.in_use` where another process is connected to the database, other than one that a
+    killed restore left, which is ended.
+    """
     with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND application_name = %s",
+            [RESTORE],
+        )
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
             "AND backend_type = 'client backend'"
@@ -64,8 +75,32 @@ def replace_database(source: Path) -> None:
     drop = ["--command", f"DROP TABLE {', '.join(tables)} CASCADE"] if tables else []
     _run(
         *("psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set", "ON_ERROR_STOP=1"),
-        *("--output", os.devnull, "--command", f"SET lock_timeout = '{LOCK_SECONDS}s'", *drop, "--file", str(source)),
+        *("--output", os.devnull, "--command", f"SET lock_timeout = '{LOCK_SECONDS}s'"),
+        *("--command", f"SET application_name = '{RESTORE}'", *drop, "--file", str(source)),
     )
+
+
+def may_create_databases() -> bool:
+    """Whether the role may create databases."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user")
+        return bool(cursor.fetchone()[0])
+
+
+@contextmanager
+def scratch_database() -> Iterator[str]:
+    """The address of a temporary database on the same server."""
+    name = f"{connection.settings_dict['NAME'][:40]}_trial_restore"
+    drop = f"DROP DATABASE IF EXISTS {connection.ops.quote_name(name)} WITH (FORCE)"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(hashtext(%s))", [name])  # of two trials the second waits
+        cursor.execute(drop)  # of a trial that was killed
+        cursor.execute(f"CREATE DATABASE {connection.ops.quote_name(name)} TEMPLATE template0")
+        try:
+            yield urlsplit(env_secret("DATABASE_URL") or "")._replace(path=f"/{quote(name)}").geturl()
+        finally:
+            cursor.execute(drop)
+    connection.close()  # and its lock
 
 
 def _server_version() -> int:

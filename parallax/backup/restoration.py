@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from django.conf import settings
 from django.core.cache import cache
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.migrations.loader import MigrationLoader
 
 from core.errors import ParallaxError
 from jobs.worker_lock import is_worker_running
-from parallax.backup import postgresql, sqlite, stored_files
-from parallax.backup.archive import BackupReader, open_archive
+from parallax.backup import erasures, postgresql, sqlite, stored_files
+from parallax.backup.archive import BackupReader, check_digest, open_archive
+from parallax.backup.encryption import decrypted
 from parallax.backup.manifest import SECRET_KEY, Manifest
+from parallax.backup.scratch import scratch_folder
+from parallax.backup.trial import last_line, run_command
+from parallax.database import unfinished_restore
 from parallax.env import env_secret
 
 OUR_TABLES = ("accounts_", "analysis_", "catalog_", "core_", "evaluation_", "studies_")
@@ -27,46 +29,83 @@ DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 Progress = Callable[[str], None]
 
 
-def restore_backup(path: Path, *, is_replacing: bool, progress: Progress) -> Manifest:
-    """Restore database, stored files and secret key; `is_replacing` allows an installation that holds data already.
+def restore_backup(
+    path: Path,
+    *,
+    is_replacing: bool,
+    progress: Progress,
+    key: Path | None = None,
+    erasure_lists: Collection[Path] = (),
+) -> Manifest:
+    """Restore database, stored files and secret key, and erase again whom a list of erasures names. `is_replacing`
+    allows an installation that holds data already; `key` is the private key of an encrypted backup.
 
-    Until all checks have passed nothing is changed. Stored files are put in place before the database, so an
-    interruption leaves the installation as it was, and files that no row refers to.
+    Until all checks have passed nothing is changed. Stored files are put in place first; until then an interruption
+    leaves the installation as it was, and files that no row refers to. While secret key and database are replaced, a
+    file marks the installation: nothing else starts, and the same restore can be repeated.
 
     Raises ParallaxError `restore.other_database`, `restore.other_secret_key`, `restore.not_empty`, `restore.in_use`,
-    `restore.no_space`, `restore.migration_failed`, `backup.newer`, `backup.damaged` and `backup.not_one`.
+    `restore.no_space`, `restore.migration_failed`, `backup.newer`, `backup.damaged`, `backup.not_one`, `backup.no_key`
+    and `backup.wrong_key`.
     """
     engine = sqlite if connection.vendor == "sqlite" else postgresql
-    with open_archive(path) as archive:
+    check_digest(path)
+    marker = unfinished_restore()
+    with scratch_folder() as folder, open_archive(decrypted(path, key, folder)) as archive:
         manifest = archive.manifest
         _refuse_unsuitable(manifest)
-        _refuse_other_secret_key(archive, path)
-        if not is_replacing:
-            _refuse_data()
+        _refuse_other_secret_key(archive)
+        identity = hashlib.sha256(manifest.as_json().encode()).hexdigest()
+        is_repeated = marker.exists() and marker.read_text() == identity
+        has_data = _has_data()
+        if has_data and not is_replacing and not is_repeated:
+            raise ParallaxError(
+                "restore.not_empty",
+                "This installation holds data already. Restore into an empty one (name another folder in PARALLAX_VAR, "
+                "or another database in DATABASE_URL), or pass --replace to delete its data.",
+            )
         if is_worker_running():
             raise ParallaxError(
                 "restore.in_use", "A worker is running. Stop the web server and all workers, then restore."
             )
         engine.refuse_in_use()
         _refuse_without_space(manifest)
-        with tempfile.TemporaryDirectory(prefix="restore-") as temporary:
-            extracted = Path(temporary)
-            progress(f"Checking {len(manifest.files)} files")
-            archive.extract(extracted)
-            database = extracted / manifest.database_file
-            if engine is sqlite:
-                progress("Applying migrations to the copy of the database")
-                _migrate(DATABASE_URL=f"sqlite:///{database}")
-            for folder in manifest.storages:
-                progress(f"Restoring {folder}")
-                stored_files.put_back(extracted, folder)
-            progress("Replacing the database")
-            _replace_with_key(lambda: engine.replace_database(database), extracted / SECRET_KEY)
-    if engine is postgresql:
-        progress("Applying migrations")
-        _migrate()
+        _update_erasures(erasure_lists, has_data, progress)
+        extracted = folder / "extracted"
+        progress(f"Checking {len(manifest.files)} files")
+        archive.extract(extracted)
+        database = extracted / manifest.database_file
+        if engine is sqlite:
+            progress("Applying migrations to the copy of the database")
+            _migrate(DATABASE_URL=f"sqlite:///{database}")
+        for name in manifest.storages:
+            progress(f"Restoring {name}")
+            stored_files.put_back(extracted, name)
+        progress("Replacing the database")
+        marker.write_text(identity)
+        try:
+            _replace_with_key(lambda: engine.replace_database(database), extracted / SECRET_KEY, is_repeated)
+            if engine is postgresql:
+                progress("Applying migrations")
+                _migrate()
+        except ParallaxError:
+            if not is_repeated:
+                marker.unlink()
+            raise
+        n = erasures.replay((extracted / SECRET_KEY).read_text())
+        progress(f"Erased again: {n} participants who withdrew after the backup")
     cache.clear()  # counts and queries of the data before
+    marker.unlink()
     return manifest
+
+
+def _update_erasures(lists: Collection[Path], has_data: bool, progress: Progress) -> None:
+    """Bring the list of erasures up to date before the database is replaced."""
+    erasures.append(erasures.list_file(), set().union(*map(erasures.lines_of, lists)))
+    try:
+        erasures.update_list(is_forced=True) if has_data else erasures.merge_with_bucket()
+    except DatabaseError as problem:
+        progress(f"The present database does not say who withdrew ({problem}); the list may lack the latest")
 
 
 def _refuse_unsuitable(manifest: Manifest) -> None:
@@ -92,28 +131,26 @@ def _refuse_unsuitable(manifest: Manifest) -> None:
         )
 
 
-def _refuse_other_secret_key(archive: BackupReader, path: Path) -> None:
+def _refuse_other_secret_key(archive: BackupReader) -> None:
     configured = env_secret("SECRET_KEY")
     if configured and configured.encode() != archive.read(SECRET_KEY):
         raise ParallaxError(
             "restore.other_secret_key",
             "SECRET_KEY in the environment is not that of the backup, and participants' links depend on it. Set it to "
-            f"the key that `unzip -p {path} {SECRET_KEY}` prints, or unset it: the key is then stored in PARALLAX_VAR.",
+            f"the contents of {SECRET_KEY} in the backup (`unzip -p FILE {SECRET_KEY}`, after `age --decrypt` of an "
+            "encrypted one), or unset it: the key is then stored in PARALLAX_VAR.",
         )
 
 
-def _refuse_data() -> None:
+def _has_data() -> bool:
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             if not table.startswith(OUR_TABLES) or table == "core_worker":
                 continue
             cursor.execute(f"SELECT 1 FROM {connection.ops.quote_name(table)} LIMIT 1")  # noqa: S608 -- quoted by the database
             if cursor.fetchone():
-                raise ParallaxError(
-                    "restore.not_empty",
-                    "This installation holds data already. Restore into an empty one (name another folder in "
-                    "PARALLAX_VAR, or another database in DATABASE_URL), or pass --replace to delete its data.",
-                )
+                return True
+    return False
 
 
 def _refuse_without_space(manifest: Manifest) -> None:
@@ -127,16 +164,21 @@ def _refuse_without_space(manifest: Manifest) -> None:
         )
 
 
-def _replace_with_key(replace: Callable[[], None], key: Path) -> None:
-    """Store the secret key and replace the database; where that fails, the key is as before."""
+def _replace_with_key(replace: Callable[[], None], key: Path, is_repeated: bool) -> None:
+    """Store the secret key and replace the database; where that fails, the key is as before, also as before the first
+    attempt.
+    """
     if env_secret("SECRET_KEY"):  # which is the same
         replace()
         return
     file = Path(settings.VAR_DIR) / SECRET_KEY
-    before = file.with_name("secret_key.before-restore")
-    file.replace(before)
+    before, part = file.with_name("secret_key.before-restore"), file.with_name("secret_key.part")
+    if not is_repeated or not before.exists():
+        shutil.copyfile(file, part)
+        part.replace(before)
     try:
-        shutil.copyfile(key, file)
+        shutil.copyfile(key, part)
+        part.replace(file)
         replace()
     except BaseException:
         before.replace(file)
@@ -145,15 +187,10 @@ def _replace_with_key(replace: Callable[[], None], key: Path) -> None:
 
 
 def _migrate(**environment: str) -> None:
-    done = subprocess.run(
-        [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), "migrate", "--no-input", "--verbosity", "0"],
-        env={**os.environ, "DJANGO_SETTINGS_MODULE": "parallax.settings", **environment},
-        cwd=settings.BASE_DIR, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = run_command("migrate", "--no-input", "--verbosity", "0", environment={**os.environ, **environment})
     if done.returncode:
-        words = done.stderr.strip().splitlines() or ["no reason given"]
         raise ParallaxError(
             "restore.migration_failed",
-            f"The migrations of this version failed on the backup: {words[-1]} Restore it with the version that "
-            "wrote it.",
+            f"The migrations of this version failed on the backup: {last_line(done.stderr)} Restore it with the "
+            "version that wrote it.",
         )

@@ -25,12 +25,12 @@ def pins() -> dict[str, str]:
 
 
 def licence_of(name: str) -> str:
-    """The licence that an installed package states: its expression, its classifiers, or the name in words."""
+    """The licence that an installed package states: its expression, its classifiers, the name in words, or the text."""
     try:
         installed = distribution(name)
     except PackageNotFoundError:
         return NOT_INSTALLED
-    return _expression(installed) or _classified(installed) or _worded(installed) or "not stated"
+    return _expression(installed) or _classified(installed) or _worded(installed) or _in_file(installed) or "not stated"
 
 
 def _expression(installed: Distribution) -> str:
@@ -46,6 +46,12 @@ def _classified(installed: Distribution) -> str:
 def _worded(installed: Distribution) -> str:
     lines = _stated(installed, "License").strip().splitlines()
     return lines[0].strip() if lines else ""
+
+
+def _in_file(installed: Distribution) -> str:
+    """The title of the licence's text."""
+    files = (file for file in installed.files or () if "licenses" in file.parts)
+    return next((file.read_text().split("\n", 1)[0].strip() for file in files), "")
 
 
 def _stated(installed: Distribution, field: str) -> str:

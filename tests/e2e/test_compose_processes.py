@@ -192,6 +192,7 @@ def test_the_backup_service_writes_one_that_restores(deployment: Deployment) -> 
         deployment.command("backup"), cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
         env={**deployment.environment("backup"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
     )  # fmt: skip
+    assert "The backup is not encrypted" in done.stderr
     (backup,) = (deployment.folder / "backups").glob("parallax-*.zip")
     assert backup.stat().st_size > 10_000, done.stdout + done.stderr
     assert done.returncode == 0, done.stdout + done.stderr
