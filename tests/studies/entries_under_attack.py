@@ -78,16 +78,16 @@ def held(study: Study) -> int:
 
 
 def two_addresses(clock: Clock, study: Study) -> dict[str, Any]:
-    """Sixty entries each in ten seconds, which come back again and again for half an hour."""
+    """Sixty entries each in ten seconds, which come back again and again for twenty minutes."""
     most = 0
     walks = []
     for n in range(120):
         walks.append(walk_in(study, f"198.51.100.{n % 2}"))
         clock.pass_by(0.08)
-    for _round in range(40):
+    for _round in range(24):
         most = max(most, held(study))
         clock.pass_by(50)
-        for token, network in walks[_round % 3 :: 3]:
+        for token, network in walks[_round % 4 :: 4]:
             resume(token=token, network=network)
     study.refresh_from_db()
     return {"most": max(most, held(study)), "status": study.status, "replayed": replayed_log(study, Mode.LIVE).problem}

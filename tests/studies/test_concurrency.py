@@ -42,7 +42,7 @@ def test_a_full_study_has_every_condition_exactly_at_its_target(found: dict[str,
     full = _of(found, method)["fill"]
     assert full["faults"] == []
     assert full["counts"] == [20] * 7
-    assert full["statuses"] == {"active": 140, "quota_full": 60}
+    assert full["statuses"] == {"active": 140, "consented": 60}  # who wait
     assert full["shared"] == 0
     assert full["logged"]["assigned"] == 140
     assert full["replayed"] == ""
