@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -55,7 +55,7 @@ _minute = _Minute()
 def record_event(
     event: str,
     *,
-    outcome: Literal["done", "refused"] = DONE,
+    outcome: str = DONE,
     request: Any = None,
     account: Any = None,
     address: str = "",

@@ -25,7 +25,7 @@ API = "/api/"
 OF_STUDIES = ("/studies/", "/s/", "/api/v1/studies/")
 STUDY, PARTICIPANT = Study._meta.label_lower, Participant._meta.label_lower
 # Facts of the activity log that are no free text.
-FACTS = ("researcher", "role", "owner", "scope", "invitation", "format", "with_external_ids", "n", "most_per_network")
+FACTS = ("researcher", "owner", "scope", "invitation", "format", "with_external_ids", "n", "most_per_network")
 # Commands that read or change accounts, keys or answers.
 COMMANDS = frozenset(
     {
@@ -144,6 +144,7 @@ def _on_activity(sender: Any, instance: LogEntry, created: bool, **_more: Any) -
 
 def _record_activity(entry: LogEntry) -> None:
     details: dict[str, Any] = {name: entry.facts[name] for name in FACTS if name in entry.facts}
+    details["new_role"] = entry.facts.get("role")
     if entry.kind == STUDY:
         details["study"] = Study.objects.filter(pk=entry.object_id).values_list("slug", flat=True).first()
     elif entry.kind == PARTICIPANT:

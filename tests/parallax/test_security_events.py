@@ -233,7 +233,11 @@ def test_changes_of_accounts_roles_and_tokens_are_logged(lines: Lines, django_ca
         "object": account.pk,
         "reason": "Made an administrator.",
     }
-    assert (written[2]["study"], written[2]["researcher"], written[2]["role"]) == (study.slug, account.pk, Role.OWNER)
+    assert (written[2]["study"], written[2]["researcher"], written[2]["new_role"]) == (
+        study.slug,
+        account.pk,
+        Role.OWNER,
+    )
     assert written[3]["object"] == token.pk
 
 
