@@ -44,6 +44,7 @@ def load_application() -> None:
     refuse_unfinished_restore()
     for module in ("parallax.urls", "parallax.gateway", "studies.participation.services.warming", *SHARED):
         import_module(module)
+    import_module("evaluation.services.malloc_tuning").return_large_blocks()
     gc.collect()
     gc.freeze()
 

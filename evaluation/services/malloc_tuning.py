@@ -10,13 +10,15 @@ import ctypes
 import sys
 
 LARGE = 1 << 20  # bytes: arrays of at least this size are returned as soon as they are freed
-M_MMAP_THRESHOLD = -3  # of mallopt(3)
+M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of mallopt(3)
+ARENAS = 2  # otherwise each thread of a web process keeps what its largest page needed
 
 
 def return_large_blocks() -> None:
-    """Make this process return every large block to the system as soon as it is freed."""
+    """Make this process return every large block to the system when it is freed, and let threads share the rest."""
     if libc := _glibc():
         libc.mallopt(M_MMAP_THRESHOLD, LARGE)
+        libc.mallopt(M_ARENA_MAX, ARENAS)
 
 
 def release_free_memory() -> None:
