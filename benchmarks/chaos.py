@@ -405,24 +405,31 @@ def _measure(study: Any, supervisor: Supervisor, chosen: argparse.Namespace) -> 
 
 
 def _research(study: Any, supervisor: Supervisor, over: threading.Event, statuses: Counter[str]) -> None:
-    """Read the console and export the data, again and again."""
+    """Read the console and export the data, again and again; a clock that jumps signs the researcher out."""
     import httpx
+    from django.db import Error, connection
     from django.test import Client
 
     from studies.monitoring.services.blinding import open_outcomes
 
+    owner = study.memberships.first().researcher
     open_outcomes(study=study, reason="Exports are a part of the traffic.")
-    session = Client()
-    session.force_login(study.memberships.first().researcher)
-    cookies = {"sessionid": session.cookies["sessionid"].value}
-    via_proxy = {"X-Forwarded-For": NETWORK_OF_RESEARCHER}
     pages = (f"studies/{study.slug}/", f"studies/{study.slug}/export/long/", "runs/", "reports/")
-    with httpx.Client(base_url=supervisor.url, cookies=cookies, headers=via_proxy, timeout=60) as client:
+    via_proxy = {"X-Forwarded-For": NETWORK_OF_RESEARCHER}
+    with httpx.Client(base_url=supervisor.url, headers=via_proxy, timeout=60) as client:
         while not over.is_set():
             for page in pages:
                 try:
-                    statuses[f"{page.split('/')[-2]} {client.get(page).status_code}"] += 1
-                except httpx.TransportError:
+                    if "sessionid" not in client.cookies:
+                        connection.close()  # the server may have been restarted since
+                        session = Client()
+                        session.force_login(owner)
+                        client.cookies.set("sessionid", session.cookies["sessionid"].value)
+                    response = client.get(page)
+                    statuses[f"{page.split('/')[-2]} {response.status_code}"] += 1
+                    if response.status_code == 302:
+                        client.cookies.clear()
+                except (httpx.TransportError, Error):
                     statuses["no answer"] += 1
                 if over.wait(1.0):
                     return
