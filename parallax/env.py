@@ -110,9 +110,9 @@ def env_redis(name: str) -> str | None:
     return parts._replace(netloc=f"{account.partition(':')[0]}:{quote(password, safe='')}@{server}").geturl()
 
 
-def env_choice(name: str, choices: Sequence[str]) -> str:
-    """Return the variable's text, one of `choices`; the first where it is not set."""
-    raw = os.environ.get(name, "").strip().lower() or choices[0]
+def env_choice(name: str, choices: Sequence[str], default: str = "") -> str:
+    """Return the variable's text, one of `choices`; the default or the first where it is not set."""
+    raw = os.environ.get(name, "").strip().lower() or default or choices[0]
     if raw not in choices:
         raise ImproperlyConfigured(f"{name} is {raw!r}; write {', '.join(choices[:-1])} or {choices[-1]}.")
     return raw

@@ -287,10 +287,11 @@ MFA_RECOVERY_CODES_SHOW_ONCE = True
 SOCIALACCOUNT_ADAPTER = "accounts.services.single_sign_on.InstitutionAdapter"
 SOCIALACCOUNT_EMAIL_REQUIRED = False  # the adapter requires a verified one, which is the account's own field
 SOCIALACCOUNT_PROVIDERS = single_sign_on.providers()
-_second_factors = ["optional", "administrators", "everyone"]  # who needs one; the first is the default
-if is_public(ALLOWED_HOSTS, is_https=HTTPS):
-    _second_factors.insert(0, _second_factors.pop(1))
-SECOND_FACTOR = env_choice("PARALLAX_SECOND_FACTOR", _second_factors)
+SECOND_FACTOR = env_choice(
+    "PARALLAX_SECOND_FACTOR",
+    ("optional", "administrators", "everyone"),  # who needs one
+    default="administrators" if is_public(ALLOWED_HOSTS, is_https=HTTPS) else "optional",
+)
 IDLE_MINUTES = env_int("PARALLAX_IDLE_MINUTES", default=120)  # after which a researcher is signed out; 0: never
 # Letters hold links that open accounts: without a mail server they are private files, and never in a log.
 EMAIL_HOST = env_str("EMAIL_HOST", "")

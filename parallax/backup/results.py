@@ -45,7 +45,7 @@ def report_missing(*, now: datetime | None = None) -> bool:
     if seconds_left(DAILY, *subject, now=at) or seconds_to_wait(ATTEMPTS, *subject, now=at):
         return False
     last = f"The last good backup is of {good.at:%F %T} UTC." if good else "There has been no good backup."
-    advice = "Run `manage.py backup` and read what it prints; the page Back up and restore has the steps."
+    advice = "Run `.venv/bin/python manage.py backup` and read what it prints; see the page Back up and restore."
     is_sent = send_to_administrators("backup missing", f"{text}\n\n{last}\n{advice}\n")
     if is_sent:
         seconds_to_wait(DAILY, *subject, now=at)

@@ -14,7 +14,7 @@ SETTINGS = Path(__file__).resolve().parents[1] / "settings.py"
 TYPES = {
     "env_str": "text", "env_bool": "`1` or `0`", "env_int": "whole number", "env_bytes": "size, such as `800M`",
     "env_site": "address", "env_list": "list with commas", "env_database": "database URL", "env_secret": "secret text",
-    "env_key": "secret text", "env_choice": "one of",
+    "env_redis": "address of Redis", "env_key": "secret text", "env_choice": "one of",
 }  # fmt: skip
 
 
@@ -42,13 +42,14 @@ def _rows() -> Iterator[tuple[str, str, str, str]]:
         has_file = "_FILE" in inspect.getsource(getattr(env, reader)) or reader in {
             "env_key",
             "env_database",
+            "env_redis",
             "env_secret",
         }
         yield code(name), kind, _default(call, reader), "yes" if has_file else ""
 
 
 def _default(call: ast.Call, reader: str) -> str:
-    if reader == "env_choice":
+    if reader == "env_choice" and not call.keywords:
         return code(str(ast.literal_eval(call.args[1])[0]))
     stated = [word.value for word in call.keywords if word.arg == "default"] or call.args[1:2]
     if not stated:

@@ -103,6 +103,9 @@ FILES = {
 }
 # The first word is the command; {files} is a folder with the files above, {port} a port in use.
 LINES = """
+verify_backup {files}/none
+verify_backup {files}/broken.zip
+verify_backup {files}/table.csv --key {files}/none
 create_account nonsense
 create_account me@example.org
 create_account you@example.org --password-file {files}/none
