@@ -153,6 +153,22 @@ class KnownNetwork(models.Model):
         return f"A network of {self.user}"
 
 
+class Letter(models.Model):
+    """An e-mail that waits for a worker. One for an address without an account has no user and is not sent."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="letters")
+    text = models.TextField(blank=True)  # empty: a password reset, whose link is made when it is sent
+    site = models.TextField(blank=True)  # what that links to where PARALLAX_URL does not say it
+    created_at = models.DateTimeField(auto_now_add=True)
+    due_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"A letter to {self.user}"
+
+
 class Invitation(models.Model):
     """A link that creates an account, or adds a role to one, once; only the SHA-256 digest of its key is stored."""
 

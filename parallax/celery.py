@@ -24,7 +24,6 @@ app = Celery("parallax")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
-SWEEPS = ("catalog.sweep", "evaluation.sweep", "studies.sweep", "analysis.sweep", "replication.sweep", "backup.sweep")
 _stop = threading.Event()
 
 
@@ -35,7 +34,7 @@ def _clock(seconds: float) -> None:
     sweep that runs twice at once finds nothing left to do. In the scaled shape beat sends them as messages.
     """
     while not _stop.wait(seconds):
-        for name in SWEEPS:
+        for name in settings.CELERY_BEAT_SCHEDULE:
             try:
                 app.tasks[name].run()
             except Exception:

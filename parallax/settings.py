@@ -212,7 +212,9 @@ SWEEP_SECONDS = env_int("SWEEP_SECONDS", default=5)  # the worker's own clock; 0
 CELERY_BEAT_SCHEDULE = {
     # A sweep that waits longer than its pace is not wanted any more: the next one is on its way.
     name: {"task": name, "schedule": max(SWEEP_SECONDS, 5), "options": {"expires": max(SWEEP_SECONDS, 5)}}
-    for name in map("{}.sweep".format, ("catalog", "evaluation", "studies", "analysis", "replication", "backup"))
+    for name in map(
+        "{}.sweep".format, ("accounts", "catalog", "evaluation", "studies", "analysis", "replication", "backup")
+    )
 }
 ALIVE_FILE = Path(name) if (name := env_str("PARALLAX_ALIVE_FILE")) else None  # touched by workers and beat
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
@@ -269,6 +271,7 @@ AXES_CLIENT_IP_CALLABLE = "core.networks.first_address"  # of the gateway's REMO
 AXES_LOCKOUT_CALLABLE = "accounts.services.account_locks.locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
+AXES_DISABLE_ACCESS_LOG = True  # it would keep plain addresses for ever; sign-ins are in the security log
 # Second factors are by django-allauth. Its pages have our templates, and its limits, counted by each process, are
 # replaced by those of accounts/services/sign_in.py.
 ACCOUNT_ADAPTER = "accounts.services.library_adapters.AccountAdapter"
@@ -304,7 +307,7 @@ EMAIL_USE_TLS, EMAIL_USE_SSL = _tls == "starttls", _tls == "ssl"
 EMAIL_PORT = env_int("EMAIL_PORT", default={"starttls": 587, "ssl": 465, "none": 25}[_tls], minimum=1)
 EMAIL_HOST_USER = env_str("EMAIL_USER", "")
 EMAIL_HOST_PASSWORD = env_secret("EMAIL_PASSWORD") or ""
-EMAIL_TIMEOUT = 10  # seconds; a page waits for a password's letter
+EMAIL_TIMEOUT = 10  # seconds
 SITE_URL = env_site("PARALLAX_URL")  # what letters link to; no request says it where they are written
 METRICS_TOKEN = env_secret("PARALLAX_METRICS_TOKEN") or ""  # of Prometheus; without it there are no metrics
 IMPORT_DIR = env_str("PARALLAX_IMPORT_DIR", "")  # files beneath it may be imported by staff; without it, none

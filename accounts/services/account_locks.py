@@ -20,7 +20,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.timesince import timeuntil
 
 from accounts.models import KnownNetwork, User
-from accounts.services.letters import send_letter
+from accounts.services.letters import send_later
 from core.networks import first_address, network_of
 from core.rate_limits import RateLimit, seconds_to_wait
 
@@ -97,20 +97,20 @@ def locked_out(request: HttpRequest, response: Any = None, credentials: dict[str
 
 
 def notify_owner(sender: Any, request: HttpRequest, username: str | None, **_more: Any) -> None:
-    """E-mail the owner of a locked account, at most once a day."""
-    user = User.objects.filter(email=username or "", is_active=True).first()
-    if user is None or seconds_to_wait(LETTERS, "lock-letter", str(user.pk)):
+    """E-mail the owner of a locked account, at most once a day; without an account the same is done, and not sent."""
+    email = username or ""
+    if seconds_to_wait(LETTERS, "lock-letter", email):
         return
-    if _is_known(request, user.email):
+    if _is_known(request, email):
         where = "from a network that you signed in from before. Sign-in from that network"
     else:
         where = "from networks that are new to it. Sign-in from all networks that you did not sign in from lately"
     text = (
         f"Five wrong passwords or codes were entered for your account, {where} is locked for "
-        f"{AccountLocks().time_left(request, user.email)}, and for longer if it goes on. With a second factor, a "
+        f"{AccountLocks().time_left(request, email)}, and for longer if it goes on. With a second factor, a "
         "guessed password does not sign in."
     )
-    send_letter(user, "sign-in to your account is locked", text)
+    send_later(user=User.objects.filter(email=email, is_active=True).first(), text=text)
 
 
 def connect() -> None:

@@ -64,6 +64,11 @@ def password_reset_path(*, email: str) -> str:
     if user is None:
         raise ParallaxError("account.unknown", f"There is no active account for {email.strip()!r}.")
     _record(user, "Password reset link created by a command.")
+    return reset_path(user)
+
+
+def reset_path(user: User) -> str:
+    """Return the path of the page on which a password is chosen, with a token that is valid once."""
     uid = urlsafe_base64_encode(force_bytes(user.pk))
     return reverse("accounts:password_reset_confirm", args=[uid, default_token_generator.make_token(user)])
 

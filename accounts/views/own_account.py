@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 from allauth.account.utils import perform_login
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth import views as auth_views
@@ -22,6 +21,7 @@ from accounts.selectors import tokens_of
 from accounts.services import create_token, revoke_token
 from accounts.services.account_locks import end_lock, locked_out
 from accounts.services.device_lock import researcher_of_lock
+from accounts.services.letters import send_later
 from accounts.services.second_factor import has_second_factor
 from accounts.services.sessions import end_sessions
 from accounts.services.sign_in import is_network_locked, may_send_reset_letter
@@ -63,20 +63,19 @@ class SignIn(LimitedByNetwork, auth_views.LoginView):
 
 
 class PasswordReset(LimitedByNetwork, auth_views.PasswordResetView):
-    """Sends a link; the response is the same whether or not the address has an account."""
+    """Sends a link; the response and its time are the same whether or not the address has an account."""
 
     limit = RateLimit(12, 3600)
     template_name = "accounts/password_reset.html"
-    email_template_name = "accounts/password_reset_email.txt"
-    subject_template_name = "accounts/password_reset_subject.txt"
     success_url = reverse_lazy("accounts:password_reset_sent")
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Send the e-mail, with the configured site address if there is one; at most three an hour to one address."""
-        if not may_send_reset_letter(form.cleaned_data["email"]):
-            return redirect(self.get_success_url())
-        self.extra_email_context = {"site_url": settings.SITE_URL}
-        return super().form_valid(form)
+        """Let a worker send the e-mail; at most three an hour to one address."""
+        email = form.cleaned_data["email"]
+        if may_send_reset_letter(email):
+            site = f"{self.request.scheme}://{self.request.get_host()}"
+            send_later(user=next(iter(form.get_users(email)), None), site=site)
+        return redirect(self.get_success_url())
 
 
 class PasswordResetSent(auth_views.PasswordResetDoneView):

@@ -1,4 +1,4 @@
-"""Letters through a real mail server with TLS and sign-in, and a reset without one."""
+"""Letters through a real mail server with TLS and sign-in, a reset without one, and letters that a worker sends."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,17 @@ from typing import Any
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
+from celery import current_app
+from django.core import mail
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Letter, User
 from accounts.services import create_account
+from accounts.services.letters import send_waiting
 from core.models import LogEntry
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -92,6 +99,7 @@ def test_a_reset_letter_goes_through_a_server_with_tls_and_sign_in(
     settings.SITE_URL = "https://study.example.org"
     create_account(email="a@example.org", password="correct horse battery")
     assert client.post("/account/password/reset/", {"email": "a@example.org"}).status_code == 302
+    send_waiting()
     (letter,) = inbox.letters
     assert "To: a@example.org" in letter
     link = re.search(r"https://study\.example\.org/account/password/reset/\S+", letter.replace("=\n", ""))
@@ -100,6 +108,64 @@ def test_a_reset_letter_goes_through_a_server_with_tls_and_sign_in(
     output = "\n".join(ours) + "".join(capfd.readouterr())
     assert link[0].rsplit("/", 2)[1] not in output
     assert PASSWORD not in output
+
+
+@pytest.fixture
+def silent_server(settings: Any) -> Iterator[socket.socket]:
+    """A mail server that takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = server.getsockname()
+        settings.EMAIL_TIMEOUT = 0.2
+        yield server
+
+
+def test_a_request_for_a_letter_does_the_same_with_and_without_an_account_and_connects_to_no_mail_server(
+    client: Client, silent_server: socket.socket, django_capture_on_commit_callbacks: Any
+) -> None:
+    create_account(email="a@example.org", password="correct horse battery")
+    done = []
+    for email in ("a@example.org", "stranger@example.org"):
+        with CaptureQueriesContext(connection) as queries, django_capture_on_commit_callbacks() as messages:
+            answer = client.post("/account/password/reset/", {"email": email})
+        (message,) = messages
+        statements = [query["sql"].split("VALUES")[0].split("WHERE")[0] for query in queries]
+        done.append((answer.status_code, answer["Location"], statements, message.args[0].name, message.keywords))
+    assert done[0] == done[1]
+    assert done[0][4]["kwargs"] == {}, "neither an address nor a token"
+    with pytest.raises(BlockingIOError):
+        silent_server.accept()
+    send_waiting()
+    silent_server.accept()[0].close()
+    with pytest.raises(BlockingIOError):
+        silent_server.accept()
+
+
+def test_a_letter_waits_for_a_worker_and_for_the_mail_server_and_is_sent_once(
+    client: Client, silent_server: socket.socket, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    create_account(email="a@example.org", password="correct horse battery")
+    client.post("/account/password/reset/", {"email": "a@example.org"})
+    send_waiting()
+    assert "not sent" in caplog.text
+    assert "example.org" not in caplog.text
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    send_waiting()
+    assert not mail.outbox, "it is tried again after a pause"
+    Letter.objects.update(due_at=timezone.now())
+    current_app.tasks["accounts.sweep"].run()
+    assert [letter.to for letter in mail.outbox] == [["a@example.org"]]
+    assert not Letter.objects.exists()
+
+
+def test_a_letter_that_cannot_be_sent_for_a_day_is_given_up(client: Client, silent_server: socket.socket) -> None:
+    create_account(email="a@example.org", password="correct horse battery")
+    client.post("/account/password/reset/", {"email": "a@example.org"})
+    Letter.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    send_waiting()
+    silent_server.accept()[0].close()  # after a last try
+    assert not Letter.objects.exists()
 
 
 def test_the_command_prints_a_link_that_works_once(client: Client, settings: Any) -> None:
