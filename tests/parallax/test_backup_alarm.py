@@ -15,7 +15,6 @@ from accounts.models import User
 from core.models import LogEntry
 from parallax.backup import erasures
 from parallax.backup.results import KIND, log_result, report_missing
-from parallax.celery import SWEEPS
 from tests.factories.accounts import UserFactory
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -75,7 +74,6 @@ def test_without_the_setting_nothing_is_reported(settings: Any) -> None:
 
 
 def test_the_sweep_of_every_shape_reports(settings: Any, mailoutbox: list[EmailMessage]) -> None:
-    assert "backup.sweep" in SWEEPS
     assert "backup.sweep" in configured.CELERY_BEAT_SCHEDULE
     result(is_good=False, hours=1)
     current_app.tasks["backup.sweep"].run()
