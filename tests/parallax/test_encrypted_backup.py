@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 import zipfile
 from collections.abc import Callable
@@ -157,15 +158,18 @@ def test_a_role_that_may_create_no_database_has_the_files_checked_and_says_so(
     new_postgresql: Callable[[], str], tmp_path: Path
 ) -> None:
     url = new_postgresql()
-    name, role = url.rpartition("/")[2], "parallax_tests_without_createdb"
+    name, role = url.rpartition("/")[2], f"parallax_tests_{secrets.token_hex(6)}"
     with psycopg.connect(url, autocommit=True) as server:
-        if not server.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone():
-            server.execute(f"CREATE ROLE {role} LOGIN")  # type: ignore[arg-type]
-        server.execute(f'ALTER DATABASE "{name}" OWNER TO {role}')  # type: ignore[arg-type]
-        server.execute(f"ALTER SCHEMA public OWNER TO {role}")  # type: ignore[arg-type]
-    source = Installation(tmp_path / "source", DATABASE_URL=url.replace("postgres@", f"{role}@"))
-    source.manage("migrate", "--verbosity", "0")
-    said = source.manage("backup", str(tmp_path / "backup.zip"))
+        server.execute(f"CREATE ROLE {role} LOGIN")  # type: ignore[arg-type]
+        try:
+            server.execute(f'ALTER DATABASE "{name}" OWNER TO {role}')  # type: ignore[arg-type]
+            server.execute(f"ALTER SCHEMA public OWNER TO {role}")  # type: ignore[arg-type]
+            source = Installation(tmp_path / "source", DATABASE_URL=url.replace("postgres@", f"{role}@"))
+            source.manage("migrate", "--verbosity", "0")
+            said = source.manage("backup", str(tmp_path / "backup.zip"))
+        finally:
+            server.execute(f"REASSIGN OWNED BY {role} TO postgres")  # type: ignore[arg-type]
+            server.execute(f"DROP ROLE {role}")  # type: ignore[arg-type]
     assert "No trial restore: the role may not create databases" in said
 
 
