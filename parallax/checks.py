@@ -72,14 +72,14 @@ def check_private_folder(**kwargs: Any) -> list[checks.CheckMessage]:
 
 @checks.register(deploy=True)
 def check_chart_runtime(**kwargs: Any) -> list[checks.CheckMessage]:
-    """parallax.W003: without the script that draws them, pages have no charts."""
+    """parallax.W004: without the script that draws them, pages have no charts."""
     file = runtime.FOLDER / runtime.NAME
     if not file.exists():
         return [
             checks.Warning(
                 f"Pages cannot draw charts: {file} is missing.",
                 hint="Run `make install` (or `.venv/bin/python -m charting.runtime`), and restart the web server.",
-                id="parallax.W003",
+                id="parallax.W004",
             )
         ]
     return []

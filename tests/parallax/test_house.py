@@ -75,7 +75,7 @@ def test_checks_find_a_missing_chart_runtime(tmp_path: Path, monkeypatch: pytest
     assert checks.check_chart_runtime() == []
     monkeypatch.setattr(runtime, "FOLDER", tmp_path)
     (found,) = checks.check_chart_runtime()
-    assert (found.id, "make install" in str(found.hint)) == ("parallax.W003", True)
+    assert (found.id, "make install" in str(found.hint)) == ("parallax.W004", True)
 
 
 def test_checks_find_open_folders_letters_in_logs_and_a_missing_mail_server(tmp_path: Path) -> None:
