@@ -420,11 +420,11 @@ def _research(study: Any, supervisor: Supervisor, over: threading.Event, statuse
         while not over.is_set():
             for page in pages:
                 try:
-                    if "sessionid" not in client.cookies:
+                    if "sessionid" not in {cookie.name for cookie in client.cookies.jar}:
                         connection.close()  # the server may have been restarted since
                         session = Client()
                         session.force_login(owner)
-                        client.cookies.set("sessionid", session.cookies["sessionid"].value)
+                        client.cookies.set("sessionid", session.cookies["sessionid"].value, domain="127.0.0.1")
                     response = client.get(page)
                     statuses[f"{page.split('/')[-2]} {response.status_code}"] += 1
                     if response.status_code == 302:
