@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from core.errors import ParameterError
 from studies.instrument import flags
@@ -18,15 +18,19 @@ LOWEST_ALPHA, HIGHEST_ALPHA = 0.0001, 0.2
 FEWEST_RESAMPLES, MOST_RESAMPLES = 200, 100_000
 LONGEST_RULE = 2000
 
-# The analyses of every report, described in words for the frozen design.
+PrimaryTest = Literal["contrast", "advantage", "rank correlation"]
+ADVANTAGE_TEST = "average advantage of the metric's better conditions, a t test with separate variances"
+
+# The analyses of every report, described in words for the frozen design. Designs that were frozen with other words keep
+# them: one whose comparison is not `ADVANTAGE_TEST` has Kendall's tau-b as its primary test.
 TESTS: Mapping[str, str] = MappingProxyType(
     {
-        "difference": "one-way analysis of variance over the conditions",
-        "pairs": "Tukey's HSD for every pair of conditions",
-        "beside": "Welch with Games-Howell, and Kruskal-Wallis with Dunn-Holm",
-        "offline_pairs": "sign tests over users between every pair, corrected by Holm",
-        "comparison": "Kendall's tau-b with the exact two-sided p over all orders of the conditions",
-        "exploratory": "all other pairs of a variable and a metric, corrected together by Holm",
+        "difference": "Welch's analysis of variance over the conditions",
+        "pairs": "Games-Howell for every pair of conditions",
+        "beside": "one-way analysis of variance with Tukey's HSD, and Kruskal-Wallis with Dunn-Holm",
+        "offline_pairs": "single-step max-|t| between every pair, clustered by user; sign flips where few users differ",
+        "comparison": ADVANTAGE_TEST,
+        "exploratory": "Kendall's tau-b of every other pair of a variable and a metric, corrected together by Holm",
     }
 )
 
@@ -144,7 +148,7 @@ class Contrast:
 
 
 def contrast_from(primary: Mapping[str, Any]) -> Contrast | None:
-    """Return the planned contrast in a study's ``primary``, or None if the rank correlation is the primary test.
+    """Return the planned contrast in a study's ``primary``, or None if it is not the primary test.
 
     Raises ParameterError when the contrast is invalid.
 
@@ -170,6 +174,19 @@ def contrast_from(primary: Mapping[str, Any]) -> Contrast | None:
             raise ParameterError(f"The {name} conditions of a planned contrast are a list of labels; got {labels!r}.")
         sets.append(tuple(labels))
     return Contrast(higher=sets[0], lower=sets[1], sides=contrast.get("sides", 2))
+
+
+def primary_test_of(primary: Mapping[str, Any], tests: Mapping[str, str]) -> PrimaryTest:
+    """The primary test of a plan, from its primary pair and the analyses in the words that were frozen.
+
+    Examples
+    --------
+    >>> primary_test_of({}, TESTS), primary_test_of({}, {"comparison": "Kendall's tau-b with the exact two-sided p"})
+    ('advantage', 'rank correlation')
+    """
+    if primary.get("contrast") is not None:
+        return "contrast"
+    return "advantage" if tests.get("comparison") == ADVANTAGE_TEST else "rank correlation"
 
 
 def smallest_effect_from(primary: Mapping[str, Any]) -> float | None:

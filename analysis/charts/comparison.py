@@ -2,33 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from analysis.charts.estimates import around, axis, means_of
-from analysis.enums import Metric
-from analysis.results.comparison import Comparison, Half
+from analysis.results.advantage import DecidedPairs
+from analysis.results.comparison import Comparison
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from charting import marks
+from charting.pairs import GridCell, Ranked, Sides, pairs_grid, ranked_lists
 from charting.theme import Spec
-from inference.agreement import Verdict
+from evaluation.reported_kinds import ERRORS
+from inference import apa
+from inference.pair_decisions import PairClass
 
 
-def slope(comparison: Comparison, title: str, n: int) -> Spec | None:
-    """The two rankings side by side; None with fewer than two algorithms to rank."""
-    if len(comparison.conditions) < 2:
+def grid(
+    comparison: Comparison,
+    names: Sequence[str],
+    cells: Sequence[GridCell],
+    length: ProfileLength,
+    title: str,
+    mark: str,
+) -> Spec:
+    """The grid of pairs, algorithms in the metric's order."""
+    values = length.defined_values(comparison.kind)
+    write = apa.number if comparison.kind in ERRORS else apa.share
+    return pairs_grid(names, {name: write(values[name], 3) for name in names}, cells, title=title, mark=mark)
+
+
+def slope(
+    comparison: Comparison, variable: PerceivedVariable, length: ProfileLength, *, title: str, mark: str, n: int
+) -> Spec | None:
+    """The two ranked lists side by side; None where no pairs were decided."""
+    decided = comparison.decided
+    if not isinstance(decided, DecidedPairs):
         return None
-    return marks.slope(
-        _ranks(comparison, "perceived"),
-        _ranks(comparison, "objective"),
-        title=title,
-        perceived_title=comparison.variable.in_text,
-        objective_title=Metric(comparison.kind, 0, n).in_text,
-        contradicted=[(pair.a, pair.b) for pair in comparison.pairs(Verdict.CONTRADICTED)],
+    values = length.defined_values(comparison.kind)
+    sets = decided.offline_rank_sets.sets, decided.participants_rank_sets.sets
+    write, is_share = (apa.number if comparison.kind in ERRORS else apa.share), variable.variable.is_share
+    objective, perceived = (
+        sorted(sets[0], key=ranks.__getitem__) for ranks in (comparison.ranks.objective, comparison.ranks.perceived)
     )
-
-
-def _ranks(comparison: Comparison, half: Half) -> dict[str, tuple[float, float, float]]:
-    ranks, bounds = comparison.ranks.of(half), comparison.ranks_resampled.of(half).bounds
-    return {name: around(ranks[name], bounds.get(name)) for name in comparison.conditions}
+    means = {name: variable.described[name].mean for name in perceived}
+    return ranked_lists(
+        [Ranked(name, write(values[name], 3), *sets[0][name]) for name in objective],
+        [Ranked(name, (apa.share if is_share else apa.number)(means[name]), *sets[1][name]) for name in perceived],
+        title=title,
+        sides=Sides(comparison.metric(n).in_text, variable.variable.in_text),
+        reversed_pairs=[
+            (pair.offline_favours or "", pair.participants_favour or "")
+            for pair in comparison.pairs(PairClass.CONTRADICT)
+        ],
+        mark=mark,
+    )
 
 
 def scatter(
@@ -48,12 +75,3 @@ def scatter(
         objective_title=metric.name,
         decimals=2,
     )
-
-
-def rank_strip(comparison: Comparison, half: Half, title: str, subtitle: str) -> Spec | None:
-    """The probability of each rank on one side, the best on top; None where nothing was resampled."""
-    probabilities = comparison.ranks_resampled.of(half).probabilities
-    names = sorted(comparison.conditions, key=comparison.ranks.of(half).__getitem__)
-    if len(names) < 2 or not all(name in probabilities for name in names):
-        return None
-    return marks.rank_strip({name: probabilities[name] for name in names}, title=title, subtitle=subtitle, side=half)

@@ -1,23 +1,27 @@
-"""The figures beside the verdict: the best algorithm on either side, their agreement, and the participants."""
+"""The four tiles of the first screen: the average advantage, the pairs, and the best algorithm on either side."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from analysis.narrative.words import coefficient, method, plural
+from analysis.narrative.verdict import has_verdict
+from analysis.narrative.words import in_words
+from analysis.results.advantage import DecidedPairs
 from analysis.results.comparison import Comparison
 from analysis.results.report import Results
-from analysis.tables.cells import equals, f_statistic, listed, written
+from analysis.tables.cells import bracketed, capital, written
+from analysis.tables.levels import coverage
 from documents.tables import Side
-from evaluation.reported_kinds import ERRORS, LOWER_IS_BETTER
-from inference import apa
+from evaluation.reported_kinds import ERRORS
+from inference.pair_decisions import PairClass
+from inference.rank_sets import RankSets
 from inference.results import Undefined
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A figure beside the verdict: its heading, its side, the number or name, and the evidence for it."""
+    """A tile: its heading, its side, the number or name, and what stands beneath."""
 
     heading: str
     side: Side
@@ -26,85 +30,62 @@ class Fact:
 
 
 def facts(results: Results) -> list[Fact]:
-    """The figures beside the verdict, the answer first: the algorithm that participants prefer, and the metric's."""
+    """The tiles; none without a verdict, and none in reports of versions that decided pairs by other tests."""
     comparison = results.primary
-    if comparison is None:
-        return [_participants(results)]
-    return [
-        *_perceived(results, comparison),
-        *_objective(results, comparison),
-        *_agreement(comparison),
-        _participants(results),
-    ]
-
-
-def _participants(results: Results) -> Fact:
-    sizes = [condition.n for condition in results.conditions]
-    each = f"{sizes[0]}" if len(set(sizes)) == 1 else f"{min(sizes)} to {max(sizes)}"
-    heading = "Participants" if results.is_live else "Simulated participants"
-    return Fact(heading, "", f"{results.flow.analysed:,}", f"{each} in each of {len(sizes)} conditions")
-
-
-def _first(ranks: Mapping[str, float]) -> list[str]:
-    """The algorithms with the best rank."""
-    return [name for name in ranks if ranks[name] == min(ranks.values())]
-
-
-def _perceived(results: Results, comparison: Comparison) -> list[Fact]:
-    variable = results.variable(comparison.variable_key)
-    best = _first(comparison.ranks.perceived)
-    if variable is None or isinstance(variable.anova, Undefined) or not best:
+    if comparison is None or not has_verdict(results) or not isinstance(comparison.decided, DecidedPairs):
         return []
-    anova, tukey = variable.anova, variable.tests.tukey
-    pairs = () if isinstance(tukey, Undefined) else tukey.pairs
-    n_significant = sum(pair.is_significant for pair in pairs)
-    mean = written(variable.described[best[0]].mean, 2, variable.variable.is_share)
-    above = ""
-    if len(best) == 1 and pairs:
-        n_below, n_others = len(variable.orders.tukey.dominates[best[0]]), len(variable.conditions) - 1
-        above = f"; significantly above {n_below} of {n_others} others"
-    omega = apa.share(max(0.0, anova.omega_squared))
+    return [*_advantage(results, comparison), _pairs(comparison.decided), *_best(results, comparison)]
+
+
+def _advantage(results: Results, comparison: Comparison) -> list[Fact]:
+    overall = None if results.advantage is None else results.advantage.overall
+    if overall is None or isinstance(overall, Undefined):
+        return []
+    is_share = comparison.variable.is_share
+    low, high = overall.interval.low, overall.interval.high
+    planned = "" if results.plan.primary_test == "advantage" else "; not in the plan"
     return [
         Fact(
-            f"Highest {variable.variable.in_text}",
-            "perceived",
-            listed(best),
-            f"M = {mean}{above}. Tukey: {n_significant} of {plural(len(pairs), 'pair')} differ; "
-            f"{f_statistic(anova.df_between, anova.df_within, anova.f)}, p {equals(anova.p)}, ω² = {omega}",
+            f"Average advantage{'' if is_share else ', points'}",
+            "",
+            written(overall.value, 2, is_share),
+            f"{coverage(overall.alpha)} CI {bracketed(low, high, 2, is_share)}{planned}",
         )
     ]
 
 
-def _objective(results: Results, comparison: Comparison) -> list[Fact]:
-    metric = comparison.metric(results.objective.n)
-    length = results.objective.at(metric.length)
-    values, best = length.defined_values(metric.kind), _first(comparison.ranks.objective)
-    if not values or not best:
+def _pairs(decided: DecidedPairs) -> Fact:
+    agree, contradict = (len(decided.of(decision)) for decision in (PairClass.AGREE, PairClass.CONTRADICT))
+    n = len(decided.pairs)
+    n_open = n - agree - contradict
+    return Fact(
+        "Pairs of algorithms", "", f"{agree} agree, {contradict} contradict, {n_open} open", f"{n} pairs in all"
+    )
+
+
+def _best(results: Results, comparison: Comparison) -> list[Fact]:
+    """The algorithm that alone may be the best on each side, or how many may be."""
+    decided, variable = comparison.decided, results.variable(comparison.variable_key)
+    if not isinstance(decided, DecidedPairs) or variable is None:
         return []
-    tests = length.tests(metric.kind)
-    pairs = () if isinstance(tests.sign_tests, Undefined) else tests.sign_tests.pairs
-    n_significant = sum(pair.is_significant for pair in pairs)
-    counted = f"{tests.n_users:,} users" if length.is_by_user else f"{tests.n_cases:,} cases"
-    is_share = metric.kind not in ERRORS
-    own, low, high = (written(v, 2, is_share) for v in (values[best[0]], min(values.values()), max(values.values())))
-    ranks = listed([f"{comparison.ranks.perceived[name]:g}" for name in best])
+    metric = results.objective.at(comparison.profile_length).defined_values(comparison.kind)
+    word = "highest" if comparison.higher_is_better else "lowest"
+    means = {name: numbers.mean for name, numbers in variable.described.items()}
+    is_share, is_metric_share = variable.variable.is_share, comparison.kind not in ERRORS
     return [
-        Fact(
-            f"{'Lowest' if metric.kind in LOWER_IS_BETTER else 'Highest'} {metric.in_text}",
-            "objective",
-            listed(best),
-            f"{own} (all: {low} to {high}); ranked {ranks} of {len(comparison.conditions)} by participants. "
-            f"{n_significant} of {plural(len(pairs), 'pair')} differ (sign tests, {counted})",
-        )
+        _tile(word, comparison.metric_word, "objective", decided.offline_rank_sets, metric, is_metric_share),
+        _tile("highest", variable.variable.in_text, "perceived", decided.participants_rank_sets, means, is_share),
     ]
 
 
-def _agreement(comparison: Comparison) -> list[Fact]:
-    tau, bootstrap = comparison.tau, comparison.tau_bootstrap
-    if isinstance(tau, Undefined):
-        return []
-    parts = [f"{method(tau)} p {equals(tau.p)}"]
-    if not isinstance(bootstrap, Undefined):
-        low, high = coefficient(bootstrap.ci_low), coefficient(bootstrap.ci_high)
-        parts.append(f"{low} to {high} in 95% of resamples: its stability, not a confidence interval")
-    return [Fact("Agreement of the two rankings", "", f"τ_b = {coefficient(tau.coefficient)}", "; ".join(parts))]
+def _tile(
+    word: str, name: str, side: Side, ranks: RankSets, values: Mapping[str, float], is_share: bool
+) -> Fact:  # fmt: skip
+    heading, k = f"{capital(word)} {name}", len(ranks.sets)
+    first = [label for label, ranked in ranks.sets.items() if ranked == (1, 1)]
+    if len(first) == 1:
+        relation = "above" if word == "highest" else "below"
+        others = "the other" if k == 2 else "both others" if k == 3 else f"all {in_words(k - 1)}"
+        return Fact(heading, side, first[0], f"{written(values[first[0]], 2, is_share)}, {relation} {others}")
+    low, high = (written(end(values[label] for label in ranks.sets), 2, is_share) for end in (min, max))
+    return Fact(heading, side, f"{len(ranks.best)} of {k} may be {word}", f"{low} to {high}")

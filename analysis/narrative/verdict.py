@@ -1,25 +1,25 @@
-"""The verdict: which objective metric, if any, ranks the algorithms as participants do."""
+"""The verdict in words: the headline, its evidence, its scope, and what the rules add."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from analysis.enums import Metric
+from analysis.enums import RATED
 from analysis.narrative import contrast, matrix
-from analysis.narrative.words import coefficient, in_words, length_words, method, plural, sentences, stability
+from analysis.narrative.words import coefficient, in_words, plural
 from analysis.results.comparison import Comparison
-from analysis.results.report import Results
-from analysis.tables.cells import capital, equals, listed, percent
+from analysis.results.report import FEWEST_ANALYSED, Results
+from analysis.tables.cells import bracketed, capital, equals, listed, percent, written
+from analysis.tables.levels import coverage
 from documents.tables import Side
-from inference.agreement import smallest_exact_p
-from inference.results import AgreementResult, Undefined
-from studies.design.narrative.plan import level
+from inference.average_advantage import AverageAdvantage, Verdict
+from inference.pair_decisions import PairClass
+from inference.results import Undefined
 from studies.simulation.planted_effects import planted_sentence
 from studies.usage_data import CHOICE
 
-HARDLY, WEAKLY = 0.2, 0.5
-"""Below these τ_b two rankings are said to agree hardly, or only weakly; no test depends on them."""
+MOST_NAMED = 6  # contradictions in a sentence; the grid has all
 
 
 @dataclass(frozen=True)
@@ -30,178 +30,239 @@ class Run:
     side: Side = ""
 
 
+def has_verdict(results: Results) -> bool:
+    """Whether the report may conclude: collection has ended, and two conditions have enough participants."""
+    return not results.flow.is_collecting and results.is_compared and results.primary is not None
+
+
 def headline(results: Results) -> tuple[Run, ...]:
-    """The verdict in one sentence."""
-    if not results.flow.analysed:
-        if results.flow.excluded:
-            return (Run("All participants who completed the study are excluded, so there is nothing to compare"),)
-        return (Run("No participant has completed the study yet, so there is nothing to compare"),)
+    """The verdict in one sentence; it begins with the mark of simulated participants or of a pilot."""
+    mark = "Pilot: " if results.is_pilot else "" if results.is_live else "Simulated participants: "
+    return tuple(run for run in (Run(mark), *_finding(results)) if run.text)
+
+
+def _finding(results: Results) -> tuple[Run, ...]:
+    comparison, flow = results.primary, results.flow
+    if flow.is_collecting:
+        of_planned = f"{flow.analysed:,} of {plural(flow.planned, 'participant')}"
+        return (Run(f"Interim: {of_planned}. The verdict appears when collection ends."),)
+    if not results.is_compared:
+        return (Run("Nothing to compare yet."),)
+    if comparison is None:
+        return (Run("The planned pair of measures is missing from this report."),)
     if (planned := results.contrast) is not None:
         before, after = contrast.finding(planned.test)
-        runs = (Run(before), Run(planned.variable.in_text, "perceived"), Run(after))
-        return tuple(run for run in runs if run.text)
+        return (Run(before), Run(planned.variable.in_text, "perceived"), Run(f"{after}."))
+    if results.advantage is None or results.plan.primary_test == "rank correlation":
+        return _of_ranks(comparison)
+    return _of_advantage(results, comparison, results.advantage.overall)
+
+
+def _of_ranks(comparison: Comparison) -> tuple[Run, ...]:
+    """The headline of a plan whose primary test is the rank correlation."""
+    metric, variable, tau = comparison.metric_word, comparison.variable.in_text, comparison.tau
+    if not isinstance(tau, Undefined) and tau.p < comparison.alpha:
+        if tau.coefficient > 0:
+            middle, end = " ranked the algorithms as ", " did."
+        else:
+            middle, end = " ranked the algorithms in the opposite direction to ", "."
+        return (Run(capital(metric), "objective"), Run(middle), Run(variable, "perceived"), Run(end))
+    numbers = (
+        f"τ_b = {coefficient(tau.coefficient)}, p {equals(tau.p)}" if not isinstance(tau, Undefined) else tau.reason
+    )
+    return (
+        Run("This study cannot tell whether "), Run(metric, "objective"), Run(" ranks the algorithms as "),
+        Run(variable, "perceived"), Run(f" does ({numbers.removesuffix('.')})."),
+    )  # fmt: skip
+
+
+def _of_advantage(results: Results, comparison: Comparison, overall: AverageAdvantage | Undefined) -> tuple[Run, ...]:
+    metric, variable = Run(comparison.metric_word, "objective"), Run(comparison.variable.in_text, "perceived")
+    if isinstance(overall, Undefined) and not _n_separated(comparison):
+        return (
+            Run("The offline run separates no pair of algorithms by "),
+            metric,
+            Run(", so nothing can be compared."),
+        )
+    verdict = Verdict.CANNOT_TELL if isinstance(overall, Undefined) else overall.verdict
+    if verdict is Verdict.NO_RELEVANT_RELATION:
+        return (Run(capital(metric.text), "objective"), Run(" makes no relevant difference to "), variable, Run(":"))
+    if verdict is Verdict.CANNOT_TELL:
+        return (Run("This study cannot tell whether "), metric, Run(" and "), variable, Run(" go together:"))
+    direction = "higher" if verdict is Verdict.AGREE else "lower"
+    end = Run(", not shown for other items." if _is_lost_for_other_items(results) else ".")
+    return (Run(f"{capital(_better(comparison))} "), metric, Run(f" went with {direction} "), variable, end)
+
+
+def _better(comparison: Comparison) -> str:
+    return "higher" if comparison.higher_is_better else "lower"
+
+
+def _n_separated(comparison: Comparison) -> int:
+    decided = comparison.decided
+    if decided is None or isinstance(decided, Undefined):
+        return 0
+    return sum(pair.offline_favours is not None for pair in decided.pairs)
+
+
+def _is_lost_for_other_items(results: Results) -> bool:
+    """Whether agreement or disagreement is not shown for other items from the same algorithms."""
+    other = None if results.advantage is None else results.advantage.other_items
+    return isinstance(other, AverageAdvantage) and other.interval.low <= 0 <= other.interval.high
+
+
+def evidence(results: Results) -> tuple[str, ...]:
+    """The numbers behind the headline and what the rules add, a paragraph each; none without a verdict."""
     comparison = results.primary
-    if comparison is None:
-        return (Run("The planned pair of measures is missing from this report"),)
-    variable, metric = Run(comparison.variable.in_text, "perceived"), Run(comparison.metric_word, "objective")
+    if not has_verdict(results) or comparison is None:
+        return ()
+    planned, advantage = results.contrast, results.advantage
+    paragraphs = []
+    if planned is not None:
+        paragraphs += [contrast.sentence(planned), contrast.metric_sentence(planned, results.objective.n)]
+    elif advantage is None or results.plan.primary_test == "rank correlation":
+        paragraphs.append(_rank_correlation(comparison))
+    if advantage is not None:
+        is_planned = results.plan.primary_test == "advantage"
+        paragraphs.append(f"{'' if is_planned else 'Not in the plan: '}{_advantage(results, comparison)}")
+        paragraphs.append(_other_items(results))
+    paragraphs.append(" ".join(filter(None, (contradictions(comparison), _closed_early(results)))))
+    return tuple(paragraph for paragraph in paragraphs if paragraph)
+
+
+def _rank_correlation(comparison: Comparison) -> str:
     tau = comparison.tau
     if isinstance(tau, Undefined):
-        ending = Run(" does cannot be determined")
-        return (Run("Whether "), metric, Run(" ranks the algorithms as "), variable, ending)
-    subject = Run(capital(metric.text), "objective")
-    if tau.p >= comparison.alpha:
-        return (subject, Run(" and "), variable, Run(f" {_agreement(tau.coefficient)}"))
-    if tau.coefficient > 0:
-        return (subject, Run(" ranks the algorithms much as "), variable, Run(" does"))
-    return (subject, Run(" ranks the algorithms in the opposite direction to "), variable)
-
-
-def _agreement(tau_b: float) -> str:
-    """How far two rankings agree whose correlation is not significant; the numbers are shown with it."""
-    if tau_b < HARDLY:
-        return "did not agree" if round(tau_b, 2) <= 0 else "hardly agreed"
-    return "agreed only weakly" if tau_b < WEAKLY else "agreed, but not significantly"
-
-
-def paragraph(results: Results) -> str:
-    """The verdict's numbers: the planned contrast if there is one, and the rank correlation of the primary pair."""
-    planned, correlation = results.contrast, _correlation(results)
-    if planned is None:
-        return correlation
-    return sentences(
-        (
-            contrast.sentence(planned),
-            contrast.metric_sentence(planned, results.objective.n),
-            "The rank correlations are exploratory.",
-            correlation,
-        )
-    )
-
-
-def _correlation(results: Results) -> str:
-    """Coefficient, exact p, interval, and what could have been detected."""
-    comparison, n = results.primary, results.objective.n
-    if comparison is None:
-        return ""
-    variable, metric, tau = comparison.variable.in_text, comparison.metric(n).in_text, comparison.tau
-    if isinstance(tau, Undefined):
-        return f"There is no rank correlation of {variable} with {metric}. {tau.reason}"
-    return sentences(
-        (
-            f"The rankings of the {in_words(len(comparison.conditions))} algorithms by {metric} and by {variable} were "
-            f"{_verb(comparison, tau)}, {_statistics(comparison, tau)}.",
-            f"{capital(_association(comparison, tau, n))}." if comparison.is_significant else "",
-            _detectable(comparison, tau),
-            _directions(comparison),
-            exploratory(results),
-            prediction(results),
-        )
-    )
-
-
-def _verb(comparison: Comparison, tau: AgreementResult) -> str:
-    if not comparison.is_significant:
-        return "not significantly correlated"
-    return "positively correlated" if tau.coefficient > 0 else "negatively correlated"
-
-
-def _statistics(comparison: Comparison, tau: AgreementResult) -> str:
-    """The coefficient with its p values and its interval."""
-    parts = [f"τ_b = {coefficient(tau.coefficient)}", f"{method(tau)} p {equals(tau.p)}"]
-    if comparison.p_holm is not None:
-        parts.append(f"with Holm's correction p {equals(comparison.p_holm)}")
-    bootstrap = comparison.tau_bootstrap
-    if not isinstance(bootstrap, Undefined):
-        parts.append(stability(bootstrap))
-    return ", ".join(parts)
-
-
-def _detectable(comparison: Comparison, tau: AgreementResult) -> str:
-    k, least = in_words(len(comparison.conditions)), tau.smallest_detectable
-    if least is None:
-        ties = "" if smallest_exact_p(tau.n) >= comparison.alpha else " and these ties"
-        return (
-            f"With {k} algorithms{ties} no correlation could have been significant, so this result is no evidence for "
-            "or against a relation."
-        )
-    bound = f"only |τ_b| ≥ {coefficient(least)} could have been significant"
-    if tau.p < comparison.alpha:
-        return f"With {k} algorithms, {bound}."
-    opening = f"{capital(k)} algorithms are too few to conclude" if least >= WEAKLY else f"With {k} algorithms"
-    return f"{opening}: {bound}, so this result does not show that the two are unrelated."
-
-
-def _directions(comparison: Comparison) -> str:
-    result = comparison.directions
-    if isinstance(result, Undefined):
         return ""
     return (
-        f"{capital(comparison.metric_word)} and participants ordered {result.same} of "
-        f"{plural(result.n_pairs, 'pair')} of algorithms in the same direction."
+        f"Rank correlation of the primary pair: τ_b = {coefficient(tau.coefficient)}, {tau.p_method} p {equals(tau.p)}."
     )
 
 
-def _association(comparison: Comparison, tau: AgreementResult, n: int) -> str:
-    """What the sign of a rank correlation means: how the variable changes with the better of the metric."""
-    metric = comparison.metric(n)
-    better = "higher" if metric.higher_is_better else "lower"
-    change = "higher" if tau.coefficient > 0 else "lower"
-    return f"algorithms with {better} {metric.in_text} had {change} {comparison.variable.in_text}"
+def _advantage(results: Results, comparison: Comparison) -> str:
+    """The average advantage with its statistics, and the algorithms it rests on."""
+    advantage = results.advantage
+    if advantage is None:
+        return ""
+    overall = advantage.overall
+    if isinstance(overall, Undefined):
+        return overall.reason if _n_separated(comparison) else ""
+    is_share = comparison.variable.is_share
+    is_headline = results.plan.primary_test == "advantage"
+    opening = f"over the {plural(overall.n_pairs, 'pair')} of algorithms that {comparison.metric_word} separates, "
+    if overall.n_pairs == 1:
+        opening = f"in the one pair of algorithms that {comparison.metric_word} separates, "
+    statistics = f"{coverage(overall.alpha)} CI {_limits(overall, is_share)}"
+    is_decided = overall.verdict in (Verdict.AGREE, Verdict.DISAGREE)
+    if overall.verdict is Verdict.NO_RELEVANT_RELATION and overall.bound and overall.p_equivalence is not None:
+        low, high = overall.narrow_interval.low, overall.narrow_interval.high
+        bound = f"±{written(overall.bound, 2, is_share)}{'' if is_share else ' points'}"
+        statistics = (
+            f"within {bound} ({coverage(2 * overall.alpha)} CI {bracketed(low, high, 2, is_share)}, equivalence "
+            f"p {equals(overall.p_equivalence)})"
+        )
+    elif is_decided:
+        statistics += f", t({written(overall.df)}) = {written(overall.t)}, p {equals(overall.p)}" if overall.df else ""
+    else:
+        statistics += f", p {equals(overall.p)}"
+    # "This study cannot tell …:" goes on in the same sentence.
+    sentence = f"{opening}{difference_in_words(comparison, overall.value)} on average, {statistics}."
+    return " ".join(
+        filter(None, (capital(sentence) if is_decided or not is_headline else sentence, _rests_on(results, is_share)))
+    )
+
+
+def difference_in_words(comparison: Comparison, value: float) -> str:
+    """How much higher or lower the measure was for the better algorithms of the metric."""
+    variable, better = comparison.variable, f"the {_better(comparison)} {comparison.metric_word}"
+    amount = f"{written(abs(value), 2, variable.is_share)}{'' if variable.is_share else ' points'}"
+    direction = "higher" if value >= 0 else "lower"
+    if variable.key == RATED:
+        return f"participants rated the one with {better} {amount} {direction}"
+    return f"{variable.in_text} was {amount} {direction} with the one that has {better}"
+
+
+def _limits(result: AverageAdvantage, is_share: bool) -> str:
+    return bracketed(result.interval.low, result.interval.high, 2, is_share)
+
+
+def _short(result: AverageAdvantage | Undefined, is_share: bool) -> str:
+    """An average advantage with its interval."""
+    if isinstance(result, Undefined):
+        return "no average advantage"
+    points = "" if is_share else " points"
+    return f"{written(result.value, 2, is_share)}{points}, {coverage(result.alpha)} CI {_limits(result, is_share)}"
+
+
+def _rests_on(results: Results, is_share: bool) -> str:
+    advantage = results.advantage
+    names = () if advantage is None else advantage.rests_on
+    if advantage is None or not names:
+        return ""
+    if len(names) == 1:
+        return f"This rests on {names[0]}: without it {_short(advantage.without[names[0]], is_share)}."
+    each = "; ".join(f"without {name} {_short(advantage.without[name], is_share)}" for name in names)
+    return f"This rests on each of {listed(names)}: {each}."
+
+
+def _other_items(results: Results) -> str:
+    """The second line: the same with the standard errors of the nested model."""
+    other = None if results.advantage is None else results.advantage.other_items
+    if other is None or isinstance(other, Undefined):
+        return ""
+    return f"For other items from the same algorithms: {_short(other, is_share=False)}, p {equals(other.p)}."
+
+
+def contradictions(comparison: Comparison) -> str:
+    """The pairs on which both sides contradict each other; empty where there are none."""
+    pairs, decided = comparison.pairs(PairClass.CONTRADICT), comparison.decided
+    if not pairs or decided is None or isinstance(decided, Undefined):
+        return ""
+    winners = sorted(
+        ((pair.participants_favour or "", pair.offline_favours or "") for pair in pairs[:MOST_NAMED]),
+        key=lambda pair: pair[0],
+    )
+    named = []
+    for winner, group in groupby(winners, key=lambda pair: pair[0]):
+        losers = [loser for _winner, loser in group]
+        if comparison.variable.key == RATED:
+            named.append(f"{winner} to {' and to '.join(losers)}")
+        else:
+            named.append(f"with {winner} than with {' and than with '.join(losers)}")
+    if len(pairs) > MOST_NAMED:
+        named.append(plural(len(pairs) - MOST_NAMED, "more pair"))
+    opening = "participants prefer" if comparison.variable.key == RATED else f"{comparison.variable.in_text} was higher"
+    return (
+        f"They contradict each other on {len(pairs)} of {plural(len(decided.pairs), 'pair')}: {opening} "
+        f"{', and '.join(named)}."
+    )
+
+
+def _closed_early(results: Results) -> str:
+    flow = results.flow
+    completed = sum(condition.completed for condition in flow.by_condition)
+    if not results.is_live or completed >= flow.planned:
+        return ""
+    return f"{flow.analysed:,} of {flow.planned:,} planned participants."
+
+
+def scope(results: Results) -> str:
+    """What the verdict concerns."""
+    if not has_verdict(results):
+        return ""
+    n = len(results.conditions)
+    return f"This concerns these {in_words(n)} models on this catalogue. It says nothing about other algorithms."
+
+
+def in_full(results: Results) -> list[str]:
+    """The headline, its evidence and its scope as plain text."""
+    paragraphs = ["".join(run.text for run in headline(results)), *evidence(results), scope(results)]
+    return [paragraph for paragraph in paragraphs if paragraph]
 
 
 def exploratory(results: Results) -> str:
-    """What the exploratory correlations show after Holm's correction: of all metrics, where the report has them."""
-    if results.matrix is not None:
-        return matrix.exploratory(results.matrix)
-    n = results.objective.n
-    family = [comparison for comparison in results.comparisons if comparison.p_holm is not None]
-    if not family:
-        return ""
-    significant = [
-        f"{comparison.metric(n).in_text} with {comparison.variable.in_text} (τ_b = {coefficient(tau.coefficient)}, "
-        f"corrected p {equals(comparison.p_holm)}: {_association(comparison, tau, n)})"
-        for comparison in family
-        if comparison.p_holm is not None
-        and comparison.p_holm < comparison.alpha
-        and not isinstance(tau := comparison.tau, Undefined)
-    ]
-    if significant:
-        return f"Significant exploratory correlations after Holm's correction: {listed(significant)}."
-    after = f"significant at α = {level(family[0].alpha)} after Holm's correction"
-    if len(family) == 1:
-        return f"The one exploratory correlation was not {after}."
-    return f"All {in_words(len(family))} exploratory correlations were non-{after}."
-
-
-def prediction(results: Results) -> str:
-    """Which metrics were compared with which variables, where no rank correlation of them was positive."""
-    if results.matrix is not None:
-        return matrix.prediction(results.matrix)
-    defined = [comparison for comparison in results.comparisons if not isinstance(comparison.tau, Undefined)]
-    significant = [
-        comparison.tau.coefficient
-        for comparison in defined
-        if comparison.is_significant and not isinstance(comparison.tau, Undefined)
-    ]
-    if not defined:
-        return ""
-    if not significant:
-        return f"{_uncorrelated(defined, results.objective.n)}; no other metric was compared."
-    if max(significant) < 0:
-        return "No significant correlation was positive."
-    return ""
-
-
-def _uncorrelated(comparisons: Sequence[Comparison], n: int) -> str:
-    """That no metric was correlated with any variable, each by its name."""
-    kinds = list(dict.fromkeys(Metric(comparison.kind, 0, n).in_text for comparison in comparisons))
-    lengths = list(dict.fromkeys(comparison.profile_length for comparison in comparisons))
-    profiles = "" if lengths == [0] else f", {' or '.join(map(length_words, lengths))},"
-    names = list(dict.fromkeys(comparison.variable.in_text for comparison in comparisons))
-    variables = listed(names, last="or")
-    if len(kinds) == 1:
-        return f"{capital(kinds[0])}{profiles} was not significantly correlated with {variables}"
-    return f"Neither {' nor '.join(kinds)}{profiles} was significantly correlated with {variables}"
+    """What the exploratory correlations of all metrics show after Holm's correction; empty without them."""
+    return "" if results.matrix is None else matrix.exploratory(results.matrix)
 
 
 def simulated_notice(results: Results) -> str:
@@ -213,8 +274,8 @@ def simulated_notice(results: Results) -> str:
         true = counts.n_true / counts.n
         own = "choices" if results.study.elicitation == CHOICE else "ratings"
         shares = (
-            f" Of their {counts.n:,} answers, {percent(true)} are the users' own {own} and "
-            f"{100 - round(100 * true)}% are modelled."
+            f" Of {counts.n:,} answers, {percent(true)} are the users' own {own} and {100 - round(100 * true)}% are "
+            "modelled."
         )
     planted = planted_sentence(results.planted_effects)
     planted = f" {planted} The effects found below were planted." if planted else ""
@@ -225,20 +286,20 @@ def simulated_notice(results: Results) -> str:
             "change. "
         )
     return (
-        f"{pilot}These participants are simulated: they answer from the ratings of users held out from every model, so "
-        f"this report shows that the study runs and is no evidence about people.{shares}{planted}"
+        f"{pilot}These participants are simulated. They answer from the ratings of users held out from every model: no "
+        f"evidence about people.{shares}{planted}"
     )
 
 
 def limitations(results: Results) -> list[str]:
-    """What limits the whole report: an empty condition, one participant, one condition."""
+    """What limits the whole report: one condition, and conditions that are left out."""
     limits: list[str] = []
-    empty = [condition.label for condition in results.conditions if condition.n == 0]
-    single = [condition.label for condition in results.conditions if condition.n == 1]
-    if len(results.conditions) < 2:
+    if len(results.conditions) + len(results.left_out) < 2:
         limits.append("The study has one condition, so there is nothing to compare it with.")
-    if empty and results.flow.analysed:
-        limits.append(f"No participant has completed the study with {listed(empty)}.")
-    if single:
-        limits.append(f"Only one participant has completed the study with {listed(single)}, so no test includes it.")
+    few = results.left_out or tuple(each for each in results.conditions if each.n < FEWEST_ANALYSED)
+    if few and results.flow.analysed:
+        names = listed([f"{condition.label} ({condition.n})" for condition in few])
+        limits.append(f"Not compared, with fewer than {in_words(FEWEST_ANALYSED)} analysed participants: {names}.")
+    if results.flow.excluded and not results.flow.analysed:
+        limits.append("All participants who completed the study are excluded.")
     return limits

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from analysis.enums import Metric, Variable
+from analysis.results.advantage import DecidedPairs
 from analysis.results.codec import stored
 from analysis.results.perceived import ALPHA
 from analysis.results.variables import ScaleVariable, variable_of
 from evaluation.reported_kinds import kind_word
-from inference.agreement import OrdersCompared, PairVerdict, Verdict
 from inference.contrasts import ContrastResult
 from inference.equivalence import BoundTest, EquivalenceResult
-from inference.order_bootstrap import TauDistribution
-from inference.results import AgreementResult, PairDirections, Undefined
+from inference.pair_decisions import PairClass, PairDecision
+from inference.results import AgreementResult, Undefined
 
 Half = Literal["perceived", "objective"]
 HALVES: tuple[Half, Half] = ("perceived", "objective")
@@ -33,33 +33,12 @@ class Ranks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResampledRanks:
-    """95% bounds of each rank, share of resamples in which a condition is first, and probability of every rank."""
-
-    bounds: dict[str, tuple[int, int]]
-    best: dict[str, float]
-    probabilities: dict[str, tuple[float, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RanksResampled:
-    """The same on either side."""
-
-    perceived: ResampledRanks
-    objective: ResampledRanks
-
-    def of(self, half: Half) -> ResampledRanks:
-        """The ranks of one side."""
-        return self.perceived if half == "perceived" else self.objective
-
-
-@dataclass(frozen=True, kw_only=True)
 class Comparison:
     """One variable with one metric over the conditions that have both, the larger value better on either side.
 
     Holm's correction is over the exploratory pairs of the matrix; in reports without one, over those of the
-    comparisons. `is_tested` is False for the primary pair where a planned
-    contrast is the primary test.
+    comparisons. `is_tested` is True for the primary pair where the rank correlation is the primary test. `decided` is
+    None in reports of versions that decided pairs by other tests.
     """
 
     variable_key: str = field(metadata=stored("variable"))
@@ -71,12 +50,9 @@ class Comparison:
     higher_is_better: bool
     conditions: tuple[str, ...]
     ranks: Ranks
-    ranks_resampled: RanksResampled
     tau: AgreementResult | Undefined
     rho: AgreementResult | Undefined
-    directions: PairDirections | Undefined
-    tau_bootstrap: TauDistribution | Undefined
-    orders: OrdersCompared
+    decided: DecidedPairs | Undefined | None = field(default=None, metadata=stored(is_omitted=True))
     is_primary: bool
     is_tested: bool = field(default=True, metadata=stored(is_omitted=True))
     p_holm: float | None
@@ -95,9 +71,9 @@ class Comparison:
         """The metric without its list length, within a sentence."""
         return kind_word(self.kind)
 
-    def pairs(self, verdict: Verdict) -> tuple[PairVerdict, ...]:
-        """The pairs of algorithms with this verdict."""
-        return self.orders.of(verdict)
+    def pairs(self, decision: PairClass) -> tuple[PairDecision, ...]:
+        """The pairs of algorithms in this class; none in reports of versions that did not decide them."""
+        return self.decided.of(decision) if isinstance(self.decided, DecidedPairs) else ()
 
     @property
     def is_significant(self) -> bool:

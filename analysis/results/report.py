@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from analysis.results.advantage import Advantage
 from analysis.results.codec import stored
 from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
 from analysis.results.constructs import Constructs
@@ -21,10 +22,10 @@ from analysis.results.plan import Planned, ReportPlan
 from analysis.results.sample import Sample
 from analysis.results.variables import ScaleVariable
 from inference.item_effects import ItemEffectsResult
-from inference.rank_sets import RankSets
 from inference.results import Undefined
 
-FORMAT = 4
+FORMAT = 5
+FEWEST_ANALYSED = 5  # participants in a condition that is compared
 LIVE = "live"
 
 
@@ -110,7 +111,8 @@ class Results:
     """Every number of a report with its test.
 
     What has a default may be missing in reports of older versions; what is left out at its default is stored only
-    where there is something to say, so that the results of all other reports stay the same bytes.
+    where there is something to say, so that the results of all other reports stay the same bytes. `left_out` are
+    conditions with fewer analysed participants than a comparison needs, which no figure and no test contains.
     """
 
     format: int = FORMAT
@@ -119,6 +121,7 @@ class Results:
     is_pilot: bool = field(default=False, metadata=stored(is_omitted=True))
     planted_effects: dict[str, Any] = field(default_factory=dict, metadata=stored(is_omitted=True))
     conditions: tuple[ConditionFacts, ...]
+    left_out: tuple[ConditionFacts, ...] = field(default=(), metadata=stored(is_omitted=True))
     plan: ReportPlan
     planned: Planned | None = None
     flow: Flow
@@ -128,7 +131,6 @@ class Results:
     scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
     variables: tuple[PerceivedVariable, ...]
     power: Power | Undefined | None = None
-    novelty_is_one_order: bool = False
     items: tuple[ItemsOfCondition, ...]
     liking: tuple[Liking, ...]
     effects: tuple[VariableEffects, ...] = ()
@@ -136,17 +138,16 @@ class Results:
     correlations: tuple[CorrelatedVariables, ...] = ()
     novelty: NoveltyCorrelation | None = None
     nested: ItemEffectsResult | Undefined | None = field(default=None, metadata=stored(is_omitted=True))
-    crossed: ItemEffectsResult | Undefined | None = None
     scales: tuple[QuestionnaireScale, ...] = field(default=(), metadata=stored(is_omitted=True))
     constructs: Constructs | None = field(default=None, metadata=stored(is_omitted=True))
     covariates: CovariateAnalyses | None = field(default=None, metadata=stored(is_omitted=True))
     lists_shown: ListsShown | None = field(default=None, metadata=stored(is_omitted=True))
     objective: ObjectiveSide
-    perceived_ranks: dict[str, RankSets] = field(default_factory=dict, metadata=stored(is_omitted=True))
-    offline: tuple[OfflineMetric, ...] = field(default=(), metadata=stored(is_omitted=True))
+    offline_effects: tuple[OfflineMetric, ...] = field(default=(), metadata=stored(is_omitted=True))
     repeats: Repeats | None = field(default=None, metadata=stored(is_omitted=True))
     comparisons: tuple[Comparison, ...]
     matrix: Matrix | None = field(default=None, metadata=stored(is_omitted=True))
+    advantage: Advantage | None = field(default=None, metadata=stored(is_omitted=True))
     contrast: PlannedContrast | None = field(default=None, metadata=stored(is_omitted=True))
     equivalence: Equivalence | None = field(default=None, metadata=stored(is_omitted=True))
 
@@ -154,6 +155,11 @@ class Results:
     def is_live(self) -> bool:
         """Whether it is about people, not simulated participants."""
         return self.mode == LIVE
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether at least two conditions have enough analysed participants."""
+        return sum(condition.n >= FEWEST_ANALYSED for condition in self.conditions) >= 2
 
     @property
     def primary(self) -> Comparison | None:

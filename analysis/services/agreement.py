@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Set
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from analysis.enums import Metric, Variable
-from analysis.results.comparison import Comparison, Ranks, RanksResampled, ResampledRanks
+from analysis.results.advantage import DecidedPairs
+from analysis.results.comparison import Comparison, Ranks
 from analysis.results.variables import scale_variables
-from analysis.services.rankings import ALPHA, Ranking, mean_ranks, rank_bounds
-from inference.agreement import kendall, orders_compared, pair_directions, spearman
+from analysis.services.rankings import ALPHA, Ranking, mean_ranks
+from inference.agreement import kendall, spearman
 from inference.corrections import holm
-from inference.order_bootstrap import TauDistribution, rank_distribution, tau_distribution
-from inference.results import Undefined
-
-Floats = NDArray[np.float64]
+from inference.pair_decisions import decide_pairs
+from inference.results import PairwiseResult, Undefined
 
 
 def compare(
@@ -31,7 +27,6 @@ def compare(
     sign = 1 if objective.higher_is_better else -1
     x = [perceived.values[name] for name in names]
     y = [sign * objective.values[name] for name in names]
-    x_draws, y_draws = aligned(names, perceived), aligned(names, objective)
     return Comparison(
         variable_key=variable.key,
         scale_variables=scale_variables([variable]),
@@ -45,46 +40,43 @@ def compare(
             perceived=mean_ranks(dict(zip(names, x, strict=True))),
             objective=mean_ranks(dict(zip(names, y, strict=True))),
         ),
-        ranks_resampled=RanksResampled(
-            perceived=_ranks_resampled(names, x_draws), objective=_ranks_resampled(names, y_draws)
-        ),
         tau=kendall(x, y, alpha),
         rho=spearman(x, y, alpha),
-        directions=pair_directions(x, y),
-        tau_bootstrap=tau_bootstrap(x_draws, y_draws),
-        orders=orders_compared(perceived.order, objective.order),
+        decided=decided_pairs(perceived, objective),
         is_primary=False,
         p_holm=None,
     )
 
 
-def aligned(names: Sequence[str], ranking: Ranking) -> Floats | None:
-    """Resampled values of these conditions, the larger better: shape (resamples, n_names)."""
-    if ranking.resampled is None:
-        return None
-    columns, sign = list(ranking.values), 1 if ranking.higher_is_better else -1
-    return sign * ranking.resampled[:, [columns.index(name) for name in names]]
-
-
-def _ranks_resampled(names: list[str], draws: Floats | None) -> ResampledRanks:
-    """Bounds and probability of each rank, and how often each condition ranks first, among those compared."""
-    if draws is None or not names:
-        return ResampledRanks(bounds={}, best={})
-    distribution = rank_distribution(draws, names)
-    rows = dict(zip(names, distribution.probabilities, strict=True))
-    return ResampledRanks(
-        bounds={name: rank_bounds(row) for name, row in rows.items()},
-        best=distribution.best(),
-        probabilities=rows,
+def decided_pairs(perceived: Ranking, objective: Ranking) -> DecidedPairs | Undefined:
+    """Every pair of the algorithms that both sides compare, decided; or why there is none."""
+    if isinstance(perceived.pairs, Undefined):
+        return perceived.pairs
+    if isinstance(objective.pairs, Undefined):
+        return objective.pairs
+    names = perceived.pairs.locations.keys() & objective.pairs.locations.keys()
+    if len(names) < 2:
+        return Undefined("Fewer than two algorithms are compared on both sides.")
+    decisions = decide_pairs(
+        _among(names, perceived.pairs),
+        _among(names, objective.pairs),
+        offline_higher_is_better=objective.higher_is_better,
+    )
+    return DecidedPairs(
+        pairs=decisions.pairs,
+        participants_rank_sets=decisions.participants_rank_sets,
+        offline_rank_sets=decisions.offline_rank_sets,
+        implied=decisions.participants.implied,
     )
 
 
-def tau_bootstrap(x: Floats | None, y: Floats | None) -> TauDistribution | Undefined:
-    """Kendall's τ_b of resampled values of both sides, resample by resample; as many as both have."""
-    if x is None or y is None or x.shape[1] < 2:
-        return Undefined("Fewer than two conditions have both measures.")
-    n = min(len(x), len(y))
-    return tau_distribution(x[:n], y[:n])
+def _among(names: Set[str], compared: PairwiseResult) -> PairwiseResult:
+    """The comparisons of some of the conditions; their p stay those of the whole family."""
+    return replace(
+        compared,
+        pairs=tuple(pair for pair in compared.pairs if {pair.a, pair.b} <= names),
+        locations={name: location for name, location in compared.locations.items() if name in names},
+    )
 
 
 def all_comparisons(
@@ -93,11 +85,11 @@ def all_comparisons(
     primary: tuple[str, str],
     *,
     alpha: float = ALPHA,
-    is_tested: bool = True,
+    is_tested: bool,
 ) -> tuple[Comparison, ...]:
     """Every variable with every metric: the primary pair first, the others corrected as one family by Holm.
 
-    Where another test is primary, `is_tested` is False, and the primary pair is one of the family.
+    `is_tested`: the rank correlation is the primary test, so that the primary pair stands outside the family.
     """
     comparisons = [
         compare(variable, metric, by_participants, by_metric, alpha=alpha)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.enums import VARIABLE_OF, Metric, Variable
+from analysis.results.advantage import Advantage
 from analysis.results.codec import encode
 from analysis.results.comparison import Equivalence, PlannedContrast
-from analysis.results.exclusions import ComparedContrast
+from analysis.results.exclusions import ComparedAdvantage, ComparedContrast
 from analysis.results.flow import Flow
 from analysis.results.lists_shown import ListsShown
 from analysis.results.objective import Candidates, ObjectiveSide, ProfileLength
@@ -23,6 +24,7 @@ from analysis.selectors.metrics import StoredMetric
 from analysis.selectors.repeats import Repetitions
 from analysis.selectors.responses import Reading, median_profile_length
 from analysis.selectors.sample import Opened
+from analysis.services.advantage import advantage_of
 from analysis.services.agreement import all_comparisons
 from analysis.services.constructs import constructs_of
 from analysis.services.contrasts import contrasted_metric, tested_contrast, tested_equivalence
@@ -30,13 +32,11 @@ from analysis.services.correlations import correlations_of
 from analysis.services.covariates import covariate_analyses
 from analysis.services.effects import effects_of_all
 from analysis.services.exclusions import TestedVariable, by_key, with_and_without
-from analysis.services.item_effects import item_models
-from analysis.services.lists_shown import RESAMPLES as LISTS_RESAMPLES
-from analysis.services.lists_shown import STREAM as LISTS_STREAM
+from analysis.services.item_effects import nested_model
 from analysis.services.lists_shown import lists_shown
-from analysis.services.matrix import Resampling, comparison_matrix, corrected_together
+from analysis.services.matrix import comparison_matrix, corrected_together
 from analysis.services.objective import study_measured
-from analysis.services.offline import offline_metrics, perceived_rank_sets
+from analysis.services.offline import offline_effects
 from analysis.services.perceived import items_by_condition, liking_and_interest, study_variable
 from analysis.services.power import achieved_power
 from analysis.services.rankings import Ranking
@@ -46,8 +46,11 @@ from analysis.services.scales import planned_scales, study_scale
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
+from evaluation.reported_kinds import tested_kinds
 from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.title_words import learns_from_titles_alone
+from inference.average_advantage import MeanEstimates
+from inference.results import Undefined
 from studies.design.selectors.placeholders import asked_questions, item_type_of, item_words, offers_samples
 from studies.enums import Mode
 from studies.known_items import SCALE as ELICITATION_SCALE
@@ -93,7 +96,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     effects, scale_effects = effects_of_all(answers, perceived, alpha)
     correlations, novelty = correlations_of(answers, list(perceived))
     progress("Generalising over items")
-    nested, crossed = item_models(answers, alpha)
+    nested, nested_means = nested_model(answers, alpha)
     progress("Adjusting for covariates and losses")
     lists = _shown_lists(inputs)
     covariates = covariate_analyses(
@@ -104,14 +107,25 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     primary = inputs.plan.primary
     pair = (primary.perceived, primary.objective)
     contrast, compared_contrast = _contrast(inputs, perceived, objective)
-    comparisons = all_comparisons(perceived, objective, pair, alpha=alpha, is_tested=primary.contrast is None)
-    progress("Comparing every metric with every measure")
-    resampling = Resampling(
-        stream=lambda name: rng_for(study.seed, "report", name),
-        generality=_generality(inputs.run),
-        resamples=inputs.plan.resamples,
+    comparisons = all_comparisons(
+        perceived, objective, pair, alpha=alpha, is_tested=inputs.plan.primary_test == "rank correlation"
     )
-    matrix = comparison_matrix(inputs.metrics, perceived, objective, comparisons, resampling=resampling, alpha=alpha)
+    advantage, compared_advantage = _advantage(inputs, perceived, objective, nested_means)
+    progress("Comparing every metric with every measure")
+    matrix = comparison_matrix(inputs.metrics, perceived, comparisons, alpha=alpha)
+    n_analysed = {condition.condition: condition.analysed for condition in inputs.flow.by_condition}
+    conditions = [
+        ConditionFacts(
+            label=condition.label,
+            algorithm=condition.model.algorithm,
+            params=condition.model.params,
+            n=n_analysed[condition.label],
+            is_of_titles=learns_from_titles_alone(
+                study.dataset_version, condition.model.algorithm, condition.model.params
+            ),
+        )
+        for condition in conditions_of(study)
+    ]
     chooses, asked = is_choice(study.settings), items_asked(study.settings)
     results = Results(
         study=StudyFacts(
@@ -129,23 +143,14 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         mode=inputs.mode,
         is_pilot=inputs.is_pilot,
         planted_effects=study.settings.get("planted_effects", {}) if inputs.mode == Mode.SIMULATED else {},
-        conditions=tuple(
-            ConditionFacts(
-                label=condition.label,
-                algorithm=condition.model.algorithm,
-                params=condition.model.params,
-                n=len(answers.of(condition.label)),
-                is_of_titles=learns_from_titles_alone(
-                    study.dataset_version, condition.model.algorithm, condition.model.params
-                ),
-            )
-            for condition in conditions_of(study)
-        ),
+        conditions=tuple(facts for facts in conditions if facts.label in answers.conditions),
+        left_out=tuple(facts for facts in conditions if facts.label not in answers.conditions),
         plan=inputs.plan,
         planned=inputs.planned,
         flow=inputs.flow,
         exclusions=with_and_without(
-            inputs.reading, tested, objective, pair, alpha=alpha, contrast=compared_contrast
+            inputs.reading, tested, objective, pair, alpha=alpha, contrast=compared_contrast,
+            advantage=compared_advantage,
         ),
         sample=described_sample(inputs.reading, asked_questions(study), inputs.opened),
         answers=AnswerCounts(
@@ -157,7 +162,6 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         scale_variables=scale_variables(perceived),
         variables=tuple(test.result for test in tested),
         power=achieved_power(answers, study, alpha),
-        novelty_is_one_order=_is_one_order(perceived),
         items=items_by_condition(answers, study.settings["list_length"]),
         liking=liking_and_interest(answers),
         effects=effects,
@@ -165,17 +169,16 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         correlations=correlations,
         novelty=novelty,
         nested=nested,
-        crossed=crossed,
         scales=tuple(study_scale(answers, scale, inputs.plan.scales) for scale in answers.scales),
         constructs=constructs_of(answers, rng_for(study.seed, "report", "constructs"), progress),
         covariates=covariates,
         lists_shown=_lists_shown(inputs, lists, perceived),
         objective=_objective(inputs.run, lengths),
-        perceived_ranks=perceived_rank_sets(perceived, alpha=alpha),
-        offline=offline_metrics(lengths, objective, alpha=alpha),
+        offline_effects=offline_effects(lengths, tested_kinds(inputs.run.protocol)),
         repeats=pooled_repeats(inputs.repetitions, study.seed, alpha=alpha, resamples=inputs.plan.resamples),
         comparisons=comparisons if matrix is None else corrected_together(comparisons, matrix),
         matrix=matrix,
+        advantage=advantage,
         contrast=contrast,
         equivalence=_equivalence(inputs, perceived, contrast),
     )  # fmt: skip
@@ -186,12 +189,11 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
 
 def _tested_variables(inputs: Inputs, progress: Progress) -> list[TestedVariable]:
     """Every variable and planned scale, tested."""
-    study, answers, plan = inputs.study, inputs.reading.analysed, inputs.plan
+    answers, plan = inputs.reading.analysed, inputs.plan
     tested = []
     for variable in (*(VARIABLE_OF[key] for key in plan.variables), *planned_scales(answers, plan.scales)):
         progress(f"Testing {variable.in_text}")
-        stream = rng_for(study.seed, "report", variable.key)
-        result, ranking = study_variable(answers, variable, stream, alpha=plan.alpha, resamples=plan.resamples)
+        result, ranking = study_variable(answers, variable, alpha=plan.alpha)
         tested.append(TestedVariable(variable, result, ranking))
     return tested
 
@@ -225,11 +227,7 @@ def _lists_shown(inputs: Inputs, lists: ShownLists | None, perceived: Mapping[Va
     """The lists that participants saw, with every measure; None where they were not measured."""
     if lists is None:
         return None
-    plan = inputs.plan
-    return lists_shown(
-        inputs.reading.analysed, lists, perceived, rng=rng_for(inputs.study.seed, "report", LISTS_STREAM),
-        resamples=min(LISTS_RESAMPLES, plan.resamples), alpha=plan.alpha,
-    )  # fmt: skip
+    return lists_shown(inputs.reading.analysed, lists, perceived, alpha=inputs.plan.alpha)
 
 
 def _objective(run: EvaluationRun, lengths: tuple[ProfileLength, ...]) -> ObjectiveSide:
@@ -251,6 +249,23 @@ def _objective(run: EvaluationRun, lengths: tuple[ProfileLength, ...]) -> Object
         ),
         lengths=lengths,
     )
+
+
+def _advantage(
+    inputs: Inputs,
+    perceived: Mapping[Variable, Ranking],
+    objective: Mapping[Metric, Ranking],
+    nested: MeanEstimates | Undefined,
+) -> tuple[Advantage | None, ComparedAdvantage | None]:
+    """The average advantage of the primary pair, and the same with and without exclusions; None without the pair."""
+    primary, reading, alpha = inputs.plan.primary, inputs.reading, inputs.plan.alpha
+    variable, metric = by_key(perceived, primary.perceived), by_key(objective, primary.objective)
+    if variable is None or metric is None:
+        return None, None
+    ranking, bound = objective[metric], primary.smallest_effect
+    advantage = advantage_of(reading.analysed, variable, ranking, nested, alpha=alpha, bound=bound)
+    completers = advantage_of(reading.completers, variable, ranking, nested, alpha=alpha, bound=bound)
+    return advantage, ComparedAdvantage(analysed=advantage.overall, completers=completers.overall)
 
 
 def _contrast(
@@ -291,9 +306,3 @@ def _generality(run: EvaluationRun) -> float | None:
         return float(stated)
     n_relevant, n_irrelevant = run.n_relevant or 0, run.n_irrelevant or 0
     return n_relevant / (n_relevant + n_irrelevant) if n_relevant + n_irrelevant else None
-
-
-def _is_one_order(perceived: Mapping[Variable, Ranking]) -> bool:
-    """Whether first- and second-order novelty put the conditions in the same tiers."""
-    fon, son = perceived.get(VARIABLE_OF["fon"]), perceived.get(VARIABLE_OF["son"])
-    return fon is not None and son is not None and dict(fon.order.tiers) == dict(son.order.tiers)

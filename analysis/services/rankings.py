@@ -1,38 +1,27 @@
-"""Rankings of the conditions with their uncertainty, on either side."""
+"""Rankings of the conditions and the orders that tests support, on either side."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from analysis.results.rankings import Order, RankBootstrap, RankDraws
-from inference.bootstrap import percentile_intervals
-from inference.order_bootstrap import rank_distribution
+from analysis.results.rankings import Order
 from inference.partial_order import PartialOrder, compact_letters
 from inference.results import PairwiseResult, Undefined
 from studies.plans import AnalysisPlan
 
 RESAMPLES = AnalysisPlan().resamples  # by default
 ALPHA = AnalysisPlan().alpha
-TAIL = 0.025
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """One measure of the conditions: its values, its significant order, and its resampled values.
-
-    `resampled` has shape (resamples, n_conditions), columns in the order of `values`; None where there is
-    nothing to resample.
-    """
+    """One measure of the conditions: its values, the comparisons of every two, and the order that these support."""
 
     values: Mapping[str, float]
+    pairs: PairwiseResult | Undefined
     order: PartialOrder
-    higher_is_better: bool
-    resampled: NDArray[np.float64] | None
+    higher_is_better: bool = True
 
 
 def order_result(order: PartialOrder, pairs: PairwiseResult | Undefined) -> Order:
@@ -66,30 +55,3 @@ def mean_ranks(values: Mapping[str, float], higher_is_better: bool = True) -> di
         + (sum(rival == value for rival in signed.values()) - 1) / 2
         for name, value in signed.items()
     }
-
-
-def rank_bounds(probabilities: Sequence[float]) -> tuple[int, int]:
-    """The 95% bounds of one condition's rank, from its probabilities of the ranks 1, 2, …"""
-    reached = np.cumsum(probabilities)
-    low = int(np.argmax(reached >= TAIL - ROUNDING)) + 1
-    high = int(np.argmax(reached >= 1 - TAIL - ROUNDING)) + 1
-    return low, high
-
-
-def rank_bootstrap(ranking: Ranking) -> RankBootstrap:
-    """Bootstrap intervals of the values, 95% bounds of the ranks, and each rank's probability."""
-    ranks = mean_ranks(ranking.values, ranking.higher_is_better)
-    if ranking.resampled is None:
-        return RankBootstrap(ranks=ranks, draws=Undefined("There is nothing to resample."))
-    names = tuple(ranking.values)
-    intervals = percentile_intervals(ranking.resampled)
-    distribution = rank_distribution(ranking.resampled, names, ranking.higher_is_better)
-    rows = dict(zip(names, distribution.probabilities, strict=True))
-    draws = RankDraws(
-        resamples=distribution.resamples,
-        intervals={name: (limits.low, limits.high) for name, limits in zip(names, intervals, strict=True)},
-        rank_bounds={name: rank_bounds(row) for name, row in rows.items()},
-        rank_probabilities=rows,
-        best=distribution.best(),
-    )
-    return RankBootstrap(ranks=ranks, draws=draws)

@@ -1,65 +1,73 @@
-"""Tables of the comparison: rank correlations, verdicts pair by pair, rankings, and the planned contrast."""
+"""Tables of the comparison: average advantage, pairs, rankings, rank correlations, and the planned contrast."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from analysis.results.advantage import DecidedPairs
 from analysis.results.comparison import HALVES, Comparison, Equivalence, PlannedContrast
+from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
-from analysis.tables.cells import MISSING, decimal, interval, probability, share_cell, whole, written
+from analysis.results.report import Results
+from analysis.tables.cells import (
+    MISSING,
+    bracketed,
+    capital,
+    decimal,
+    interval,
+    probability,
+    ranks_cell,
+    whole,
+    written,
+)
 from analysis.tables.levels import coverage
+from charting.pairs import Difference, GridCell
 from documents.tables import Cell, Column, Row, Table, text
-from inference.agreement import Verdict
-from inference.results import AgreementResult, PairDirections, Undefined
+from evaluation.reported_kinds import ERRORS
+from inference.pair_decisions import OfflinePairs, PairClass
+from inference.results import AgreementResult, Pair, Undefined
 from studies.design.narrative.plan import level
 
-VERDICTS = {
-    Verdict.AGREED: "on both sides, same direction",
-    Verdict.PERCEIVED_ONLY: "for participants only",
-    Verdict.OBJECTIVE_ONLY: "in the metric only",
-    Verdict.CONTRADICTED: "on both sides, opposite directions",
-    Verdict.NEITHER: "on neither side",
-}
 
-STABILITY = "In 95% of resamples"
-STABILITY_NOTE = (
-    "τ_b in 95% of the resamples of participants and test users describes its stability. It is not a confidence "
-    "interval: resampling adds noise to both rankings and pulls τ_b toward 0."
-)
+def comparisons_table(comparisons: Sequence[Comparison], n: int, n_family: int | None = None) -> Table:
+    """Every variable with every metric that the report tests: rank correlations with exact p.
 
-
-def _tau_cells(comparison: Comparison) -> list[Cell]:
-    """The coefficient with its interval, its p values, and the smallest one that could have been significant."""
-    tau, bootstrap = comparison.tau, comparison.tau_bootstrap
-    limits = MISSING if isinstance(bootstrap, Undefined) else interval(bootstrap.ci_low, bootstrap.ci_high, 2, True)
-    if isinstance(tau, Undefined):
-        return [MISSING, limits, MISSING, _corrected(comparison), MISSING]
-    return [
-        *_correlation_cells(tau)[:1],
-        limits,
-        probability(tau.p),
-        _corrected(comparison),
-        decimal(tau.smallest_detectable, 2, is_share=True),
-    ]
+    `n_family` is the number of exploratory pairs of the matrix; None where there is no matrix.
+    """
+    family = "the exploratory pairs" if n_family is None else f"all {n_family:,} exploratory pairs of the matrix"
+    rows = tuple(
+        Row(
+            (
+                text(comparison.variable.name),
+                text(comparison.metric(n).name),
+                *_correlation_cells(comparison.tau),
+                Cell("primary", None) if comparison.is_primary and comparison.is_tested
+                else probability(comparison.p_holm),
+                *_correlation_cells(comparison.rho),
+            ),
+            group="Primary pair" if comparison.is_primary else "Exploratory pairs",
+        )
+        for comparison in comparisons
+    )  # fmt: skip
+    columns = (
+        Column("Variable", side="perceived"), Column("Metric", side="objective"), Column("τ_b", True),
+        Column("p, τ_b", True), Column("p, Holm", True), Column("ρ", True), Column("p, ρ", True),
+    )  # fmt: skip
+    return Table(
+        "comparisons",
+        "Rank correlations of every variable with every metric",
+        columns,
+        rows,
+        f"{_permuted(comparisons)} The better value ranks first on both sides: lower fallout is better, and more "
+        f"novelty ranks higher. Holm's correction is over {family}.",
+        "Family",
+    )
 
 
 def _correlation_cells(result: AgreementResult | Undefined) -> list[Cell]:
     if isinstance(result, Undefined):
         return [MISSING, MISSING]
     return [decimal(result.coefficient, 2, is_share=True), probability(result.p)]
-
-
-def _direction_cell(result: PairDirections | Undefined) -> Cell:
-    if isinstance(result, Undefined):
-        return MISSING
-    return Cell(f"{result.same} of {result.n_pairs}", result.same)
-
-
-def _corrected(comparison: Comparison) -> Cell:
-    """The corrected p; the primary pair has none, unless another test is primary."""
-    if comparison.is_primary and comparison.is_tested:
-        return Cell("primary", None)
-    return probability(comparison.p_holm)
 
 
 def _permuted(comparisons: Sequence[Comparison]) -> str:
@@ -79,128 +87,172 @@ def _permuted(comparisons: Sequence[Comparison]) -> str:
     )
 
 
-def comparisons_table(comparisons: Sequence[Comparison], n: int, n_family: int | None = None) -> Table:
-    """Every variable with every metric that has sign tests: coefficients, exact p, and pairs ordered in the same
-    direction.
+def _pair_sentence(decision: PairClass, first: str, second: str, participants_favour: str, metric: str) -> str:
+    """What both sides say of a pair whose first algorithm is the better one by the metric."""
+    other = second if participants_favour == first else first
+    return {
+        PairClass.AGREE: f"Both sides put {first} above {second}.",
+        PairClass.CONTRADICT: f"{capital(metric)} puts {first} above {second}, participants {second} above {first}.",
+        PairClass.PARTICIPANTS_ONLY: f"Only participants separate them: {participants_favour} above {other}.",
+        PairClass.OFFLINE_ONLY: f"Only {metric} separates them: {first} above {second}.",
+        PairClass.UNDECIDED: "Neither side separates them.",
+    }[decision]
 
-    `n_family` is the number of exploratory pairs of the matrix; None where there is no matrix.
+
+def grid_cells(
+    comparison: Comparison, variable: PerceivedVariable, length: ProfileLength
+) -> tuple[list[str], list[GridCell]]:
+    """The algorithms in the metric's order, the best first, and every pair with both differences.
+
+    Differences are those of the algorithm with the better value of the metric minus the other.
     """
-    family = "the exploratory pairs" if n_family is None else f"all {n_family:,} exploratory pairs of the matrix"
-    alpha = level(comparisons[0].alpha) if comparisons else ""
-    rows = tuple(
-        Row(
-            (
-                text(comparison.variable.name),
-                text(comparison.metric(n).name),
-                *_tau_cells(comparison),
-                *_correlation_cells(comparison.rho),
-                _direction_cell(comparison.directions),
-            ),
-            group="Primary pair" if comparison.is_primary else "Exploratory pairs",
-        )
-        for comparison in comparisons
-    )
-    columns = (
-        Column("Variable", side="perceived"), Column("Metric", side="objective"), Column("τ_b", True),
-        Column(STABILITY, True), Column("p, τ_b", True), Column("p, Holm", True),
-        Column(f"Smallest |τ_b| with p < {alpha}", True), Column("ρ", True), Column("p, ρ", True),
-        Column("Same direction", True),
-    )  # fmt: skip
-    return Table(
-        "comparisons",
-        "Rank correlations of every variable with every metric",
-        columns,
-        rows,
-        f"{_permuted(comparisons)} The better value ranks first on both sides: lower fallout is better, and more "
-        f"novelty ranks higher. Holm's correction is over {family}. {STABILITY_NOTE}",
-        "Family",
-    )
-
-
-def metrics_table(comparisons: Sequence[Comparison], primary: Comparison, n: int, *, is_by_user: bool = False) -> Table:
-    """How well each metric ranks the algorithms as the primary variable does.
-
-    `is_by_user`: values are means over users, and F does not follow from recall.
-    """
-    rows = tuple(
-        Row(
-            (text(comparison.metric(n).name), *_tau_cells(comparison), _direction_cell(comparison.directions)),
-            group="Primary pair, named before the study" if comparison.is_primary else "Exploratory",
-        )
-        for comparison in comparisons
-        if comparison.variable_key == primary.variable_key
-    )
-    columns = (
-        Column("Metric", side="objective"), Column("τ_b", True), Column(STABILITY, True),
-        Column("p, τ_b", True), Column("p, Holm", True), Column("Smallest significant |τ_b|", True),
-        Column("Same direction", True),
-    )  # fmt: skip
-    return Table(
-        "metrics",
-        f"Rank correlations of the metrics with {primary.variable.in_text}",
-        columns,
-        rows,
-        f"{'' if is_by_user else 'Recall and F give the same ranking and count as one metric. '}"
-        f"Lower fallout is better and ranks first. {STABILITY_NOTE}",
-        "Family",
-    )
-
-
-def verdicts_table(comparison: Comparison) -> Table:
-    """Every pair of algorithms: where participants and the metric find significant differences."""
-    rows = tuple(
-        Row(
-            (
-                text(pair.a),
-                text(pair.b),
-                probability(pair.perceived_p),
-                probability(pair.objective_p),
-                text(VERDICTS[pair.verdict]),
-            ),
-            is_quiet=pair.verdict is Verdict.NEITHER,
-        )
-        for pair in comparison.orders.pairs
-    )
-    columns = (
-        Column("Better"), Column("Worse"), Column("p, participants", True, "perceived"),
-        Column("p, users", True, "objective"), Column("Significant"),
-    )  # fmt: skip
-    return Table(
-        "verdicts",
-        "Pairwise comparisons on both sides, primary pair of measures",
-        columns,
-        rows,
-        "The better algorithm is the participants' where their difference is significant, else the metric's.",
-    )
-
-
-def contradictions_table(comparisons: Sequence[Comparison], n: int) -> Table:
-    """Significant differences in opposite directions, over the exploratory pairs of measures."""
-    rows = tuple(
-        Row(
-            (
-                text(pair.a),
-                text(pair.b),
-                text(comparison.variable.name),
-                probability(pair.perceived_p),
-                text(comparison.metric(n).name),
-                probability(pair.objective_p),
+    metric, decided = length.tests(comparison.kind), comparison.decided
+    people, offline = variable.tests.games_howell, metric.pairs
+    if not isinstance(decided, DecidedPairs) or isinstance(people, Undefined) or not isinstance(offline, OfflinePairs):
+        return [], []
+    named = decided.offline_rank_sets.sets
+    sign = -1 if comparison.higher_is_better else 1
+    names = sorted(named, key=lambda name: sign * offline.locations[name])
+    of_people = {frozenset((pair.a, pair.b)): pair for pair in people.pairs}
+    of_metric = {frozenset((pair.a, pair.b)): pair for pair in offline.pairs}
+    cells = []
+    for pair in sorted(decided.pairs, key=lambda pair: sorted((names.index(pair.a), names.index(pair.b)))[::-1]):
+        first, second = sorted((pair.a, pair.b), key=names.index)
+        both = frozenset((first, second))
+        says = _pair_sentence(
+            pair.decision, first, second, pair.participants_favour or "", comparison.metric_word
+        )  # fmt: skip
+        cells.append(
+            GridCell(
+                first=first,
+                second=second,
+                kind=pair.decision.value,
+                says=says,
+                objective=_difference(of_metric[both], first, 3, comparison.kind not in ERRORS),
+                perceived=_difference(of_people[both], first, 2, comparison.variable.is_share),
             )
         )
-        for comparison in comparisons
-        if not comparison.is_primary
-        for pair in comparison.pairs(Verdict.CONTRADICTED)
+    return names, cells
+
+
+def _difference(pair: Pair, first: str, digits: int, is_share: bool) -> Difference | None:
+    """The difference of a pair with its simultaneous interval; None where the pair was not tested."""
+    if pair.ci_low is None or pair.ci_high is None:
+        return None
+    value, low, high = pair.difference, pair.ci_low, pair.ci_high
+    if pair.a != first:
+        value, low, high = -value, -high, -low
+    words = f"{written(value, digits, is_share)} {bracketed(low, high, digits, is_share)}"
+    return Difference(words, value, low, high)
+
+
+def _difference_cell(side: Difference | None) -> Cell:
+    return MISSING if side is None else Cell(side.words, side.value)
+
+
+def pairs_table(comparison: Comparison, cells: Sequence[GridCell], n: int) -> Table:
+    """Every pair of algorithms on both sides, with the class of the pair."""
+    rows = tuple(
+        Row(
+            (
+                text(cell.first),
+                text(cell.second),
+                text(cell.kind),
+                *(
+                    MISSING if side is None else Cell(side.words, side.value)
+                    for side in (cell.objective, cell.perceived)
+                ),
+            ),
+            is_quiet=cell.kind == PairClass.UNDECIDED,
+        )
+        for cell in cells
     )
+    metric, variable = comparison.metric(n), comparison.variable
     columns = (
-        Column("Participants rank"), Column("above"), Column("in", side="perceived"), Column("p, participants", True),
-        Column("opposite order in", side="objective"), Column("p, users", True),
+        Column("Algorithm"), Column("and"), Column("Class"),
+        Column(f"{metric.name}, difference", True, "objective"),
+        Column(f"{variable.name}, difference", True, "perceived"),
     )  # fmt: skip
+    coverages = coverage(comparison.alpha)
     return Table(
-        "contradictions",
-        f"Contradictions in the exploratory pairs of measures ({len(rows)})",
+        "pairs",
+        f"All pairs of algorithms by {metric.in_text} and {variable.in_text}",
         columns,
         rows,
-        "Each p is adjusted within its own test, not over the pairs of measures.",
+        f"Differences of the first minus the second with simultaneous {coverages} CI: {comparison.metric_word} by "
+        f"single-step max-|t| clustered by user, {variable.in_text} by Games-Howell. A pair agrees or is contradicted "
+        "where both sides separate it.",
+    )
+
+
+def ranks_table(comparison: Comparison) -> Table:
+    """The rank of every algorithm on each side, with its confidence set."""
+    decided = comparison.decided
+    sets = (
+        {"perceived": decided.participants_rank_sets.sets, "objective": decided.offline_rank_sets.sets}
+        if isinstance(decided, DecidedPairs)
+        else {}
+    )
+    rows = []
+    for name in sorted(comparison.conditions, key=comparison.ranks.objective.__getitem__):
+        cells = [text(name)]
+        for half in HALVES:
+            rank, ranks = comparison.ranks.of(half)[name], sets.get(half, {}).get(name)
+            cells.append(Cell(written(rank, 0 if float(rank).is_integer() else 1), rank))
+            cells.append(MISSING if ranks is None else ranks_cell(ranks))
+        rows.append(Row(tuple(cells)))
+    columns = [Column("Algorithm")]
+    for half in HALVES:
+        columns += [Column(f"Rank, {half}", True, half), Column("Rank confidence set", True)]
+    return Table(
+        "ranks",
+        "The two rankings",
+        tuple(columns),
+        tuple(rows),
+        f"All sets of one side contain the true ranks at once with {coverage(comparison.alpha)} confidence (Mogstad, "
+        "Romano, Shaikh and Wilhelm, 2024).",
+    )
+
+
+def advantage_table(results: Results) -> Table | None:
+    """The average advantage overall, for other items, and without each algorithm; None where there is none."""
+    advantage, comparison = results.advantage, results.primary
+    if advantage is None or comparison is None:
+        return None
+    lines = [("All compared algorithms", advantage.overall)]
+    if advantage.other_items is not None:
+        lines.append(("For other items from the same algorithms", advantage.other_items))
+    lines += [(f"Without {name}", result) for name, result in advantage.without.items()]
+    is_share = comparison.variable.is_share
+    rows = tuple(
+        Row(
+            (
+                text(name),
+                whole(result.n_pairs),
+                decimal(result.value, 2, is_share),
+                interval(result.interval.low, result.interval.high, 2, is_share),
+                decimal(result.t),
+                decimal(result.df),
+                probability(result.p),
+                text(result.verdict.value if index == 0 else ""),
+            )
+        )
+        for index, (name, result) in enumerate(lines)
+        if not isinstance(result, Undefined)
+    )
+    columns = (
+        Column("Algorithms"), Column("Separated pairs", True, "objective"),
+        Column("Average advantage", True, "perceived"),
+        Column(f"{coverage(results.plan.alpha)} CI", True), Column("t", True), Column("df", True), Column("p", True),
+        Column("Verdict"),
+    )  # fmt: skip
+    return Table(
+        "advantage",
+        f"Average advantage of {comparison.metric(results.objective.n).in_text} in {comparison.variable.in_text}",
+        columns,
+        rows,
+        "Mean difference between the better and the worse algorithm of every pair that the metric separates; t tests "
+        "with separate variances (Welch). Leaving out an algorithm is a check and no test.",
     )
 
 
@@ -301,21 +353,3 @@ def same_table(tested: Equivalence, variable: PerceivedVariable | None) -> Table
         rows,
         "Algorithms share a letter only if they were shown to differ by less than the smallest effect of interest.",
     )
-
-
-def ranks_table(comparison: Comparison) -> Table:
-    """The two rankings side by side, with the ranks in 95% of the resamples."""
-    rows = []
-    for name in sorted(comparison.conditions, key=comparison.ranks.perceived.__getitem__):
-        cells = [text(name)]
-        for half in HALVES:
-            resampled, rank = comparison.ranks_resampled.of(half), comparison.ranks.of(half)[name]
-            bounds = resampled.bounds.get(name)
-            cells.append(Cell(written(rank, 0 if float(rank).is_integer() else 1), rank))
-            cells.append(MISSING if bounds is None else Cell(f"[{bounds[0]}, {bounds[1]}]", f"{bounds[0]} {bounds[1]}"))
-            cells.append(share_cell(resampled.best.get(name)))
-        rows.append(Row(tuple(cells)))
-    columns = [Column("Algorithm")]
-    for half in HALVES:
-        columns += [Column(f"Rank, {half}", True, half), Column(STABILITY, True), Column("Ranked first", True)]
-    return Table("ranks", "The two rankings", tuple(columns), tuple(rows))

@@ -1,39 +1,56 @@
-"""The section of the summary: both sides of every algorithm, in a picture and in one table."""
+"""The section of the summary: the pairs and the rankings of both sides, and one table of every algorithm."""
 
 from __future__ import annotations
 
 from analysis.charts import comparison as charts
 from analysis.narrative import agreement
+from analysis.narrative.verdict import has_verdict
+from analysis.results.advantage import DecidedPairs
+from analysis.results.comparison import Comparison
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
 from analysis.tables import comparison as comparison_tables
 from analysis.tables import summary as tables
 from documents.blocks import Figure, FigureMaker, Section
-from inference.agreement import Verdict
 
 
 def summary_section(results: Results, figure: FigureMaker) -> Section:
-    """Both rankings and the scatter of the primary pair of measures, and every measure of both sides by algorithm."""
+    """The grid of pairs and the ranked lists of the primary pair, the scatter, and every measure by algorithm."""
     section = Section("summary", "Both sides of every algorithm")
-    if not results.flow.analysed:
+    if not has_verdict(results) or results.primary is None:
         return section
-    section.draw(_slope(results, figure), _scatter(results, figure))
+    section.draw(*pair_figures(results, results.primary, figure))
+    section.draw(_scatter(results, figure))
     section.put(tables.both_sides_table(results))
     return section
 
 
-def _slope(results: Results, figure: FigureMaker) -> Figure | None:
-    primary = results.primary
-    if primary is None:
-        return None
-    heavy = " Heavy lines are contradictions that are significant on both sides."
-    return figure(
-        "slope",
-        charts.slope(primary, agreement.slope_title(primary), results.objective.n),
-        "Rank on each side, the best on top. Bars span the ranks in 95% of resamples of participants on one side and "
-        "of test users on the other: their stability, not confidence sets."
-        + (heavy if primary.pairs(Verdict.CONTRADICTED) else ""),
-        comparison_tables.ranks_table(primary),
+def pair_figures(
+    results: Results, comparison: Comparison, figure: FigureMaker, prefix: str = ""
+) -> tuple[Figure | None, ...]:
+    """The grid of pairs and the two ranked lists; none in reports of versions that decided pairs by other tests."""
+    variable, decided = results.variable(comparison.variable_key), comparison.decided
+    if variable is None or not isinstance(decided, DecidedPairs):
+        return ()
+    n, length, metric = results.objective.n, results.objective.at(comparison.profile_length), comparison.metric_word
+    names, cells = comparison_tables.grid_cells(comparison, variable, length)
+    if not cells:
+        return ()
+    grid = charts.grid(comparison, names, cells, length, title=agreement.grid_title(decided), mark=figure.badge)
+    lists = charts.slope(comparison, variable, length, title=agreement.slope_title(comparison), mark=figure.badge, n=n)
+    return (
+        figure(
+            f"{prefix}pairs",
+            grid,
+            f"Left half filled: {metric} separates the pair. Right: participants. Slipped: opposite.",
+            comparison_tables.pairs_table(comparison, cells, n),
+        ),
+        figure(
+            f"{prefix}slope",
+            lists,
+            "Bars: rank confidence sets. Colour only where an order reverses significantly.",
+            comparison_tables.ranks_table(comparison),
+        ),
     )
 
 

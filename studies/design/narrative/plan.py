@@ -5,22 +5,19 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 
 from evaluation.reported_kinds import kind_at
-from inference.agreement import smallest_exact_p
 from inference.equivalence_power import TARGET, needed_bound
 from inference.groups import in_words
 from inference.power import AnovaPower, DetectableEffect
-from inference.primary_power import ContrastPower, RankPower
+from inference.primary_power import ContrastPower, advantage_power, participants_for_advantage
 from inference.simulated_power import SimulatedPower
 from studies.instrument import flags
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import scales_of
 from studies.plans import SCALE_PREFIX, AnalysisPlan, Contrast, in_text
 
-LEAST_RANKED = 2
 PERCEIVED_LABELS = {
     "accuracy": "Perceived accuracy",
     "fon": "First-order novelty",
@@ -97,43 +94,6 @@ def planned_sentences(plan: AnalysisPlan, labels: Mapping[str, str] = PERCEIVED_
     return [f"Tested at α = {level(plan.alpha)}: {in_words(names)}.", rule_of_exclusion(plan)]
 
 
-def can_be_significant(conditions: int, alpha: float) -> bool:
-    """Whether a rank correlation over so many conditions can be significant, which takes two at least.
-
-    Examples
-    --------
-    >>> can_be_significant(4, 0.05), can_be_significant(5, 0.05)
-    (False, True)
-    """
-    return conditions >= LEAST_RANKED and smallest_exact_p(conditions) < alpha
-
-
-def smallest_p_sentence(conditions: int, alpha: float) -> str:
-    """What a rank correlation over so many conditions can show at most.
-
-    Empty with fewer than two conditions.
-
-    Examples
-    --------
-    >>> print(smallest_p_sentence(3, 0.05))
-    With 3 conditions the smallest exact two-sided p of a rank correlation is .333, so it cannot be significant at α = .05, whatever participants answer. Choose a planned contrast as the primary test, or compare at least 5 conditions.
-    >>> print(smallest_p_sentence(5, 0.05))
-    With 5 conditions the smallest exact two-sided p of a rank correlation is .017, without ties; ties make it larger.
-    """  # noqa: E501 (a sentence as it is printed)
-    if conditions < LEAST_RANKED:
-        return ""
-    smallest = smallest_exact_p(conditions)
-    p = "<\u00a0.001" if smallest < 0.0005 else share(smallest, 3)
-    opening = f"With {conditions} conditions the smallest exact two-sided p of a rank correlation is {p}"
-    if smallest < alpha:
-        return f"{opening}, without ties; ties make it larger."
-    enough = next(n for n in itertools.count(conditions) if smallest_exact_p(n) < alpha)
-    return (
-        f"{opening}, so it cannot be significant at α = {level(alpha)}, whatever participants answer. Choose a planned "
-        f"contrast as the primary test, or compare at least {enough} conditions."
-    )
-
-
 def contrast_in_words(contrast: Contrast) -> str:
     """The two sets of a planned contrast.
 
@@ -149,21 +109,18 @@ def contrast_in_words(contrast: Contrast) -> str:
     return " against ".join(sets)
 
 
-def primary_test_sentence(contrast: Contrast | None, conditions: int, alpha: float) -> str:
-    """The primary test of a plan; of a rank correlation that cannot be significant, that it cannot.
-
-    Without a contrast it is the rank correlation.
+def primary_test_sentence(contrast: Contrast | None) -> str:
+    """The primary test of a plan; without a contrast it is the average advantage.
 
     Examples
     --------
-    >>> primary_test_sentence(Contrast(("LSA",), ("TopPop",), 1), 3, 0.05)
+    >>> primary_test_sentence(Contrast(("LSA",), ("TopPop",), 1))
     'Primary test: planned contrast, LSA against TopPop, one-sided.'
     """
     if contrast is not None:
         sides = "one-sided" if contrast.sides == 1 else "two-sided"
         return f"Primary test: planned contrast, {contrast_in_words(contrast)}, {sides}."
-    limit = "" if can_be_significant(conditions, alpha) else smallest_p_sentence(conditions, alpha)
-    return f"Primary test: rank correlation of the primary pair. {limit}".rstrip()
+    return "Primary test: average advantage of the conditions with the better offline metric."
 
 
 def share(value: float, digits: int = 2) -> str:
@@ -216,43 +173,19 @@ def planned_sentence(plan: AnovaPower, smallest: DetectableEffect) -> str:
     )
 
 
-def rank_power_sentence(found: RankPower, *, n: int, f: float, alpha: float, metric: str, is_measured: bool) -> str:
-    """State the power of a rank correlation as the primary test.
-
-    `f` is stated for the perceived means. Unless `is_measured`, the offline values count as known.
+def advantage_power_sentence(*, conditions: int, n: int, f: float, alpha: float, variable: str, metric: str) -> str:
+    """State the power of the average advantage as the primary test.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from inference.primary_power import rank_power
-    >>> values = [0.1, 0.2, 0.3, 0.4, 0.5]
-    >>> found = rank_power(values, [0.0] * 5, 30, 0.25, rng=np.random.default_rng(1))
-    >>> said = rank_power_sentence(found, n=30, f=0.25, alpha=0.05, metric="Recall at 5", is_measured=False)
-    >>> said.startswith("If participants truly rank the conditions as recall at 5 does")
-    True
-    """
-    if found.least_tau is None:
-        return (
-            f"The primary test has no power: no order of so few conditions is significant at α = {level(alpha)}, "
-            "whatever the number of participants."
-        )
-    offline = (
-        "each offline value varying by its own standard error, independently of the others"
-        if is_measured
-        else "the offline values taken as known"
-    )
-    ceiling = (
-        f" With any number of participants it would not exceed {share(found.ceiling)}, because the offline values are "
-        "uncertain."
-        if found.ceiling < 1
-        else ""
-    )
+    >>> print(advantage_power_sentence(conditions=7, n=30, f=0.25, alpha=0.05, variable="Perceived accuracy", metric="Recall at 5"))
+    If perceived accuracy rises or falls evenly with recall at 5 (f = 0.25 over 7 conditions), the average advantage is significant at α = .05 with a power of .95 with 30 participants per condition. A power of .80 takes 19 per condition.
+    """  # noqa: E501 (a sentence as it is printed)
     return (
-        f"If participants truly rank the conditions as {in_text(metric)} does, evenly spaced with f = {f:.2f}, τ_b is "
-        f"positive and significant at α = {level(alpha)} (τ_b ≥ {share(found.least_tau)}), which takes at least "
-        f"{found.least_concordant} of {found.n_pairs} pairs of conditions in the same direction, with "
-        f"a power of {share(found.power)}, 95% CI [{share(found.interval.low)}, {share(found.interval.high)}] "
-        f"({found.repetitions:,} simulated studies with {n:,} participants per condition), {offline}.{ceiling}"
+        f"If {in_text(variable)} rises or falls evenly with {in_text(metric)} (f = {f:.2f} over {conditions} "
+        f"conditions), the average advantage is significant at α = {level(alpha)} with a power of "
+        f"{share(advantage_power(conditions, n, f, alpha=alpha))} with {n:,} participants per condition. A power of "
+        f"{share(TARGET)} takes {participants_for_advantage(conditions, f, power=TARGET, alpha=alpha):,} per condition."
     )
 
 

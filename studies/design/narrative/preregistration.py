@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from documents.markdown import escaped, paragraphs
-from inference.agreement import MOST_COUNTED, smallest_exact_p
+from inference.agreement import MOST_COUNTED
 from inference.permutations import DRAWN, MOST_PERMUTED, SEED
-from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, level, rule_of_exclusion, share
+from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, level, rule_of_exclusion
 from studies.plans import AnalysisPlan, Contrast, in_text
 
 ASPREDICTED = "aspredicted"
@@ -84,7 +84,7 @@ class Plan:
     is_refilled: bool = False  # whether slots of excluded completers are refilled
     scales: Sequence[ScalePlan] = ()  # the scales that the plan names
     profile: str = ""  # how ratings become the profile of a recommender, where it is not plain; may be empty
-    contrast: Contrast | None = None  # the planned contrast, where it is the primary test and not the rank correlation
+    contrast: Contrast | None = None  # the planned contrast, where it is the primary test and not the average advantage
     smallest_effect: float | None = None  # in points of the primary variable, where one is planned
     covariates: Sequence[str] = ()  # those of the plan, in words
     consumed: str = "watched"  # what participants do with an item, as a past participle
@@ -177,8 +177,8 @@ def _question(plan: Plan) -> str:
 def _primary_question(plan: Plan) -> str:
     if plan.contrast is None:
         return (
-            "Do the two put the recommenders in the same order? Every other pair of a perceived variable and an "
-            "offline metric is exploratory."
+            "Do participants rate the recommenders with the better metric higher? Every other pair of a perceived "
+            "variable and an offline metric is exploratory."
         )
     expected = "is expected to be higher" if plan.contrast.sides == 1 else "is compared"
     return (
@@ -225,14 +225,14 @@ def _blinding() -> str:
 def _analyses(plan: Plan) -> str:
     alpha = level(plan.analysis.alpha)
     return (
-        "For each dependent variable a one-way analysis of variance over the conditions at α = "
-        f"{alpha}, then Tukey's HSD for every pair of conditions with {100 * (1 - plan.analysis.alpha):.4g}% "
-        "simultaneous intervals. Beside it, whatever its result, stand "
-        "Welch's test with Games and Howell's, and Kruskal and Wallis's with Dunn's corrected by Holm; where they "
-        "disagree the report says so. A condition is placed above another where its mean is higher and Tukey's "
-        f"adjusted p is below {alpha}.\n\n"
-        f"{_primary_test(plan)}{_equivalence(plan)}{_covariates(plan)} The stability of ranks and of τ_b is described "
-        f"by {plan.analysis.resamples:,} bootstrap resamples of participants and of test users."
+        f"For each dependent variable Welch's analysis of variance over the conditions at α = {alpha}, then Games and "
+        f"Howell's test of every pair of conditions with {100 * (1 - plan.analysis.alpha):.4g}% simultaneous "
+        "intervals. Beside them the report has a one-way analysis of variance with Tukey's HSD, and Kruskal and "
+        "Wallis's test with Dunn's corrected by Holm. A condition is placed above another where its mean is higher "
+        f"and Games and Howell's adjusted p is below {alpha}. Offline metrics separate two conditions where "
+        f"single-step max-|t| over all pairs, clustered by user, is significant at the family-wise α = {alpha}; where "
+        "fewer than 25 users differ, sign flips must also reach α over the number of pairs.\n\n"
+        f"{_primary_test(plan)}{_equivalence(plan)}{_covariates(plan)}"
     )
 
 
@@ -252,15 +252,21 @@ def _primary_test(plan: Plan) -> str:
             f"{correlation[0].upper()}{correlation[1:]}, and all other pairs are corrected together by Holm and called "
             "exploratory."
         )
-    sentence = (
-        f"Primary comparison: {correlation}. All other pairs are corrected together by Holm and called exploratory."
-    )
-    if k > 1 and (smallest := smallest_exact_p(k)) >= plan.analysis.alpha:
-        sentence += (
-            f" With {k} recommenders the smallest possible p is {share(smallest, 3)}: this comparison cannot be "
-            f"significant at α = {alpha} and is descriptive."
+    confidence = f"{100 * (1 - plan.analysis.alpha):.4g}% confidence interval"
+    relevant = ""
+    if plan.smallest_effect is not None:
+        relevant = (
+            f"; as no relevant relation if neither, and the {100 * (1 - 2 * plan.analysis.alpha):.4g}% interval lies "
+            f"within ±{plan.smallest_effect:g}"
         )
-    return sentence
+    return (
+        f"Primary test: the average advantage, the mean difference in {in_text(plan.perceived_name)} between the "
+        f"recommenders with the better and the worse {plan.objective_name} over the pairs that this metric separates: "
+        f"a two-sided t test at α = {alpha} with separate variances (Welch and Satterthwaite's degrees of freedom). It "
+        f"counts as agreement if its {confidence} lies above 0, as disagreement if below{relevant}; otherwise the "
+        f"study cannot tell. {correlation[0].upper()}{correlation[1:]}, and all other pairs are corrected together by "
+        "Holm and called exploratory."
+    )
 
 
 def _equivalence(plan: Plan) -> str:

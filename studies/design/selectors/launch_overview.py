@@ -11,16 +11,14 @@ from django.utils.text import capfirst, get_text_list
 from catalog.selectors.item_texts import untranslated
 from core.provenance import digest_of
 from evaluation.tables import parameters_in_words
-from inference.power import anova_power
+from inference.primary_power import advantage_power, contrast_power
 from recommenders import registry
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_sentence
 from studies.design.narrative.plan import (
-    can_be_significant,
     perceived_labels,
     planned_sentences,
     primary_test_sentence,
     share,
-    smallest_p_sentence,
 )
 from studies.design.selectors.literal_numbers import literal_number_warnings
 from studies.design.selectors.placeholders import asked_questions
@@ -106,7 +104,7 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
     n_questions = {block: len(study.questionnaire.get(block, ())) for block in BLOCKS}
     counts = ", ".join(f"{n} {ASKED[block]}" for block, n in n_questions.items() if n)
     primary, plan = settings["primary"], plan_from(settings)
-    test_sentence = primary_test_sentence(contrast_from(primary), len(conditions), plan.alpha)
+    test_sentence = primary_test_sentence(contrast_from(primary))
     smallest = smallest_effect_from(primary)
     labels = perceived_labels(asked_questions(study))
     offered = [language_name(code) for code in settings["languages"]]
@@ -148,10 +146,6 @@ def _gaps(study: Study) -> list[Gap]:
             )
         )
     gaps += _power_gaps(study)
-    k, alpha = study.conditions.count(), plan_from(study.settings).alpha
-    is_ranked = k > 1 and contrast_from(study.settings["primary"]) is None
-    if is_ranked and not can_be_significant(k, alpha):
-        gaps.append(Gap(PLAN, smallest_p_sentence(k, alpha), "design"))
     if not study.settings.get("hypothesis"):
         gaps.append(Gap(PLAN, "No hypothesis: the preregistration text leaves its place open.", "design"))
     plan = plan_from(study.settings)
@@ -215,9 +209,16 @@ def _power_gaps(study: Study) -> list[Gap]:
         return [Gap(POWER, "No power: the plan names no effect to find.", "design")]
     if k < 2 or planned < 2:
         return [Gap(POWER, "No power: it takes two conditions of at least two participants.", "power")]
-    power = anova_power(k, planned, float(f), plan_from(study.settings).alpha).power
+    alpha, contrast = plan_from(study.settings).alpha, contrast_from(study.settings["primary"])
+    if contrast is None:
+        test, power = "the average advantage", advantage_power(k, planned, float(f), alpha=alpha)
+    else:
+        sizes = len(contrast.higher), len(contrast.lower)
+        test = "the planned contrast"
+        power = contrast_power(*sizes, k, planned, float(f), sides=contrast.sides, alpha=alpha).power
     stated = (
-        f"{planned:,} participants per condition find an effect of f = {float(f):.2f} with a power of {share(power)}"
+        f"with {planned:,} participants per condition {test} finds an effect of f = {float(f):.2f} with a power of "
+        f"{share(power)}"
     )
     if power < WISHED_POWER:
         return [Gap(POWER, f"Low power: {stated}, below {share(WISHED_POWER)}.", "power")]

@@ -9,11 +9,7 @@ from typing import Any
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import derived_seed, rng_for
 from documents.markdown import escaped
-from evaluation.enums import RunStatus
-from evaluation.selectors.paired_tests import intervals
-from evaluation.selectors.results import is_pooled, reported_metrics
-from evaluation.selectors.runs import measured_algorithms
-from inference.agreement import MOST_COUNTED
+from evaluation.selectors.results import is_pooled
 from inference.power import (
     AnovaPower,
     DetectableEffect,
@@ -22,7 +18,7 @@ from inference.power import (
     effect_of_means,
     participants_needed,
 )
-from inference.primary_power import contrast_power, rank_power
+from inference.primary_power import contrast_power
 from inference.simulated_power import SimulatedPower, simulated_power
 from studies.allocation.assignment.imbalance import Imbalance, of_every_method
 from studies.allocation.assignment.methods import LEAST_FILLED, MINIMISATION, PERMUTED_BLOCKS, Method, method_from
@@ -33,17 +29,16 @@ from studies.allocation.assignment.wording import quotas_as_text
 from studies.allocation.seed_text import commitment_sentence, known_sentence
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.design.narrative.plan import (
+    advantage_power_sentence,
     contrast_power_sentence,
     equivalence_power_sentence,
     metric_label,
     needed_sentence,
     perceived_labels,
     planned_sentence,
-    rank_power_sentence,
 )
 from studies.design.narrative.preregistration import ConditionPlan, Plan, ScalePlan
 from studies.design.selectors.placeholders import asked_questions, item_words, key_in_words, known_items_phrase
-from studies.design.selectors.reportability import positions_in, report_problems
 from studies.enums import Mode
 from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import ScaleOfStudy, scales_of
@@ -166,7 +161,7 @@ def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> s
     primary = study.settings["primary"]
     contrast = contrast_from(primary)
     k = len(labels)
-    if not 2 <= k <= MOST_COUNTED:
+    if k < 2:
         return ""
     primary_test = _primary_test_sentence(study, contrast, k, n=n, f=f, alpha=alpha)
     if (bound := smallest_effect_from(primary)) is None:
@@ -181,32 +176,10 @@ def _primary_test_sentence(study: Study, contrast: Contrast | None, k: int, *, n
     if contrast is not None:
         by_t = contrast_power(len(contrast.higher), len(contrast.lower), k, n, f, sides=contrast.sides, alpha=alpha)
         return contrast_power_sentence(by_t, contrast, n=n, f=f, alpha=alpha)
-    measured = _measured(study, primary["objective"])
-    values, errors = measured or (tuple(map(float, range(k))), (0.0,) * k)
-    found = rank_power(values, errors, n, f, rng=rng_for(study.seed, "primary-power"), alpha=alpha)
-    name = objective_name(study)
-    return rank_power_sentence(found, n=n, f=f, alpha=alpha, metric=name, is_measured=measured is not None)
-
-
-def _measured(study: Study, objective: str) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
-    """Each condition's value of the primary metric and its standard error; None while a report could not be made.
-
-    The standard error is half the width of the bootstrap's 95% interval over 1.96, or 0 where there is no interval.
-    """
-    run = study.run
-    if run.status != RunStatus.SUCCEEDED or report_problems(study, objective):
-        return None
-    metric, _at, profile = objective.partition("@profile")
-    found = intervals(run, reported_metrics(run)[metric], int(profile or 0))
-    algorithms = list(measured_algorithms(run))
-    values, errors = [], []
-    for position in positions_in(study, run):
-        value, interval = found[algorithms[position].label] if position is not None else (None, None)
-        if value is None:
-            return None
-        values.append(value)
-        errors.append((interval.high - interval.low) / (2 * NORMAL_95) if interval else 0.0)
-    return tuple(values), tuple(errors)
+    variable = perceived_labels(asked_questions(study))[primary["perceived"]]
+    return advantage_power_sentence(
+        conditions=k, n=n, f=f, alpha=alpha, variable=variable, metric=objective_name(study)
+    )  # fmt: skip
 
 
 def _method_sentence(method: Method) -> str:
