@@ -16,6 +16,7 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError, InterfaceError
 
 from core.errors import StorageAway, StorageRefused
+from core.security_log import events_of_operator
 from parallax.database import LAUNCHER, database_name, prepare_database
 
 APPS = frozenset({"accounts", "analysis", "catalog", "evaluation", "parallax", "studies"})
@@ -78,9 +79,7 @@ def main(argv: list[str]) -> None:
     """Run a command; what a person can put right is told in one line and ends with status 1."""
     try:
         load_settings()
-        from parallax.security_events import command_events  # noqa: PLC0415 -- it imports models
-
-        with command_events("" if {"-h", "--help"} & set(argv) else "".join(argv[1:2])):
+        with events_of_operator("" if {"-h", "--help"} & set(argv) else "".join(argv[1:2])):
             if needs_database(argv[1:]):
                 prepare_database()
             execute_from_command_line(argv)

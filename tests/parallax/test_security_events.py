@@ -49,7 +49,7 @@ PASSWORD = "a password of some length"
 def lines(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lines:
     """The lines that were written since this was called before."""
     settings.VAR_DIR = tmp_path
-    monkeypatch.setattr(security_log, "_minute", security_log._Minute())
+    monkeypatch.setattr(security_log, "_written", {})
 
     def read() -> list[dict[str, Any]]:
         written = []
