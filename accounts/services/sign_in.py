@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-from smtplib import SMTPException
 from typing import Any
 
 from axes.handlers.proxy import AxesProxyHandler
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_login_failed
-from django.core.mail import EmailMessage
 from django.http import HttpRequest
 
 from accounts.models import User
 from accounts.services.account_locks import note_network
 from accounts.services.device_lock import forget_lock
+from accounts.services.letters import send_to_administrators
 from core.networks import network_of
 from core.rate_limits import RateLimit, seconds_left, seconds_to_wait
 from core.security_log import REFUSED, record_event
@@ -78,18 +77,11 @@ def _report_spraying(limit: RateLimit, wait: int) -> None:
     )
     logger.warning("sign-in: %s", text)
     record_event("sign_in.network_locked", outcome=REFUSED, n=limit.most + 1)
-    to = list(User.objects.filter(is_superuser=True, is_active=True).values_list("email", flat=True))
-    if not to:
-        return
     advice = (
         "Accounts with a second factor are safe from guessed passwords. The security log has the digest of the network "
         "(event sign_in.network_locked); the command `network_digest ADDRESS` prints the digest of an address."
     )
-    letter = EmailMessage("Parallax: passwords are being guessed", f"{text}\n\n{advice}\n", bcc=to)
-    try:
-        letter.send()
-    except (SMTPException, OSError) as problem:
-        logger.error("notice of spraying not sent: %s", type(problem).__name__)
+    send_to_administrators("passwords are being guessed", f"{text}\n\n{advice}\n")
 
 
 def note_signed_in(sender: Any, request: HttpRequest, user: User, **_more: Any) -> None:

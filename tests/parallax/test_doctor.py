@@ -111,8 +111,6 @@ def test_redis_of_the_compose_file_never_forgets_a_count(settings: Any, tmp_path
                     server.set(f"other-{number}", "x" * 50_000, ex=600)
             assert server.info("stats")["evicted_keys"] == 0
             assert seconds_to_wait(limit, "network", now=now) > 0
-            server.config_set("maxmemory-policy", "volatile-lru")
-        assert level_of(services.check_broker) is Level.ADVICE
 
 
 def test_a_mail_server_that_does_not_answer(settings: Any) -> None:
