@@ -40,7 +40,7 @@ def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) ->
             shown, printed_at = line, now
         if run.status not in RUN_OPEN:
             break
-        if not _lacks_worker(run, workers):
+        if workers is not None or running_workers(settings.LONG_QUEUE):  # of any machine, also a busy one
             waiting_since, is_told = now, False
         elif now - waiting_since > PATIENCE_SECONDS and not is_told:
             is_told = True
@@ -56,11 +56,6 @@ def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) ->
         time.sleep(POLL_SECONDS)
     if is_terminal:
         out.write("")
-
-
-def _lacks_worker(run: EvaluationRun, workers: RunWorkers | None) -> bool:
-    """Whether no worker of any machine would take the run's parts; a busy one counts, as do the run's own."""
-    return workers is None and not running_workers(settings.LONG_QUEUE)
 
 
 def announce_workers(n_workers: int, out: OutputWrapper) -> None:

@@ -42,12 +42,9 @@ def _entry(algorithm: type[Algorithm]) -> str:
         " ".join(filter(None, facts)),
     ]
     if infos:
-        parts.append(table(("parameter", "default", "values", "meaning"), map(_parameter, infos)))
+        rows = [(code(info.name), code(str(info.default)), allowed_values(info), info.description) for info in infos]
+        parts.append(table(("parameter", "default", "values", "meaning"), rows))
     return "\n\n".join([*parts, _memory(algorithm)])
-
-
-def _parameter(info: ParameterInfo) -> tuple[str, str, str, str]:
-    return code(info.name), code(str(info.default)), allowed_values(info), info.description
 
 
 def allowed_values(info: ParameterInfo) -> str:

@@ -164,9 +164,10 @@ def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
     if has_id and not Participant.objects.filter(study=study, entry_key=key).exists():
         _refuse_known(study, attempt.recruiting, external)
     is_preview = attempt.mode == Mode.PREVIEW
+    newest = StudyVersion.objects.filter(study=study).order_by("-number").values_list("pk", flat=True).first()
     participant = Participant(
         study=study,
-        version_id=None if is_preview else _newest_version(study),
+        version_id=None if is_preview else newest,
         token_digest=digest_of_token(token),
         entry_key=key,
         mode=attempt.mode,
@@ -216,11 +217,6 @@ def _agreed_version(study: Study, shown: int | None) -> ConsentVersion | None:
             _("This text has been changed since you opened the page. Please read it again."),
         )
     return current
-
-
-def _newest_version(study: Study) -> int | None:
-    """The key of the study's newest frozen design."""
-    return StudyVersion.objects.filter(study=study).order_by("-number").values_list("pk", flat=True).first()
 
 
 def _refuse_known(study: Study, recruiting: HowRecruited, external: Mapping[str, str]) -> None:
