@@ -92,7 +92,8 @@ def _holdout(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: P
     counted = {what: count for what, count in partition.counted.items() if what not in left_out}
     if "negatives" in run.protocol:
         counted[f"cases with fewer than {cases.negatives:,} unrated items to draw from"] = cases.n_short
-        cases = with_candidates(cases)
+        if len(cases) * -(-cases.n_items // 8) <= MAX_BITMAP_BYTES:  # draw the candidates of all cases once
+            cases = replace(cases, bits=cases.bitmaps(np.arange(len(cases))))
     return Holdout(
         label=partition.label,
         n_hidden=len(partition.hidden),
@@ -208,13 +209,6 @@ def _utility_cases(run: EvaluationRun, rows: RatingRows, partition: Partition, k
         open_items=partition.test_items,
     )
     return replace(cases, left_out={**cases.left_out, "hidden rows that were worth nothing": int((~has_utility).sum())})
-
-
-def with_candidates(cases: Cases) -> Cases:
-    """Draw the candidates of all cases once, unless their bitmaps are too large to keep."""
-    if len(cases) * -(-cases.n_items // 8) > MAX_BITMAP_BYTES:
-        return cases
-    return replace(cases, bits=cases.bitmaps(np.arange(len(cases))))
 
 
 def _holdout_of_file(run: EvaluationRun) -> Holdout:
