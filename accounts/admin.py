@@ -72,7 +72,7 @@ class MembershipInline(admin.TabularInline[Any, Any]):
 
 
 class MembersAdmin(admin.ModelAdmin[Any]):
-    """Read-only but for the members, whom a service changes: it logs what it does."""
+    """Read-only but for the members: a service changes these, and logs what it does."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -59,7 +59,7 @@ def record_event(
     """Write one line; it never raises.
 
     `request` is the one that is being answered, unless another is passed; `account` is its account, unless another is
-    meant, such as the one that somebody failed to sign in to. `address` is for events outside a request. Details are
+    meant, such as the one of a failed sign-in. `address` is for events outside a request. Details are
     short values: the slug of a study, the code of a participant, a role; never secrets, answers or free text.
     """
     request = _request.get() if request is None else request

@@ -134,8 +134,8 @@ def explanation(problem: Exception) -> str | None:
 
 def _probable_file() -> Path:
     """The file whose disk has least space, of those that the command names or writes: a write does not name its own."""
-    named = [Path(word) for word in sys.argv[2:] if not word.startswith("-") and ("/" in word or "." in word)]
-    files = [*(path for path in named if path.absolute().parent.is_dir()), Path(settings.VAR_DIR)]
+    arguments = [Path(word) for word in sys.argv[2:] if not word.startswith("-") and ("/" in word or "." in word)]
+    files = [*(path for path in arguments if path.absolute().parent.is_dir()), Path(settings.VAR_DIR)]
     with contextlib.suppress(OSError):
         output = Path(f"/proc/self/fd/{sys.stdout.fileno()}").readlink()
         files += [output] if output.is_file() else []

@@ -58,6 +58,8 @@ def refusal_of(request: HttpRequest, status: int) -> str:
         return "access.too_often"
     if status == 400 and not request.path.startswith(API):  # there, a field to correct
         return "access.bad_request"
+    if status == 409 and request.path.startswith(API):
+        return "access.conflict"
     if status == 401 and "Authorization" in request.headers:
         return "access.bad_token"
     match = request.resolver_match

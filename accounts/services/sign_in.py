@@ -26,8 +26,6 @@ ACTIVITY_NOTED_SECONDS = 60
 # Different accounts that one network may fail to sign in to. People mistype their own password; a network that fails
 # with many accounts tries a list.
 SPRAY_LIMITS = (RateLimit(9, 900), RateLimit(29, 86_400))
-# Letters to one account, from all networks together; another request gets the same answer, and no letter.
-RESET_LETTERS = RateLimit(3, 3600)
 
 
 def _network(request: HttpRequest) -> str:
@@ -48,11 +46,6 @@ def is_network_locked(request: HttpRequest) -> bool:
 def note_wrong_code(request: HttpRequest, user: User) -> None:
     """Count a wrong code as a wrong password is, towards the lock of the account."""
     user_login_failed.send(sender=__name__, credentials={"username": user.email}, request=request)
-
-
-def may_send_reset_letter(email: str) -> bool:
-    """Count a request to reset the password of this address; whether a letter may be sent."""
-    return not seconds_to_wait(RESET_LETTERS, "password-reset", email.strip().lower())
 
 
 def note_failure(sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **_more: Any) -> None:

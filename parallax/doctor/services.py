@@ -30,8 +30,7 @@ WITHOUT_HTTPS = {"security.W004", "security.W008", "security.W012", "security.W0
 
 def check_settings() -> Iterator[Diagnosis]:
     """Django's system checks, with those for a public site."""
-    found = checks.run_checks(include_deployment_checks=True)
-    messages = [message for message in found if not message.is_silenced()]
+    messages = [message for message in checks.run_checks(include_deployment_checks=True) if not message.is_silenced()]
     if not settings.HTTPS:
         messages = [message for message in messages if message.id not in WITHOUT_HTTPS]
     for message in messages:

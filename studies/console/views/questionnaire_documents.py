@@ -52,9 +52,9 @@ def questionnaire_import(request: HttpRequest, seat: Seat) -> HttpResponse:
             service.import_questionnaire(study=study, text=text, actor=request.user)
             warn_of_numbers(request, study)
             return back_to_list(seat)
-        found = changes_between(study.questionnaire, service.checked_document(study=study, text=text))
+        different = changes_between(study.questionnaire, service.checked_document(study=study, text=text))
         changes = [
-            {"change": change, "block": NAMES[change.block], "fields": ", ".join(change.fields)} for change in found
+            {"change": change, "block": NAMES[change.block], "fields": ", ".join(change.fields)} for change in different
         ]
     except ParallaxError as refusal:
         problems, changes = problems_of(refusal), None
