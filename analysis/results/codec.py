@@ -121,7 +121,8 @@ def _union(node: Any) -> Any:
 
 def tag_of_result(plain: Any) -> str | None:
     """Whether a stored result is defined, as errors name it; None where it does not say."""
-    return {True: "defined", False: "undefined"}.get(plain.get(DEFINED)) if isinstance(plain, dict) else None
+    tags: dict[Any, str] = {True: "defined", False: "undefined"}
+    return tags.get(plain.get(DEFINED)) if isinstance(plain, dict) else None
 
 
 def _is_undefined(node: Any) -> bool:
