@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from analysis.results.constructs import Constructs, ScaleConstruct
-from analysis.tables.cells import MISSING, decimal, interval, probability, whole, written
+from analysis.tables.cells import MISSING, decimal, interval, probability, whole
+from documents.numbers import number
 from documents.tables import Cell, Column, Row, Table, text
 from inference.factor_analysis import FactorModel
 from inference.fit_indices import FitIndices
@@ -21,7 +22,7 @@ def _numbers(names: Iterable[str]) -> tuple[Column, ...]:
 
 
 def _chi_square(statistic: float, df: int) -> Cell:
-    return Cell(f"χ²({df}) = {written(max(statistic, 0.0))}", statistic)
+    return Cell(f"χ²({df}) = {number(max(statistic, 0.0))}", statistic)
 
 
 def _fit_cells(fit: FitIndices) -> tuple[Cell, ...]:

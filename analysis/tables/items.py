@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from analysis.results.perceived import ItemsOfCondition, Liking
 from analysis.results.report import ItemWords
-from analysis.tables.cells import capital, decimal, share_cell, whole, written
+from analysis.tables.cells import decimal, share_cell, whole
+from documents.numbers import capital, number
 from documents.tables import Column, Row, Table, text
 
 
@@ -21,7 +22,7 @@ def items_table(items: Sequence[ItemsOfCondition]) -> Table:
                 share_cell(condition.share_of_most_shown),
                 whole(condition.n_filled),
                 text(
-                    "; ".join(f"{item.title} ({item.n}×, M\u00a0{written(item.mean_rating)})" for item in condition.top)
+                    "; ".join(f"{item.title} ({item.n}×, M\u00a0{number(item.mean_rating)})" for item in condition.top)
                 ),
             )
         )
