@@ -7,11 +7,22 @@ no leading zero for quantities that cannot exceed 1 ("shares").
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from inference import apa
 
 NONE = "–"
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+class Limits(Protocol):
+    """An interval, or bounds."""
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
 
 
 def number(value: float | None, digits: int = 2, is_share: bool = False) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from documents import numbers
-from documents.numbers import NONE, number
+from documents.numbers import NONE, Limits, number
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.splitting.registry import SPLITS
 
@@ -178,17 +178,7 @@ def order_summary(n_pairs: int, n_reversed: int) -> str:
     return f"{n_reversed} of {n_pairs} pairs of algorithms {'has' if n_reversed == 1 else 'have'} the opposite order"
 
 
-class Bounds(Protocol):
-    """An interval."""
-
-    @property
-    def low(self) -> float: ...
-
-    @property
-    def high(self) -> float: ...
-
-
-def between(interval: Bounds | None) -> str:
+def between(interval: Limits | None) -> str:
     """Format an interval; a dash if there is none."""
     return NONE if interval is None else numbers.interval(interval.low, interval.high, 3, is_share=True)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from documents import numbers
-from documents.numbers import NONE, capital, f_statistic, listed, percent, relation
+from documents.numbers import NONE, Limits, capital, f_statistic, listed, percent, relation
 from documents.tables import Cell
+from inference.results import Undefined
 
 __all__ = ["NONE", "capital", "f_statistic", "listed", "percent", "relation"]
 written, bracketed, equals = numbers.number, numbers.interval, numbers.p_with_sign  # former names
@@ -38,6 +39,11 @@ def interval(low: float | None, high: float | None, digits: int = 2, is_share: b
     if low is None or high is None:
         return MISSING
     return Cell(numbers.interval(low, high, digits, is_share), f"{low!r} {high!r}")
+
+
+def limits(of: Limits | Undefined | None, is_share: bool = False) -> Cell:
+    """A cell with the limits of a result that may not exist."""
+    return MISSING if of is None or isinstance(of, Undefined) else interval(of.low, of.high, 2, is_share)
 
 
 def span(low: float, high: float, digits: int = 2, is_share: bool = False) -> Cell:
