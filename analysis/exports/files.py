@@ -13,7 +13,7 @@ from django.utils.safestring import mark_safe
 from analysis.exports.document import Document, document_of
 from analysis.models import Report
 from analysis.narrative.verdict import simulated_notice
-from analysis.results import schema
+from analysis.results.report import SCHEMA_NAME
 from charting import render
 from charting.theme import LIGHT, Spec
 from core.errors import ParallaxError
@@ -25,7 +25,7 @@ NARROW = 340  # pixels: what a phone shows beside its margins
 def report_json(report: Report) -> str:
     """Every number of the report with its inputs, as text, without times and ids of rows."""
     document = {
-        "$schema": schema.NAME,
+        "$schema": SCHEMA_NAME,
         "study": report.study.slug,
         "report": report.number,
         "mode": report.mode,

@@ -13,7 +13,7 @@ from analysis.exports.paper import report_pdf
 from analysis.exports.quarto import report_quarto
 from analysis.models import Report
 from analysis.narrative.apa_sentences import apa_sentences, as_text
-from analysis.results import schema
+from analysis.results.report import SCHEMA_NAME
 from charting import render
 from documents.blocks import Figure
 from documents.delimited import table_csv, with_column
@@ -135,7 +135,7 @@ class Outputs:
         yield _text(
             "report.json", "Every number, following a published schema", "report", lambda: report_json(self.report)
         )
-        yield File(schema.NAME, "The schema of the numbers", "report", schema.report_schema)
+        yield File(SCHEMA_NAME, "The schema of the numbers", "report", _schema)
         yield _text(
             "apa.md", "Sentences for a paper, in APA style", "report",
             lambda: sentences_markdown(apa_sentences(self._results), title, self.badges),
@@ -173,6 +173,12 @@ class Outputs:
             yield _text(f"{stem}.csv", table.title, "tables", functools.partial(self._table_csv, table))
             yield _text(f"{stem}.md", table.title, "tables", functools.partial(table_markdown, *facts))
             yield _text(f"{stem}.tex", table.title, "tables", functools.partial(table_latex, *facts))
+
+
+def _schema() -> bytes:
+    from analysis.results.schema import report_schema
+
+    return report_schema()
 
 
 def _text(name: str, title: str, group: Group, make: Callable[[], str]) -> File:

@@ -25,6 +25,7 @@ from inference.rank_sets import RankSets
 from inference.results import Undefined
 
 FORMAT = 4
+SCHEMA_NAME = "report.schema.json"
 LIVE = "live"
 
 

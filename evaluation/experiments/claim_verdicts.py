@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, permutations
 from typing import Literal, Protocol
 
+from documents.numbers import NONE
 from evaluation.experiments.schema import Check, Claim, Experiment, Quantity
 from evaluation.metrics.catalogue import METRICS
 from evaluation.metrics.registry import metric
+from inference import apa
 from inference.jackknife import JackknifeEstimate
 
 ALPHA = 0.05
@@ -276,9 +278,4 @@ def shown(value: float | None) -> str:
     >>> shown(0.4174), shown(1.07), shown(None)
     ('.417', '1.070', '–')
     """
-    if value is None:
-        return "–"
-    text = f"{value:.3f}"
-    if text.startswith(("0.", "-0.")):
-        text = text.replace("0.", ".", 1)
-    return ".000" if text == "-.000" else text
+    return NONE if value is None else apa.share(value, 3)
