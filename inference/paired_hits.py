@@ -77,7 +77,8 @@ def sign_flip(
     if not ((first >= 0) & (first <= 1) & (second >= 0) & (second <= 1)).all():
         raise DataError("A hit is outside 0 to 1, or missing.")
     known, owner = np.unique(owners, return_inverse=True)
-    sums = np.bincount(owner, weights=first - second, minlength=len(known))
+    sums = np.zeros(len(known))
+    np.add.at(sums, owner, first - second)
     n_differing = int(np.count_nonzero(np.abs(sums) > SAME))
     if not n_differing:
         return Undefined("Every user has equally many hits under both algorithms.", SIGN_FLIP)
@@ -102,8 +103,7 @@ def flip_sums(
     rng: np.random.Generator,
     resamples: int = RESAMPLES,
 ) -> tuple[float, str]:
-    """Test users' sums of differences, shape (n_users,), by sign flips; returns p, 1 where every sum is 0, and how it was
-    computed.
+    """Test users' sums of differences, shape (n_users,), by sign flips; returns p, 1 where all are 0, and its method.
 
     Examples
     --------
