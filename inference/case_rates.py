@@ -36,13 +36,12 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95
     .. math:: \mathrm{deff} = \max\left(1,
         \frac{\sum_u (h_u - m_u \hat p)^2\, U / (U - 1)}{n \hat p (1 - \hat p)\, n / (n - 1)}\right)
 
-    where user u has :math:`h_u` hits in :math:`m_u` of the n cases and U is the number of users. With fewer than 10 events or
-    non-events it is at least :math:`1 + .1 (\sum m^2 / \sum m - 1)`, the design effect of an intraclass correlation of
-    .1. Coverage is at least .951 for rates from .004 to .2 of 249 cases with intraclass correlations up to .3; see
-    docs/explanation/operating-characteristics.md. Undefined with fewer than two users with cases. Raises ParameterError
-    for a `confidence` outside (0, 1), and DataError for arrays that do not match, and hits that are negative or more
-    than the cases. Sources: Clopper & Pearson (1934), Biometrika 26(4):404-413; for the effective sample Korn &
-    Graubard (1998), Survey Methodology 24(2):193-201.
+    where user u has :math:`h_u` hits in :math:`m_u` of the n cases and U is the number of users. With fewer than 10
+    events or non-events it is at least :math:`1 + .1 (\sum m^2 / \sum m - 1)`, the design effect of an intraclass
+    correlation of .1. docs/explanation/operating-characteristics.md shows the coverage. Undefined with fewer than two
+    users with cases. Raises ParameterError for a `confidence` outside (0, 1), and DataError for arrays that do not
+    match, and hits that are negative or more than the cases. Sources: Clopper & Pearson (1934), Biometrika
+    26(4):404-413; for the effective sample Korn & Graubard (1998), Survey Methodology 24(2):193-201.
 
     Parameters
     ----------
