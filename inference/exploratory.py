@@ -62,7 +62,7 @@ def exploratory_family(
     >>> found["satisfaction", ("recall", "ndcg")] = average_advantage(means, [("B", "A")])
     >>> family = exploratory_family(found)
     >>> [(test.measure, round(test.advantage.p, 4), round(test.p, 4)) for test in family.tests], family.smallest_p_below
-    ([('novelty', 0.0043, 0.0087), ('satisfaction', 0.0043, 0.0087)], 0.025)
+    ([('novelty', 0.0044, 0.0087), ('satisfaction', 0.0044, 0.0087)], 0.025)
     """
     tested = {key: found for key, found in advantages.items() if not isinstance(found, Undefined)}
     corrected = holm([found.p for found in tested.values()])
