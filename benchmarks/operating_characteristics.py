@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations, permutations
 from pathlib import Path
 
@@ -121,7 +121,7 @@ class Design:
         centred = order - order.mean()
         return self.middle + (centred / centred.std() * F * sd if centred.any() else centred)
 
-    @property
+    @cached_property
     def means(self) -> Floats:
         """True means of the answers, rounded to the scale."""
         if self.share:
@@ -355,7 +355,7 @@ def unhappy(values: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
 
 
 SIZES = (8, 13, 19, 24, 29, 35, 40)
-SPREADS = tuple(np.linspace(1.5, 0.5, 7).tolist())
+SPREADS = tuple(np.linspace(1.6, 0.4, 7).tolist())
 RARE_RATES = tuple(np.linspace(0.004, 0.03, 7).tolist())
 
 
@@ -369,7 +369,7 @@ def strained_designs() -> dict[str, Design]:
         "shares near the floor (.06), n = 12": replace(plain, n=(12,) * 7, share=0.06),
         "answers near the ceiling (4.6), n = 12": replace(plain, n=(12,) * 7, middle=4.6),
         "answers near the ceiling (4.6), n = 30": replace(plain, middle=4.6),
-        "n from 8 to 40, spread from 1.5 to .5": replace(plain, n=SIZES, sd=SPREADS),
+        "n from 8 to 40, SD from 1.6 to .4": replace(plain, n=SIZES, sd=SPREADS),
         "20% leave at random": replace(plain, leave=at_random),
         "the dissatisfied leave": replace(plain, leave=unhappy),
         "rates .004 to .03, 249 cases": rare,
@@ -398,7 +398,7 @@ def strained_row(index: int, name: str, n_studies: int) -> list[str]:
 
 def unequal_row(n_studies: int) -> dict[str, str]:
     """Tests with pooled variance under unequal sizes and spreads, without a true difference."""
-    design, tally = strained_designs()["n from 8 to 40, spread from 1.5 to .5"], Tally()
+    design, tally = strained_designs()["n from 8 to 40, SD from 1.6 to .4"], Tally()
     for start in range(0, n_studies, BLOCK):
         size = min(BLOCK, n_studies - start)
         groups = draw_participants(design, size, np.random.default_rng([SEED, 200, start]))
@@ -515,7 +515,7 @@ def tables(n_studies: int) -> Iterator[str]:
         STRAINED, [strained_row(index, name, n_studies) for index, name in enumerate(strained_designs())]
     )
     unequal = unequal_row(n_studies)
-    yield table(["n from 8 to 40, spread from 1.5 to .5", "wrong"], list(unequal.items()))
+    yield table(["n from 8 to 40, SD from 1.6 to .4", "wrong"], list(unequal.items()))
     lopsided = lopsided_tally(n_studies)
     yield table(
         ["the dissatisfied leave the three best, others leave at random", "rate"],

@@ -153,7 +153,7 @@ def offline_pairs(
 @lru_cache(maxsize=4)
 def _normal_draws(k: int) -> Floats:
     """The same draws for every comparison of so many algorithms, so that equal data have equal results."""
-    return np.random.default_rng(SEED).standard_normal((DRAWS, k))
+    return np.random.default_rng(SEED).standard_normal((k, DRAWS))
 
 
 def _largest_t(covariance: Floats, se: Floats) -> Floats:
@@ -163,10 +163,10 @@ def _largest_t(covariance: Floats, se: Floats) -> Floats:
     first, second = (places[se > 0] for places in pair_places(len(covariance)))
     if not first.size:
         return np.zeros(DRAWS)
-    draws = _normal_draws(len(covariance)) @ (vectors * np.sqrt(np.maximum(roots, 0))).T
+    draws = (vectors * np.sqrt(np.maximum(roots, 0))) @ _normal_draws(len(covariance))
     largest = np.zeros(DRAWS)
     for i, j, error in zip(first.tolist(), second.tolist(), se[se > 0].tolist(), strict=True):
-        np.maximum(largest, np.abs(draws[:, i] - draws[:, j]) / error, out=largest)
+        np.maximum(largest, np.abs(draws[i] - draws[j]) / error, out=largest)
     return np.sort(largest)
 
 
