@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -507,13 +508,18 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def tables(n_studies: int) -> Iterator[str]:
-    """Every table, as it is done."""
-    yield "## Verdict and pairs\n\n" + table(
-        MAIN, [main_row(k, n, n_studies)[0] for k in (3, 5, 7) for n in (12, 30, 60)]
-    )
-    yield "## Strained designs\n\n" + table(
-        STRAINED, [strained_row(index, name, n_studies) for index, name in enumerate(strained_designs())]
-    )
+    """Every table, as it is done; rows go to the standard error output before."""
+    rows = []
+    for k in (3, 5, 7):
+        for n in (12, 30, 60):
+            rows.append(main_row(k, n, n_studies)[0])
+            print(*rows[-1], file=sys.stderr, flush=True)
+    yield "## Verdict and pairs\n\n" + table(MAIN, rows)
+    rows = []
+    for index, name in enumerate(strained_designs()):
+        rows.append(strained_row(index, name, n_studies))
+        print(*rows[-1], file=sys.stderr, flush=True)
+    yield "## Strained designs\n\n" + table(STRAINED, rows)
     unequal = unequal_row(n_studies)
     yield table(["n from 8 to 40, SD from 1.6 to .4", "wrong"], list(unequal.items()))
     lopsided = lopsided_tally(n_studies)
