@@ -21,6 +21,7 @@ from core.errors import DataError, ParameterError
 from inference.corrections import check_alpha
 from inference.groups import Groups, GroupValues, in_words
 from inference.results import Interval, Result, Undefined
+from inference.t_tests import t_test
 
 AVERAGE_ADVANTAGE = "Average advantage"
 LEAST_FOR_A_CHECK = 5  # algorithms; with fewer, too few pairs remain without one of them
@@ -145,20 +146,17 @@ def average_advantage(
         return Undefined("Within the compared conditions all values are equal.", AVERAGE_ADVANTAGE)
     se, df = math.sqrt(variance), estimates.df(contrast)
 
-    def interval(confidence: float) -> Interval:
-        half = se * float(special.stdtrit(df, (1 + confidence) / 2))
-        return Interval(value - half, value + half)
-
+    p, interval = t_test(value, se, df, 1 - alpha)
     variances = np.diag(estimates.covariance)
     return AverageAdvantage(
         value=value,
         se=se,
         df=None if math.isinf(df) else df,
         t=value / se,
-        p=2 * float(special.stdtr(df, -abs(value) / se)),
+        p=p,
         alpha=alpha,
-        interval=interval(1 - alpha),
-        narrow_interval=interval(1 - 2 * alpha),
+        interval=interval,
+        narrow_interval=t_test(value, se, df, 1 - 2 * alpha)[1],
         weights=weights,
         n_pairs=len(separated),
         without_variance=tuple(

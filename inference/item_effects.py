@@ -28,12 +28,12 @@ from inference.average_advantage import MeanEstimates
 from inference.corrections import check_alpha, holm
 from inference.results import Interval, Pair, PairwiseResult, Result, Undefined
 from inference.satterthwaite import Estimates, model_estimates, observed_estimates
+from inference.t_tests import t_test
 from inference.variance_components import Design, Fit, RestrictedLikelihood
 
 NESTED = "Mixed model, items nested in conditions"
 CROSSED = "Mixed model, items crossed with conditions"
 HOLM = "Mixed model, t-Holm"
-CONFIDENCE = 0.95
 MOST_LEVELS = 2000  # the work grows with their cube: beyond, it is minutes
 Floats = NDArray[np.float64]
 
@@ -317,7 +317,7 @@ def _estimate(read: NumberedAnswers, index: int, estimates: Estimates) -> Condit
         condition=read.names[index],
         mean=mean,
         se=se,
-        interval=_interval(mean, se, df),
+        interval=t_test(mean, se, df)[1],
         n_answers=int(here.sum()),
         n_persons=len(np.unique(read.person[here])),
         n_items=len(np.unique(read.item[here])),
@@ -325,33 +325,23 @@ def _estimate(read: NumberedAnswers, index: int, estimates: Estimates) -> Condit
     )
 
 
-def _interval(estimate: float, se: float, df: float) -> Interval:
-    from scipy import special
-
-    half = float(special.stdtrit(df, (1 + CONFIDENCE) / 2)) * se
-    return Interval(estimate - half, estimate + half)
-
-
 def _pairs(read: NumberedAnswers, estimates: Estimates, alpha: float) -> ItemPairs:
-    from scipy import special
-
     k, compared = len(read.names), []
     for a, b in combinations(range(k), 2):
         contrast = np.eye(k)[a] - np.eye(k)[b]
         difference, se = float(contrast @ estimates.means), math.sqrt(contrast @ estimates.covariance @ contrast)
         df = estimates.df(contrast)
-        alone = 2 * float(special.stdtr(df, -abs(difference / se)))
-        compared.append((a, b, difference, se, df, alone))
-    adjusted = holm([alone for *_, alone in compared])
+        compared.append((a, b, difference, se, df, *t_test(difference, se, df)))
+    adjusted = holm([alone for *_, alone, _interval in compared])
     return ItemPairs(
         test=HOLM,
         alpha=alpha,
         pairs=tuple(
             ItemPair(
                 read.names[a], read.names[b], difference, p, p < alpha, statistic=difference / se, df=df, se=se,
-                p_unadjusted=alone, interval=_interval(difference, se, df),
+                p_unadjusted=alone, interval=interval,
             )
-            for (a, b, difference, se, df, alone), p in zip(compared, adjusted, strict=True)
+            for (a, b, difference, se, df, alone, interval), p in zip(compared, adjusted, strict=True)
         ),
         location_name="mean",
         locations=dict(zip(read.names, estimates.means.tolist(), strict=True)),
