@@ -17,9 +17,9 @@ from core.errors import DataError
 from inference.correlation import CorrelationResult, pearson
 from inference.covariates import Floats, Integers
 from inference.results import Interval, Result, Undefined
+from inference.t_tests import t_test
 
 AGGREGATION = "Relation at several levels"
-CONFIDENCE = 0.95
 SMALLEST = 1e-12  # variation below this share of that over all answers is none
 
 
@@ -128,8 +128,6 @@ def _plain_slope(x: Floats, y: Floats) -> float | None:
 
 def _slope(x: Floats, y: Floats, group: Integers, person: Integers, n_coefficients: int) -> LevelSlope | Undefined:
     """The slope with an intercept of each group."""
-    from scipy import special
-
     n, g = len(y), int(person.max()) + 1
     dx, dy = x - _means(x, group)[group], y - _means(y, group)[group]
     spread = float(dx @ dx)
@@ -141,6 +139,4 @@ def _slope(x: Floats, y: Floats, group: Integers, person: Integers, n_coefficien
     if n <= n_coefficients or scores @ scores <= SMALLEST * spread * max(float(dy @ dy), SMALLEST):
         return Undefined("The answers leave no residual variance at this level.", AGGREGATION)
     se = math.sqrt(g / (g - 1) * (n - 1) / (n - n_coefficients) * float(scores @ scores)) / spread
-    half = float(special.stdtrit(g - 1, (1 + CONFIDENCE) / 2)) * se
-    p = 2 * float(special.stdtr(g - 1, -abs(estimate / se)))
-    return LevelSlope(estimate, se, g - 1, p, Interval(estimate - half, estimate + half))
+    return LevelSlope(estimate, se, g - 1, *t_test(estimate, se, g - 1))

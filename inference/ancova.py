@@ -20,9 +20,9 @@ from core.errors import DataError
 from inference.corrections import check_alpha, holm
 from inference.covariates import Blocks, Covariate, Floats, Integers, UnusedCovariate, blocks_of, independent
 from inference.results import Interval, Result, Undefined
+from inference.t_tests import t_test
 
 ANCOVA = "Analysis of covariance"
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -202,13 +202,9 @@ class _Model:
 
     def estimate(self, contrast: Floats) -> tuple[float, float, float, Interval]:
         """A contrast of the conditions, its standard error, its two-sided p and its interval."""
-        from scipy import special
-
         value = float(contrast @ self.coefficients[: self.k])
         se = math.sqrt(self.variance * float(contrast @ self.unscaled[: self.k, : self.k] @ contrast))
-        half = float(special.stdtrit(self.df, (1 + CONFIDENCE) / 2)) * se
-        p = 2 * float(special.stdtr(self.df, -abs(value / se)))
-        return value, se, p, Interval(value - half, value + half)
+        return value, se, *t_test(value, se, self.df)
 
 
 def _rss(columns: Floats, values: Floats) -> float:

@@ -16,11 +16,12 @@ from itertools import combinations
 import numpy as np
 
 from core.errors import DataError
-from inference.ancova import CONFIDENCE, Estimate, FTest, ParticipantValues, estimates_of, read_conditions
+from inference.ancova import Estimate, FTest, ParticipantValues, estimates_of, read_conditions
 from inference.corrections import check_alpha
 from inference.covariates import Floats
 from inference.results import Interval, Result, Undefined
 from inference.satterthwaite import Estimates, model_estimates
+from inference.t_tests import t_test
 from inference.variance_components import LARGEST_RATIO, LARGEST_SHARE, Design, Fit, RestrictedLikelihood
 
 CLUSTERS = "Mixed model with interviewers as a random effect"
@@ -149,9 +150,6 @@ def _result(
 
 
 def _contrast(estimates: Estimates, contrast: Floats) -> tuple[float, float, float, Interval, float]:
-    from scipy import special
-
     value, se = float(contrast @ estimates.means), math.sqrt(contrast @ estimates.covariance @ contrast)
     df = estimates.df(contrast)
-    half = float(special.stdtrit(df, (1 + CONFIDENCE) / 2)) * se
-    return value, se, 2 * float(special.stdtr(df, -abs(value / se))), Interval(value - half, value + half), df
+    return value, se, *t_test(value, se, df), df

@@ -9,8 +9,8 @@ from typing import Any
 
 from inference.groups import Group, Groups, GroupValues
 from inference.results import Description, plain
+from inference.t_tests import t_test
 
-CONFIDENCE = 0.95
 WHISKER = Fraction(3, 2)  # interquartile ranges from the box to the last point that is no outlier
 
 
@@ -57,8 +57,6 @@ def describe(groups: GroupValues) -> Descriptions:
 
 
 def _describe(group: Group) -> Description:
-    from scipy import special
-
     ordered = sorted(group.points)
     q1, median, q3 = (quantile(ordered, Fraction(quarter, 4)) for quarter in (1, 2, 3))
     reach = WHISKER * (q3 - q1)
@@ -71,8 +69,8 @@ def _describe(group: Group) -> Description:
     if group.n > 1:
         sd = math.sqrt(group.variance)
         se = math.sqrt(group.variance / group.n)
-        half = float(special.stdtrit(group.n - 1, (1 + CONFIDENCE) / 2)) * se
-        ci_low, ci_high = mean - half, mean + half
+        _p, interval = t_test(mean, se, group.n - 1)
+        ci_low, ci_high = interval.low, interval.high
 
     def in_unit(point: Fraction | int) -> float:
         return float(Fraction(point) / group.scale)

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from inference.ancova import CONFIDENCE
 from inference.corrections import check_alpha
 from inference.covariates import Covariate, UnusedCovariate, blocks_of
 from inference.item_effects import NESTED, ItemAnswers, ItemEffectsResult, nested_design, read_answers, result_of
 from inference.results import Interval, Result, Undefined
 from inference.satterthwaite import Estimates, observed_estimates
+from inference.t_tests import t_test
 from inference.variance_components import RestrictedLikelihood
 
 SMALLEST = 1e-12  # residual variance below this share of the variance of all answers is none
@@ -93,14 +93,6 @@ def adjusted_items(
 
 
 def _slope(name: str, estimates: Estimates, column: int) -> Slope:
-    from scipy import special
-
-    contrast = np.eye(len(estimates.means))[column]
-    value, se, df = (
-        float(estimates.means[column]),
-        math.sqrt(estimates.covariance[column, column]),
-        estimates.df(contrast),
-    )
-    half = float(special.stdtrit(df, (1 + CONFIDENCE) / 2)) * se
-    p = 2 * float(special.stdtr(df, -abs(value / se)))
-    return Slope(name, value, se, df, p, Interval(value - half, value + half))
+    value, se = float(estimates.means[column]), math.sqrt(estimates.covariance[column, column])
+    df = estimates.df(np.eye(len(estimates.means))[column])
+    return Slope(name, value, se, df, *t_test(value, se, df))

@@ -22,6 +22,7 @@ from inference.ancova import ParticipantValues, read_conditions
 from inference.bootstrap import check_resamples, percentile_intervals
 from inference.covariates import Floats, Integers, independent
 from inference.results import Interval, Result, Undefined
+from inference.t_tests import t_test
 
 MEDIATION = "Mediation"
 CONFIDENCE = 0.95
@@ -205,8 +206,6 @@ def _pair(
 
 def _slopes(mediators: tuple[str, ...], slopes: Floats, moments: _Moments, df: int) -> tuple[MediatorSlope, ...]:
     """Slopes with the errors of least squares."""
-    from scipy import special
-
     means = np.array([moments.centred[moments.condition == index].mean(axis=0) for index in range(moments.k)])
     within = moments.centred - means[moments.condition]
     x, y = within[:, :-1] * moments.scale[:-1], within[:, -1]
@@ -215,7 +214,5 @@ def _slopes(mediators: tuple[str, ...], slopes: Floats, moments: _Moments, df: i
     results = []
     for index, mediator in enumerate(mediators):
         estimate, se = float(slopes[index]), math.sqrt(covariance[index, index])
-        half = float(special.stdtrit(df, (1 + CONFIDENCE) / 2)) * se
-        p = 2 * float(special.stdtr(df, -abs(estimate / se))) if se else 0.0
-        results.append(MediatorSlope(mediator, estimate, se, p, Interval(estimate - half, estimate + half)))
+        results.append(MediatorSlope(mediator, estimate, se, *t_test(estimate, se, df)))
     return tuple(results)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations
+
+import numpy as np
 
 from inference.corrections import check_alpha, holm
 from inference.groups import Groups, GroupValues
@@ -16,27 +15,17 @@ KRUSKAL = "Kruskal-Wallis"
 DUNN_HOLM = "Dunn-Holm"
 
 
-@dataclass(frozen=True)
-class _Ranks:
-    """Mean ranks of all observations taken together, and the sum of t^3 - t over runs of t equal ones."""
+def _ranked(read: Groups) -> tuple[dict[str, float], float]:
+    """Mean ranks of the conditions among all observations, and the correction for ties: 1 without any."""
+    from scipy import stats
 
-    mean_ranks: dict[str, Fraction]
-    tie_sum: int
-
-
-def _ranked(read: Groups) -> _Ranks:
-    own = {group.name: Counter(group.points) for group in read.members}
-    counts = sum(own.values(), Counter())
-    doubled: dict[int, int] = {}  # twice the rank, a whole number
-    before = 0
-    for point in sorted(counts):
-        doubled[point] = 2 * before + counts[point] + 1
-        before += counts[point]
-    mean_ranks = {
-        group.name: Fraction(sum(doubled[point] * n for point, n in own[group.name].items()), 2 * group.n)
-        for group in read.members
-    }
-    return _Ranks(mean_ranks, sum(count**3 - count for count in counts.values()))
+    # Places among the distinct values: whole numbers of any size keep their order, and ties, exactly.
+    place = {point: at for at, point in enumerate(sorted({point for group in read.members for point in group.points}))}
+    ranks = stats.rankdata([place[point] for group in read.members for point in group.points])
+    parts = np.split(ranks, np.cumsum([group.n for group in read.members])[:-1])
+    ties = sum(int(t) ** 3 - int(t) for t in np.unique(ranks, return_counts=True)[1])
+    mean_ranks = {group.name: float(of.mean()) for group, of in zip(read.members, parts, strict=True)}
+    return mean_ranks, 1 - ties / (read.n**3 - read.n)
 
 
 def _why_not_ranked(read: Groups, procedure: str) -> Undefined | None:
@@ -66,19 +55,17 @@ def kruskal_wallis(groups: GroupValues) -> KruskalResult | Undefined:
     if undefined is not None:
         return undefined
     n, k = read.n, read.k
-    ranks = _ranked(read)
-    correction = 1 - Fraction(ranks.tie_sum, n**3 - n)
-    middle = Fraction(n + 1, 2)
-    spread = sum((group.n * (ranks.mean_ranks[group.name] - middle) ** 2 for group in read.members), Fraction(0))
+    mean_ranks, correction = _ranked(read)
+    spread = sum(group.n * (mean_ranks[group.name] - (n + 1) / 2) ** 2 for group in read.members)
     h = 12 * spread / (n * (n + 1)) / correction
     return KruskalResult(
-        h=float(h),
+        h=h,
         df=k - 1,
-        p=float(special.chdtrc(k - 1, float(h))),
-        tie_correction=float(correction),
-        mean_ranks={name: float(rank) for name, rank in ranks.mean_ranks.items()},
-        rank_epsilon_squared=float(h / (n - 1)),
-        rank_eta_squared=float((h - k + 1) / (n - k)) if n > k else None,
+        p=float(special.chdtrc(k - 1, h)),
+        tie_correction=correction,
+        mean_ranks=mean_ranks,
+        rank_epsilon_squared=h / (n - 1),
+        rank_eta_squared=(h - k + 1) / (n - k) if n > k else None,
         n=n,
         left_out=read.left_out,
     )
@@ -105,15 +92,13 @@ def dunn_holm(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Unde
     if undefined is not None:
         return undefined
     n = read.n
-    ranks = _ranked(read)
-    variance = Fraction(n * (n + 1), 12) - Fraction(ranks.tie_sum, 12 * (n - 1))
+    mean_ranks, correction = _ranked(read)
     compared = []
     for a, b in combinations(read.members, 2):
-        difference = ranks.mean_ranks[a.name] - ranks.mean_ranks[b.name]
-        squared_error = variance * (Fraction(1, a.n) + Fraction(1, b.n))
-        z = math.copysign(math.sqrt(difference**2 / squared_error), difference)
-        p = 2 * float(special.ndtr(-abs(z)))
-        compared.append((a.name, b.name, float(difference), z, math.sqrt(squared_error), p))
+        difference = mean_ranks[a.name] - mean_ranks[b.name]
+        error = math.sqrt(n * (n + 1) / 12 * correction * (1 / a.n + 1 / b.n))
+        z = difference / error
+        compared.append((a.name, b.name, difference, z, error, 2 * float(special.ndtr(-abs(z)))))
     adjusted = holm([p for *_, p in compared])
     return PairwiseResult(
         test=DUNN_HOLM,
@@ -123,7 +108,7 @@ def dunn_holm(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Unde
             for (a, b, difference, z, error, alone), p in zip(compared, adjusted, strict=True)
         ),
         location_name="mean rank",
-        locations={name: float(rank) for name, rank in ranks.mean_ranks.items()},
+        locations=mean_ranks,
         n={group.name: group.n for group in read.members},
         left_out=read.left_out,
         constant=read.constant,

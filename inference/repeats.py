@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError, ParameterError
 from inference.results import Interval, Result, Undefined
+from inference.t_tests import t_test
 
 REPEATS = "Repeated splits"
 Floats = NDArray[np.float64]
@@ -62,15 +63,12 @@ class RepeatedRatios:
 
         Raises DataError for another number of weights than algorithms.
         """
-        from scipy import special
-
         vector = np.asarray(weights, dtype=np.float64)
         if vector.shape != self.values.shape:
             raise DataError(f"There are {vector.size} weights for {self.values.size} algorithms.")
         users, repetitions = (max(0.0, float(vector @ part @ vector)) for part in (self.users, self.repetitions))
         df, value, se = self._df(users, repetitions), float(vector @ self.values), math.sqrt(users + repetitions)
-        half = float(special.stdtrit(df, 0.975)) * se
-        return RepeatedValue(value, se, df, Interval(value - half, value + half), math.sqrt(users))
+        return RepeatedValue(value, se, df, t_test(value, se, df)[1], math.sqrt(users))
 
     def _df(self, users: float, repetitions: float) -> float:
         """Satterthwaite's degrees of freedom of a sum of the two parts."""

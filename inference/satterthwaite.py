@@ -2,8 +2,10 @@ r"""Means of conditions under a model with two random intercepts, with Satterthw
 
 .. math:: \nu = 2 v^2 / \operatorname{var}(v), \quad \operatorname{var}(v) \approx \nabla v' \, (2 H^{-1}) \, \nabla v
 
-where v is the variance of a contrast of means, a function of the logarithms of the variance parameters, and H the
-curvature of the restricted deviance in them. A variance of zero is left out.
+where v is the variance of a contrast of means, a function of the two variance ratios and of the logarithm of the
+residual variance, and H the curvature of the restricted deviance in them. A ratio of zero is left out. Ratios move in
+steps of at least a thousandth of one over the answers per level, however small they are: in proportion to a ratio near
+zero, a change of the deviance would be rounding.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 
 from inference.variance_components import Design, Fit, Floats, Integers, RestrictedLikelihood
 
-STEP = 1e-3  # in logarithms of variance ratios
+STEP = 1e-3  # of a variance ratio and one over the answers per level
 SMALLEST_CURVATURE = 1e-6  # below, the deviance is flat
 
 
@@ -26,7 +28,7 @@ class Estimates:
 
     means: Floats  # shape (n_conditions,); in the unit of the answers
     covariance: Floats  # shape (n_conditions, n_conditions); of the means
-    # Derivatives of the covariance by the logarithm of each variance parameter, the residual's last.
+    # Derivatives of the covariance by each free variance ratio, in units of its step, and by log residual variance.
     gradients: tuple[Floats, ...]
     inverse: Floats  # inverse curvature of the deviance in the same parameters
 
@@ -69,9 +71,7 @@ def model_estimates(likelihood: RestrictedLikelihood, fit: Fit) -> Estimates:
     >>> round(model_estimates(likelihood, likelihood.maximum()).df(np.array([1.0, -1.0])), 2)
     2.0
     """
-    moves = [
-        (_shifted(likelihood, fit, step), _shifted(likelihood, fit, -step)) for step in np.eye(2)[_free(fit)] * STEP
-    ]
+    moves = [(_shifted(likelihood, fit, step), _shifted(likelihood, fit, -step)) for step in _steps(likelihood, fit)]
     gradients = [fit.variance * (up.unscaled - down.unscaled) / (2 * STEP) for up, down in moves]
     return Estimates(fit.means, fit.covariance, (*gradients, fit.covariance), _inverse_curvature(likelihood, fit))
 
@@ -90,9 +90,11 @@ def observed_estimates(design: Design, likelihood: RestrictedLikelihood, fit: Fi
         weighted @ np.linalg.inv(fixed.T @ weighted) if design.covariates.size else weighted / weighted.sum(axis=0)
     )
     levels = (design.person, design.item)
-    parts = [fit.variance * ratio * _outer(weights, one) for ratio, one in zip(fit.ratios, levels, strict=True)]
-    covariance = parts[0] + parts[1] + fit.variance * weights.T @ weights
-    gradients = (*(parts[index] for index in _free(fit)), covariance)
+    parts = [fit.variance * _outer(weights, one) for one in levels]
+    persons, items = fit.ratios
+    covariance = persons * parts[0] + items * parts[1] + fit.variance * weights.T @ weights
+    units = _units(likelihood, fit)
+    gradients = (*(units[index] * parts[index] for index in _free(fit)), covariance)
     return Estimates(weights.T @ design.values, covariance, gradients, _inverse_curvature(likelihood, fit))
 
 
@@ -107,6 +109,16 @@ def _free(fit: Fit) -> list[int]:
     return [index for index, ratio in enumerate(fit.ratios) if ratio > 0]
 
 
+def _units(likelihood: RestrictedLikelihood, fit: Fit) -> Floats:
+    """The change of each variance ratio by which its derivatives count."""
+    return np.array(fit.ratios) + likelihood.small_ratios
+
+
+def _steps(likelihood: RestrictedLikelihood, fit: Fit) -> Floats:
+    """One step of each free ratio; shape (n_free, 2)."""
+    return (np.eye(2) * _units(likelihood, fit))[_free(fit)] * STEP
+
+
 @dataclass(frozen=True)
 class _Parts:
     """What the deviance consists of at some variance ratios: df log σ² + determinant + quadratic / σ²."""
@@ -117,7 +129,7 @@ class _Parts:
 
 
 def _shifted(likelihood: RestrictedLikelihood, fit: Fit, step: Floats) -> _Parts:
-    persons, items = (ratio * math.exp(move) for ratio, move in zip(fit.ratios, step, strict=True))
+    persons, items = (np.array(fit.ratios) + step).tolist()
     other, df = likelihood.at((persons, items)), likelihood.df
     determinant = -2 * other.log_likelihood - df * (math.log(2 * math.pi * other.variance) + 1)
     return _Parts(determinant, other.variance * df, other.covariance / other.variance)
@@ -125,7 +137,7 @@ def _shifted(likelihood: RestrictedLikelihood, fit: Fit, step: Floats) -> _Parts
 
 def _inverse_curvature(likelihood: RestrictedLikelihood, fit: Fit) -> Floats:
     """The inverse of the second derivatives of the deviance, where it is curved."""
-    steps = np.eye(2)[_free(fit)] * STEP
+    steps = _steps(likelihood, fit)
     n = len(steps)
     curvature = np.zeros((n + 1, n + 1))
     curvature[n, n] = likelihood.df

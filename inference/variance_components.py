@@ -90,6 +90,9 @@ class RestrictedLikelihood:
         fixed = design.fixed()
         self.k = fixed.shape[1]
         self.df = len(design.values) - self.k
+        # One over the answers per participant and per item: ratios well below say little.
+        levels = (design.person, design.item)
+        self.small_ratios = np.array([len(np.unique(of)) for of in levels]) / len(design.values)
         shift = float(design.values.mean())
         self.shift = np.where(np.arange(self.k) <= design.condition.max(), shift, 0.0)
         columns = np.column_stack([fixed, design.values - shift])
@@ -181,7 +184,7 @@ class _Part:
         weighted = weights[:, np.newaxis] * self.gone_sums
         products: Floats = self.plain - self.gone_sums.T @ weighted
         log_determinant = float(np.log1p(gone * self.gone_sizes).sum())
-        if kept > 0:
+        if kept:
             inner = self._shared_products(-kept * weights)
             inner[np.diag_indices_from(inner)] += 1 + kept * self.kept_sizes
             factor = linalg.cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
