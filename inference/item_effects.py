@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import DataError
+from inference.average_advantage import MeanEstimates
 from inference.corrections import check_alpha, holm
 from inference.results import Interval, Pair, PairwiseResult, Result, Undefined
 from inference.satterthwaite import Estimates, model_estimates, observed_estimates
@@ -138,7 +139,9 @@ def nested_items(answers: ItemAnswers, *, alpha: float = 0.05) -> ItemEffectsRes
     >>> round(result.sd_items, 1), result.n_items, result.df
     (1.3, 4, 1)
     """
-    return _fitted(answers, alpha, is_nested=True)
+    check_alpha(alpha)
+    fit = fit_items(answers)
+    return fit if isinstance(fit, Undefined) else fit.result(alpha)
 
 
 def crossed_items(answers: ItemAnswers, *, alpha: float = 0.05) -> ItemEffectsResult | Undefined:
@@ -156,11 +159,40 @@ def crossed_items(answers: ItemAnswers, *, alpha: float = 0.05) -> ItemEffectsRe
     >>> round(result.pairs.pairs[0].difference, 3)
     -0.167
     """
-    return _fitted(answers, alpha, is_nested=False)
-
-
-def _fitted(answers: ItemAnswers, alpha: float, *, is_nested: bool) -> ItemEffectsResult | Undefined:
     check_alpha(alpha)
+    fit = fit_items(answers, is_nested=False)
+    return fit if isinstance(fit, Undefined) else fit.result(alpha)
+
+
+@dataclass(frozen=True)
+class ItemFit:
+    """A fitted model, from which tests of several kinds follow."""
+
+    read: NumberedAnswers
+    fit: Fit
+    estimates: Estimates  # of the conditions alone
+
+    @property
+    def means(self) -> MeanEstimates:
+        """The conditions' means with their covariance over participants and items."""
+        return MeanEstimates(self.read.names, self.estimates.means, self.estimates.covariance, self.estimates.df)
+
+    def result(self, alpha: float = 0.05) -> ItemEffectsResult:
+        """Every pair of conditions and all of them together."""
+        return result_of(self.read, self.fit, self.estimates, alpha)
+
+
+def fit_items(answers: ItemAnswers, *, is_nested: bool = True) -> ItemFit | Undefined:
+    """Fit the model of `nested_items` or `crossed_items`; undefined and errors as there.
+
+    Examples
+    --------
+    >>> person, item = np.repeat(np.arange(4), 3), np.tile(np.arange(3), 4)
+    >>> values = [1.0, 2, 4, 2, 4, 4, 1, 3, 3, 3, 3, 5]
+    >>> fit = fit_items(ItemAnswers(values, ["A"] * 6 + ["B"] * 6, person, item), is_nested=False)
+    >>> fit.means.means.round(3).tolist()
+    [2.833, 3.0]
+    """
     read = read_answers(answers)
     if isinstance(read, Undefined):
         return read
@@ -173,7 +205,7 @@ def _fitted(answers: ItemAnswers, alpha: float, *, is_nested: bool) -> ItemEffec
         reason = "Participants and items reproduce all ratings: there is no residual variance."
         return Undefined(reason, NESTED if is_nested else CROSSED)
     estimates = observed_estimates(design, likelihood, fit) if is_nested else model_estimates(likelihood, fit)
-    return result_of(read, fit, estimates, alpha)
+    return ItemFit(read, fit, estimates)
 
 
 def nested_design(read: NumberedAnswers) -> Design | Undefined:

@@ -77,25 +77,13 @@ def sign_flip(
     if not ((first >= 0) & (first <= 1) & (second >= 0) & (second <= 1)).all():
         raise DataError("A hit is outside 0 to 1, or missing.")
     known, owner = np.unique(owners, return_inverse=True)
-    sums = np.bincount(owner, weights=first - second, minlength=len(known))
-    differing = sums[np.abs(sums) > SAME]
-    if not differing.size:
+    sums = np.zeros(len(known))
+    np.add.at(sums, owner, first - second)
+    n_differing = int(np.count_nonzero(np.abs(sums) > SAME))
+    if not n_differing:
         return Undefined("Every user has equally many hits under both algorithms.", SIGN_FLIP)
-    total = float(differing.sum())
-    observed = abs(total) if alternative == "two-sided" else total
-    whole = np.rint(differing)
-    weights = np.abs(whole).astype(np.int64)
-    error = 0.0
-    if (np.abs(differing - whole) <= SAME).all() and is_countable(weights):
-        method = "exact"
-        # A sum with signs is twice the sum of those that are +, less all of them.
-        p = share_at_least(weights, math.ceil((round(observed) + int(weights.sum())) / 2))
-        p = min(1.0, 2 * p) if alternative == "two-sided" else p
-    else:
-        method = "random signs"
-        n_beyond = _beyond(np.abs(differing), observed, alternative, resamples, rng)
-        p = (1 + n_beyond) / (1 + resamples)
-        error = math.sqrt(p * (1 - p) / resamples)
+    p, method = flip_sums(sums, alternative, rng=rng, resamples=resamples)
+    error = 0.0 if method == "exact" else math.sqrt(p * (1 - p) / resamples)
     return SignFlipResult(
         difference=math.fsum(first - second) / owners.size,
         p=p,
@@ -104,8 +92,35 @@ def sign_flip(
         alternative=alternative,
         n_cases=owners.size,
         n_users=len(known),
-        n_tied_users=len(known) - differing.size,
+        n_tied_users=len(known) - n_differing,
     )
+
+
+def flip_sums(
+    sums: NDArray[np.float64],
+    alternative: Alternative = "two-sided",
+    *,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+) -> tuple[float, str]:
+    """Test users' sums of differences, shape (n_users,), by sign flips; returns p, 1 where all are 0, and its method.
+
+    Examples
+    --------
+    >>> flip_sums(np.array([1.0, 2.0, -1.0, 0.0]), rng=np.random.default_rng(1))
+    (0.75, 'exact')
+    """
+    differing = sums[np.abs(sums) > SAME]
+    total = float(differing.sum())
+    observed = abs(total) if alternative == "two-sided" else total
+    whole = np.rint(differing)
+    weights = np.abs(whole).astype(np.int64)
+    if (np.abs(differing - whole) <= SAME).all() and is_countable(weights):
+        # A sum with signs is twice the sum of those that are +, less all of them.
+        p = share_at_least(weights, math.ceil((round(observed) + int(weights.sum())) / 2))
+        return (min(1.0, 2 * p) if alternative == "two-sided" else p), "exact"
+    n_beyond = _beyond(np.abs(differing), observed, alternative, resamples, rng)
+    return (1 + n_beyond) / (1 + resamples), "random signs"
 
 
 def _beyond(

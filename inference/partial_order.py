@@ -49,11 +49,9 @@ class PartialOrder(Result):
 
     names: tuple[str, ...]  # in the order of the data
     tiers: dict[str, Tier]  # from the direct comparisons
-    # conditions below each condition, by direct comparisons, in the order of the data
     # Conditions below each condition, by direct comparisons, in the order of the data.
     dominates: dict[str, tuple[str, ...]]
     dominated_by: dict[str, tuple[str, ...]]  # those above it
-    # better, worse: the edges of the Hasse diagram, without those that follow from others
     covers: tuple[tuple[str, str], ...]  # (better, worse): edges of the Hasse diagram, without those that follow
     incomparable: tuple[tuple[str, str], ...]  # pairs ordered neither by a comparison nor by a chain of comparisons
     depth: dict[str, int]  # length of the longest chain above the condition; 0 for one that is not dominated
@@ -64,7 +62,6 @@ class PartialOrder(Result):
     cycle: tuple[str, ...]  # conditions that dominate each other in a cycle (sign tests only); no edge joins them
     is_empty: bool  # no pair is significant: no order can be claimed
     higher_is_better: bool  # whether the larger location dominates
-    # the comparisons behind the order; not in ``as_dict()``
     pairs: tuple[Pair, ...] = field(metadata={"in_json": False})  # the comparisons; not in ``as_dict()``
 
     @property
@@ -72,6 +69,22 @@ class PartialOrder(Result):
         """The conditions by location, the better first; equal ones in the order of the data."""
         sign = -1 if self.higher_is_better else 1
         return tuple(sorted(self.names, key=lambda name: sign * self.locations[name]))
+
+    @property
+    def direct(self) -> tuple[tuple[str, str], ...]:
+        """The significant pairs, the better condition first."""
+        return tuple((better, worse) for better, below in self.dominates.items() for worse in below)
+
+    @property
+    def implied(self) -> tuple[tuple[str, str], ...]:
+        """The pairs that no comparison orders but a chain of comparisons does, the better condition first."""
+        direct = {frozenset(pair) for pair in (*self.direct, *self.incomparable)}
+        ordered = (sorted(pair, key=self.depth.__getitem__) for pair in combinations(self.names, 2))
+        return tuple((better, worse) for better, worse in ordered if frozenset((better, worse)) not in direct)
+
+    def favoured(self, a: str, b: str) -> str | None:
+        """The condition that is significantly better, None where the pair is not significant."""
+        return a if b in self.dominates[a] else b if a in self.dominates[b] else None
 
     def rows(self) -> tuple[TierRow, ...]:
         """Give the table of three rows that the paper prints, the unordered marked in its middle row."""

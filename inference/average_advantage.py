@@ -1,0 +1,203 @@
+r"""The average advantage: do participants rate a metric's better algorithms higher than its worse ones?
+
+.. math:: A = \frac{1}{M} \sum_i w_i m_i, \qquad se^2 = \frac{w' V w}{M^2}
+
+M is the number of pairs that the metric separates, :math:`w_i` the pairs that algorithm i wins less those it loses, m
+the conditions' estimates and V their covariance. A is the mean difference, in points of the measure, between the better
+and the worse algorithm of these pairs. Participants' answers do not enter the weights, so the t test keeps its level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import DataError, ParameterError
+from inference.corrections import check_alpha
+from inference.groups import Groups, GroupValues, in_words
+from inference.results import Interval, Result, Undefined
+
+AVERAGE_ADVANTAGE = "Average advantage"
+LEAST_FOR_A_CHECK = 5  # algorithms; with fewer, too few pairs remain without one of them
+Floats = NDArray[np.float64]
+Separated = Sequence[tuple[str, str]]  # (better, worse) by the metric
+
+
+class Verdict(StrEnum):
+    """What the average advantage says of a metric and a measure."""
+
+    AGREE = "agree"
+    DISAGREE = "disagree"
+    NO_RELEVANT_RELATION = "no relevant relation"
+    CANNOT_TELL = "cannot tell"
+
+
+@dataclass(frozen=True)
+class MeanEstimates:
+    """One estimate per condition, with their covariance: observed means, or those of a model."""
+
+    names: tuple[str, ...]
+    means: Floats  # shape (k,); in points of the measure
+    covariance: Floats  # shape (k, k)
+    # Degrees of freedom of a contrast of the means, shape (k,); infinite for the normal distribution.
+    df: Callable[[Floats], float] = lambda _contrast: math.inf
+
+    @classmethod
+    def of_groups(cls, groups: GroupValues) -> MeanEstimates:
+        """Means of independent conditions. Raises DataError for a condition with fewer than two observations."""
+        read = Groups.read(groups, least_n=2)
+        if read.left_out:
+            raise DataError(f"A condition needs two observations; leave out {in_words(read.left_out)}.")
+        return cls.independent(
+            {group.name: float(group.mean) for group in read.members},
+            [math.sqrt(group.variance) for group in read.members],
+            [group.n for group in read.members],
+        )
+
+    @classmethod
+    def independent(cls, means: Mapping[str, float], sds: Sequence[float], ns: Sequence[int]) -> MeanEstimates:
+        """Means of independent conditions from their summaries, with the degrees of freedom of Welch (1938) and
+        Satterthwaite (1946), Biometrics Bulletin 2(6):110-114. Raises DataError unless every condition has a standard
+        deviation of at least 0 and two observations.
+        """
+        spread, n = np.asarray(sds, dtype=np.float64), np.asarray(ns, dtype=np.float64)
+        if not (spread.shape == n.shape == (len(means),) and (spread >= 0).all() and (n >= 2).all()):
+            raise DataError("Each mean needs a standard deviation of at least 0 and two or more observations.")
+        squared = spread**2 / n
+
+        def df(contrast: Floats) -> float:
+            parts = contrast**2 * squared
+            return float(parts.sum() ** 2 / (parts**2 / (n - 1)).sum())
+
+        return cls(tuple(means), np.array(list(means.values()), dtype=np.float64), np.diag(squared), df)
+
+
+@dataclass(frozen=True)
+class AverageAdvantage(Result):
+    """The average advantage of a metric's better algorithms, with its t test."""
+
+    value: float  # A, in points of the measure; positive where participants favour the metric's better algorithms
+    se: float
+    df: float | None  # None where the normal distribution is used
+    t: float
+    p: float  # two-sided
+    alpha: float
+    interval: Interval  # coverage 1 - α
+    narrow_interval: Interval  # coverage 1 - 2α: within the bounds exactly where the equivalence test is significant
+    weights: dict[str, int]  # pairs won less pairs lost by the metric, of each condition
+    n_pairs: int  # M, the separated pairs
+    without_variance: tuple[str, ...]  # weighted conditions whose mean has a standard error of 0
+    bound: float | None = None  # δ, the smallest effect of interest
+    p_equivalence: float | None = None  # of two one-sided tests against ±δ; None without a bound
+
+    @property
+    def verdict(self) -> Verdict:
+        """Agreement, disagreement, equivalence, or none of these."""
+        if self.interval.low > 0:
+            return Verdict.AGREE
+        if self.interval.high < 0:
+            return Verdict.DISAGREE
+        if self.p_equivalence is not None and self.p_equivalence < self.alpha:
+            return Verdict.NO_RELEVANT_RELATION
+        return Verdict.CANNOT_TELL
+
+
+def average_advantage(
+    estimates: MeanEstimates, separated: Separated, *, alpha: float = 0.05, bound: float | None = None
+) -> AverageAdvantage | Undefined:
+    """Average the differences of the pairs that a metric separates, with a two-sided t test.
+
+    `separated` names these pairs, the algorithm that the metric favours first, so that an error metric's better
+    algorithm is the one with the lower error. `bound` is the smallest effect of interest in points of the measure.
+    Undefined where the metric separates no pair, where every algorithm wins as many pairs as it loses, or where no
+    weighted mean has a standard error. Raises ParameterError for an `alpha` outside (0, .5), a `bound` that is not
+    positive, and pairs that are repeated, name an unknown condition or compare one with itself. Sources: for contrasts
+    without equal variances Welch (1938), Biometrika 29:350-362; for equivalence Schuirmann (1987), Journal of
+    Pharmacokinetics and Biopharmaceutics 15:657-680.
+
+    Examples
+    --------
+    >>> means = MeanEstimates.independent({"A": 3.6, "B": 3.5, "C": 3.1}, [0.6, 0.5, 0.7], [30, 30, 30])
+    >>> result = average_advantage(means, [("A", "C"), ("B", "C")])
+    >>> result.weights, round(result.value, 2), round(result.p, 4), str(result.verdict)
+    ({'A': 1, 'B': 1, 'C': -2}, 0.45, 0.0035, 'agree')
+    """
+    from scipy import special
+
+    check_alpha(alpha)
+    if alpha >= 0.5:
+        raise ParameterError(f"The level of the average advantage is below .5; got {alpha!r}.")
+    if bound is not None and not (math.isfinite(bound) and bound > 0):
+        raise ParameterError(f"The smallest effect of interest is a positive number; got {bound!r}.")
+    weights = _weights(estimates.names, separated)
+    if not separated:
+        return Undefined("The metric separates no pair of algorithms.", AVERAGE_ADVANTAGE)
+    if not any(weights.values()):
+        return Undefined("Every algorithm wins as many of the separated pairs as it loses.", AVERAGE_ADVANTAGE)
+    contrast = np.array(list(weights.values())) / len(separated)
+    value, variance = float(contrast @ estimates.means), float(contrast @ estimates.covariance @ contrast)
+    if variance <= 0:
+        return Undefined("Within the compared conditions all values are equal.", AVERAGE_ADVANTAGE)
+    se, df = math.sqrt(variance), estimates.df(contrast)
+
+    def interval(confidence: float) -> Interval:
+        half = se * float(special.stdtrit(df, (1 + confidence) / 2))
+        return Interval(value - half, value + half)
+
+    variances = np.diag(estimates.covariance)
+    return AverageAdvantage(
+        value=value,
+        se=se,
+        df=None if math.isinf(df) else df,
+        t=value / se,
+        p=2 * float(special.stdtr(df, -abs(value) / se)),
+        alpha=alpha,
+        interval=interval(1 - alpha),
+        narrow_interval=interval(1 - 2 * alpha),
+        weights=weights,
+        n_pairs=len(separated),
+        without_variance=tuple(
+            name for name, own in zip(estimates.names, variances, strict=True) if weights[name] and not own
+        ),
+        bound=bound,
+        p_equivalence=None if bound is None else float(special.stdtr(df, (abs(value) - bound) / se)),
+    )
+
+
+def without_each(
+    estimates: MeanEstimates, separated: Separated, *, alpha: float = 0.05
+) -> dict[str, AverageAdvantage | Undefined]:
+    """The average advantage over the pairs among the other algorithms, by the algorithm that is left out."""
+    return {
+        name: average_advantage(estimates, [pair for pair in separated if name not in pair], alpha=alpha)
+        for name in estimates.names
+    }
+
+
+def rests_on(overall: AverageAdvantage, without: Mapping[str, AverageAdvantage | Undefined]) -> tuple[str, ...]:
+    """The algorithms without which agreement or disagreement is no longer shown, the most influential first.
+
+    A check, not a test. Empty for other verdicts and with fewer than five algorithms.
+    """
+    if overall.verdict not in (Verdict.AGREE, Verdict.DISAGREE) or len(without) < LEAST_FOR_A_CHECK:
+        return ()
+    p = {name: 1.0 if isinstance(rest, Undefined) else rest.p for name, rest in without.items()}
+    lost = [n for n, rest in without.items() if isinstance(rest, Undefined) or rest.verdict is not overall.verdict]
+    return tuple(sorted(lost, key=lambda name: -p[name]))
+
+
+def _weights(names: Iterable[str], separated: Separated) -> dict[str, int]:
+    weights = dict.fromkeys(names, 0)
+    if len({frozenset(pair) for pair in separated}) < len(separated) or any(a == b for a, b in separated):
+        raise ParameterError("Each separated pair has two algorithms and is named once.")
+    for better, worse in separated:
+        if unknown := {better, worse} - weights.keys():
+            raise ParameterError(f"A separated pair names {min(unknown)!r}, which has no estimate.")
+        weights[better] += 1
+        weights[worse] -= 1
+    return weights

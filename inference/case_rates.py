@@ -1,0 +1,96 @@
+"""Exact limits for rates over cases, such as recall and fallout, where cases of one user are not independent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import DataError, ParameterError
+from inference.results import Result, Undefined
+
+RATE_LIMITS = "Clopper-Pearson limits"
+RARE = 10  # events or non-events, below which the clustered variance is too uncertain to stand alone
+RARE_CORRELATION = 0.1  # of cases within a user, assumed for rare events
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RateLimits(Result):
+    """Rates over cases with their limits, one of each per algorithm."""
+
+    rates: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    design_effects: tuple[float, ...]  # by how much clustering inflates the variance, at least 1
+    is_rare: tuple[bool, ...]  # fewer than 10 events or non-events
+    n_cases: int
+    n_users: int  # with cases
+    confidence: float
+
+
+def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95) -> RateLimits | Undefined:
+    r"""Limits by Clopper and Pearson with the effective number of cases, n / deff.
+
+    .. math:: \mathrm{deff} = \max\left(1,
+        \frac{\sum_u (h_u - m_u \hat p)^2\, U / (U - 1)}{n \hat p (1 - \hat p)\, n / (n - 1)}\right)
+
+    where user u has :math:`h_u` hits in :math:`m_u` of the n cases and U is the number of users. With fewer than 10
+    events or non-events it is at least :math:`1 + .1 (\sum m^2 / \sum m - 1)`, the design effect of an intraclass
+    correlation of .1. docs/explanation/operating-characteristics.md shows the coverage. Undefined with fewer than two
+    users with cases. Raises ParameterError for a `confidence` outside (0, 1), and DataError for arrays that do not
+    match, and hits that are negative or more than the cases. Sources: Clopper & Pearson (1934), Biometrika
+    26(4):404-413; for the effective sample Korn & Graubard (1998), Survey Methodology 24(2):193-201.
+
+    Parameters
+    ----------
+    hits : array_like, shape (n_users, n_algorithms)
+        Hits of each user's cases; fractions where ties count in expectation.
+    n_cases : array_like, shape (n_users,)
+        Cases of each user; users without any are left out.
+
+    Examples
+    --------
+    >>> limits = rate_limits(np.zeros((249, 1)), np.ones(249))
+    >>> limits.rates, limits.low, round(limits.high[0], 4), limits.is_rare
+    ((0.0,), (0.0,), 0.0147, (True,))
+    """
+    from scipy import special
+
+    if not 0 < confidence < 1:
+        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
+    found, cases = np.asarray(hits, dtype=np.float64), np.asarray(n_cases, dtype=np.float64)
+    if found.ndim != 2 or cases.shape != found.shape[:1]:
+        raise DataError(
+            f"There are hits of shape {found.shape} and cases of shape {cases.shape}: give one row per user."
+        )
+    if not ((found >= 0) & (found <= cases[:, None] * (1 + 1e-9))).all():
+        raise DataError("A user's hits are negative, missing or more than the user's cases.")
+    found, cases = found[cases > 0], cases[cases > 0]
+    n, n_users = cases.sum(), len(cases)
+    if n_users < 2:
+        return Undefined(f"Limits clustered by user need two users with cases; there are {n_users}.", RATE_LIMITS)
+    # Sums of fractions may end a rounding beyond the cases.
+    events = np.minimum(found.sum(axis=0), n)
+    rates = events / n
+    clustered = ((found - cases[:, None] * rates) ** 2).sum(axis=0) * n_users / (n_users - 1)
+    binomial = n * rates * (1 - rates) * n / max(n - 1, 1)
+    least = 1 + RARE_CORRELATION * ((cases**2).sum() / n - 1)
+    is_rare = np.minimum(events, n - events) < RARE
+    inflation = np.divide(clustered, binomial, out=np.ones_like(rates), where=binomial > 0)
+    deff = np.maximum(inflation, np.where(is_rare, least, 1.0))
+    x, other, tail = events / deff, (n - events) / deff, (1 - confidence) / 2
+    # With no event the lower limit is 0, with no other case the upper is 1; there the beta distribution has no density.
+    low = np.where(events > 0, special.betaincinv(np.where(events > 0, x, 1.0), other + 1, tail), 0.0)
+    high = np.where(events < n, special.betaincinv(x + 1, np.where(events < n, other, 1.0), 1 - tail), 1.0)
+    return RateLimits(
+        rates=tuple(rates.tolist()),
+        low=tuple(low.tolist()),
+        high=tuple(high.tolist()),
+        design_effects=tuple(deff.tolist()),
+        is_rare=tuple(is_rare.tolist()),
+        n_cases=round(float(n)),
+        n_users=n_users,
+        confidence=confidence,
+    )

@@ -1,0 +1,81 @@
+"""The exploratory family: the average advantages of further measures and metrics, corrected together by Holm."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+from inference.average_advantage import AverageAdvantage
+from inference.corrections import holm
+from inference.pair_decisions import PairDecisions
+from inference.results import Result, Undefined
+
+
+@dataclass(frozen=True)
+class ExploratoryTest(Result):
+    """One test of the family, with every metric whose test it is."""
+
+    measure: str
+    metrics: tuple[str, ...]
+    p: float  # corrected by Holm over the family
+    advantage: AverageAdvantage  # with the uncorrected p
+
+
+@dataclass(frozen=True)
+class ExploratoryFamily(Result):
+    """The tests in the order given, at one level for all of them."""
+
+    tests: tuple[ExploratoryTest, ...]
+    alpha: float
+    smallest_p_below: float | None  # the smallest uncorrected p had to be below this; None without tests
+    undefined: dict[str, str]  # reasons of what could not be tested, by "measure, metric"
+
+
+def same_metrics(decisions: Mapping[str, PairDecisions]) -> tuple[tuple[str, ...], ...]:
+    """Group metrics that order the algorithms alike: the same ranks, and the same separated pairs in one direction.
+
+    These have the same weights, so the average advantage of a measure is one test for all of them. The groups are in
+    the order of the metrics. Ranks count from the better value, so a fallout may be grouped with a recall.
+    """
+    groups: dict[Hashable, list[str]] = {}
+    for metric, decided in decisions.items():
+        order = decided.offline
+        sign = -1 if order.higher_is_better else 1
+        values = {name: sign * value for name, value in order.locations.items()}
+        ranks = frozenset((name, sum(other < value for other in values.values())) for name, value in values.items())
+        groups.setdefault((ranks, frozenset(decided.separated)), []).append(metric)
+    return tuple(tuple(group) for group in groups.values())
+
+
+def exploratory_family(
+    advantages: Mapping[tuple[str, tuple[str, ...]], AverageAdvantage | Undefined], alpha: float = 0.05
+) -> ExploratoryFamily:
+    """Correct the average advantages of measures by groups of metrics, keyed (measure, metrics), as one family.
+
+    What is undefined is no test of the family.
+
+    Examples
+    --------
+    >>> from inference.average_advantage import MeanEstimates, average_advantage
+    >>> means = MeanEstimates.independent({"A": 3.6, "B": 3.1}, [0.6, 0.7], [30, 30])
+    >>> found = {("novelty", ("recall",)): average_advantage(means, [("A", "B")])}
+    >>> found["satisfaction", ("recall", "ndcg")] = average_advantage(means, [("B", "A")])
+    >>> family = exploratory_family(found)
+    >>> [(test.measure, round(test.advantage.p, 4), round(test.p, 4)) for test in family.tests], family.smallest_p_below
+    ([('novelty', 0.0044, 0.0087), ('satisfaction', 0.0044, 0.0087)], 0.025)
+    """
+    tested = {key: found for key, found in advantages.items() if not isinstance(found, Undefined)}
+    corrected = holm([found.p for found in tested.values()])
+    return ExploratoryFamily(
+        tests=tuple(
+            ExploratoryTest(measure, metrics, p, found)
+            for ((measure, metrics), found), p in zip(tested.items(), corrected, strict=True)
+        ),
+        alpha=alpha,
+        smallest_p_below=alpha / len(tested) if tested else None,
+        undefined={
+            f"{measure}, {' and '.join(metrics)}": found.reason
+            for (measure, metrics), found in advantages.items()
+            if isinstance(found, Undefined)
+        },
+    )
