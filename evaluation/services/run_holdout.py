@@ -156,7 +156,11 @@ def partition_cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, parti
         is_implicit = options.outcome == "implicit"
         if protocol.key == "test-observations" and (is_implicit or options.candidates == "all"):
             outcomes = observations(
-                rows, partition, outcome=options.outcome, threshold=options.threshold, candidates="all"
+                rows,
+                partition,
+                outcome="implicit" if is_implicit else "explicit",
+                threshold=options.threshold,
+                candidates="all",
             )
             users, items, good = outcomes.users, outcomes.items, outcomes.is_good
             values = np.full(len(users), np.nan, dtype=np.float32)
