@@ -21,6 +21,7 @@ from inference.anova import welch
 from inference.average_advantage import MeanEstimates
 from inference.claim_estimates import Correlation, EffectSize, Median, Share, contrast_of_means
 from inference.claims import WHOLE, Estimate, Pairs, Weights, judge, verdict
+from inference.correlation import pearson
 from inference.jackknife import group_jackknife
 from inference.pair_decisions import offline_pairs
 from inference.posthoc import games_howell
@@ -150,16 +151,14 @@ class StudyEvidence:
         if quantity.startswith(EFFECT):
             test = welch(self._groups(quantity.removeprefix(EFFECT)), leave_out_constant=True)
             return None if isinstance(test, Undefined) else EffectSize(test)
-        columns: Columns = {
-            key: np.array([of(person, ratings) for _name, person, ratings in self._people], dtype=np.float64)
-            for key, of in MEANS.items()
-        }
+        values_of = {key: [of(person, ratings) for _name, person, ratings in self._people] for key, of in MEANS.items()}
         n = len(self._people)
         if n <= 3:
             return None
         if quantity == NOVELTIES_R:
-            r = _r(columns[FON], columns[SON])
-            return None if np.isnan(r) else Correlation(r, n)
+            r = pearson(values_of[FON], values_of[SON])
+            return None if isinstance(r, Undefined) else Correlation(r.coefficient, n)
+        columns = {key: np.array(of_key, dtype=np.float64) for key, of_key in values_of.items()}
         conditions, of = np.array([name for name, _person, _ratings in self._people]), STATISTICS[quantity]
         values = []
         for rest in (np.arange(n) != left_out for left_out in range(-1, n)):

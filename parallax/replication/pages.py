@@ -179,10 +179,10 @@ def _count(judgements: list[Judgement], *, is_live: bool) -> str:
     verdicts = [row.verdict for row in judgements if row.verdict != NOT_SCORED]
     n, n_as, n_not, n_open = len(verdicts), *map(verdicts.count, (AS, NOT_AS, OPEN))
     return (
-        f"Of {n} scored statements, {n_as} come out as in the paper, {n_not} do not, and {n_open} are open. The interval "
-        "of the claimed quantity decides, or the pairs of algorithms that are separated: by Games and Howell's test, and "
-        "by simultaneous intervals over users for the metrics. Several intervals are Bonferroni-corrected. A result that "
-        "is not significant counts as neither." + ("" if is_live else SIMULATED)
+        f"Of {n} scored statements, {n_as} come out as in the paper, {n_not} do not, and {n_open} are open. The "
+        "claimed quantity's own interval decides, or the pairs of algorithms that are separated: by Games and "
+        "Howell's test, and for the metrics by simultaneous intervals over users. Several intervals are Bonferroni-corrected. "
+        "A result that is not significant counts as neither." + ("" if is_live else SIMULATED)
     )
 
 
