@@ -70,7 +70,7 @@ def pooled(read: Groups) -> AnovaResult:
     ss_total = read.ss_between + read.ss_within
     explained = read.ss_between - df_between * ms_within
     f = as_float(ms_between / ms_within)
-    noncentrality = _noncentrality_interval(f, df_between, df_within)
+    noncentrality = noncentral_f_limits(f, df_between, df_within)
     return AnovaResult(
         f=f,
         p=f_upper_tail(f, df_between, df_within),
@@ -100,8 +100,18 @@ def f_upper_tail(f: float, df_between: float, df_within: float) -> float:
     return float(special.fdtrc(df_between, df_within, f))
 
 
-def _noncentrality_interval(f: float, df_between: int, df_within: int) -> Interval | None:
-    """Noncentralities under which F would lie at the upper and at the lower limit of its distribution."""
+def noncentral_f_limits(
+    f: float, df_between: float, df_within: float, confidence: float = CONFIDENCE
+) -> Interval | None:
+    """Noncentralities under which F would lie at the upper and at the lower limit of its distribution; None where F is
+    too large for it. Source: Steiger (2004), Psychological Methods 9(2):164-182.
+
+    Examples
+    --------
+    >>> limits = noncentral_f_limits(3.0, 6, 203, confidence=0.9)
+    >>> round(limits.low, 2), round(limits.high, 2)
+    (2.64, 29.12)
+    """
     from scipy import optimize, special
 
     if f > LARGEST_F_FOR_INTERVAL:
@@ -118,7 +128,7 @@ def _noncentrality_interval(f: float, df_between: int, df_within: int) -> Interv
             upper *= 2
         return float(optimize.brentq(excess, 0.0, upper, xtol=1e-13, rtol=1e-14))
 
-    tail = (1 - CONFIDENCE) / 2
+    tail = (1 - confidence) / 2
     return Interval(limit(1 - tail), limit(tail))
 
 

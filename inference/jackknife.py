@@ -12,30 +12,30 @@ from inference.results import Interval, Result
 
 
 @dataclass(frozen=True)
-class JackknifeEstimate(Result):
-    """A statistic with its jackknife standard error."""
+class StudentEstimate(Result):
+    """A statistic with its standard error."""
 
     value: float  # of the whole sample
     standard_error: float
-    df: int  # degrees of freedom: groups less one
+    df: float  # degrees of freedom of the standard error; of the jackknife groups less one
 
     def interval(self, confidence: float = 0.95) -> Interval:
         """The interval of Student's t around the value. Raises ParameterError for a `confidence` outside (0, 1).
 
         Examples
         --------
-        >>> JackknifeEstimate(0.5, 0.0, 19).interval()
+        >>> StudentEstimate(0.5, 0.0, 19).interval()
         Interval(low=0.5, high=0.5)
         """
         from scipy import stats
 
         if not 0 < confidence < 1:
             raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
-        half = float(stats.t.ppf((1 + confidence) / 2, self.df)) * self.standard_error
+        half = float(stats.t.ppf((1 + confidence) / 2, self.df)) * self.standard_error if self.standard_error else 0.0
         return Interval(self.value - half, self.value + half)
 
 
-def group_jackknife(value: float, leave_one_out: ArrayLike) -> JackknifeEstimate:
+def group_jackknife(value: float, leave_one_out: ArrayLike) -> StudentEstimate:
     r"""The jackknife over groups of about equal size, from the statistic of the sample without each group in turn.
 
     .. math:: SE^2 = \frac{G - 1}{G} \sum_g \left(\theta_{(g)} - \bar\theta_{(\cdot)}\right)^2
@@ -59,4 +59,4 @@ def group_jackknife(value: float, leave_one_out: ArrayLike) -> JackknifeEstimate
         raise DataError("The jackknife needs a finite statistic of the sample and without each group.")
     n_groups = len(values)
     variance = (n_groups - 1) / n_groups * float(((values - values.mean()) ** 2).sum())
-    return JackknifeEstimate(value=float(value), standard_error=float(np.sqrt(variance)), df=n_groups - 1)
+    return StudentEstimate(value=float(value), standard_error=float(np.sqrt(variance)), df=n_groups - 1)

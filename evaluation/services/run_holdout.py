@@ -153,15 +153,20 @@ def partition_cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, parti
     users, items = rows.users[partition.hidden], rows.items[partition.hidden]
     values = rows.values[partition.hidden]
     good: NDArray[np.bool_] | None = None
-    is_cold = isinstance(options, ColdStartItems)
-    if is_cold and options.outcome == "explicit":
-        good = values >= options.threshold
-    elif is_cold and protocol.key == "test-observations":
-        outcomes = observations(rows, partition, outcome="implicit", candidates="all")
-        users, items, good = outcomes.users, outcomes.items, outcomes.is_good
-        values = np.full(len(users), np.nan, dtype=np.float32)
-    elif is_cold:
-        good = np.ones(len(users), dtype=np.bool_)
+    if isinstance(options, ColdStartItems):
+        is_implicit = options.outcome == "implicit"
+        if protocol.key == "test-observations" and (is_implicit or options.candidates == "all"):
+            outcomes = observations(
+                rows,
+                partition,
+                outcome="implicit" if is_implicit else "explicit",
+                threshold=options.threshold,
+                candidates="all",
+            )
+            users, items, good = outcomes.users, outcomes.items, outcomes.is_good
+            values = np.full(len(users), np.nan, dtype=np.float32)
+        else:
+            good = np.ones(len(users), dtype=np.bool_) if is_implicit else values >= options.threshold
     return make_cases(
         known,
         users,

@@ -43,14 +43,14 @@ def table_2(results: Results, paper: Published, names: Mapping[str, str]) -> Tab
     rows = []
     for line in results.objective.lengths[0].table:
         name = names[line.condition]
-        cells = [name]
+        cells = [name, paper.types[name]]
         for kind, _title in KINDS:
             cells.append(decimal(line.value(kind), 3, is_share=True).text)
             if kind in paper.table_2[name]:
                 cells.append(number(paper.table_2[name][kind], 3 if kind == "fallout" else 2, is_share=True))
         rows.append(tuple(cells))
     printed = paper.table_2[paper.algorithms[0]]
-    head = [""]
+    head = ["", "Type"]
     for kind, title in KINDS:
         head += [f"{title}, here", "published"] if kind in printed else [f"{title}, here"]
     return plain_table("table-2", "Table 2. At lists of 5. The paper prints no precision.", head, rows)
@@ -110,7 +110,7 @@ def claims(judgements: Sequence[Judgement]) -> Table:
     ]
     return plain_table(
         "claims",
-        "Statements of the paper, judged on our numbers; in brackets 95% bootstrap intervals over participants.",
+        "Statements of the paper, judged on our numbers.",
         ("Statement", "Where", "Verdict", "Our numbers"),
         rows,
         is_words=True,

@@ -14,8 +14,7 @@ import pytest
 
 from catalog.models import DatasetVersion
 from catalog.services import import_dataset
-from evaluation.experiments.claim_verdicts import Judgement
-from evaluation.experiments.schema import Quantity
+from evaluation.experiments.schema import Judgement, Quantity
 from evaluation.selectors.experiments import ExperimentResults, numbers_at
 from evaluation.services import experiment_files as files
 from evaluation.services import experiments as services

@@ -1,0 +1,168 @@
+"""Estimates of a sample for claims: a mean, a median, a share, a correlation and an effect size, at any confidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inference.anova import noncentral_f_limits
+from inference.average_advantage import MeanEstimates
+from inference.case_rates import rate_limits
+from inference.jackknife import StudentEstimate
+from inference.results import Interval, Undefined, WelchResult
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number as printed, or the range in which a paper says that it lies, at every confidence.
+
+    Examples
+    --------
+    >>> Constant(3, 4).value, Constant(3, 4).interval(0.95)
+    (3.5, Interval(low=3, high=4))
+    """
+
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        """The middle of the range."""
+        return (self.low + self.high) / 2
+
+    def interval(self, confidence: float) -> Interval:
+        """The range."""
+        return Interval(self.low, self.high)
+
+
+def contrast_of_means(means: MeanEstimates, weights: dict[str, float]) -> StudentEstimate:
+    """A weighted sum of means, with Welch and Satterthwaite's degrees of freedom.
+
+    Examples
+    --------
+    >>> means = MeanEstimates.independent({"A": 3.6, "B": 3.1}, [0.6, 0.5], [30, 30])
+    >>> estimate = contrast_of_means(means, {"A": 1.0, "B": -1.0})
+    >>> round(estimate.value, 2), round(estimate.standard_error, 3), round(estimate.df, 1)
+    (0.5, 0.143, 56.2)
+    """
+    contrast = np.array([weights.get(name, 0.0) for name in means.names])
+    variance = float(contrast @ means.covariance @ contrast)
+    df = means.df(contrast) if variance else math.inf
+    return StudentEstimate(float(contrast @ means.means), math.sqrt(variance), df)
+
+
+@dataclass(frozen=True)
+class Median:
+    """The median of a sample, with the interval of its order statistics.
+
+    No shape of the distribution is assumed; ties make it wider than it need be. The ends of the scale take the place of
+    order statistics where the sample is too small for the confidence. Source: David & Nagaraja (2003), Order
+    Statistics, section 7.1.
+
+    Examples
+    --------
+    >>> Median(np.arange(1.0, 31), low=0, high=99).interval(0.95)
+    Interval(low=10.0, high=21.0)
+    """
+
+    values: Floats  # shape (n,)
+    # The ends of the scale.
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        """The median."""
+        return float(np.median(self.values))
+
+    def interval(self, confidence: float) -> Interval:
+        """From the largest pair of order statistics that has the confidence."""
+        from scipy import stats
+
+        n, ordered = len(self.values), np.sort(self.values)
+        # Values below the median are Binomial(n, 1/2) in number; `at` or fewer are less likely than the tail.
+        at = int(stats.binom.ppf((1 - confidence) / 2, n, 0.5)) - 1
+        return Interval(float(ordered[at]), float(ordered[n - 1 - at])) if at >= 0 else Interval(self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of participants, with Clopper and Pearson's interval.
+
+    Examples
+    --------
+    >>> interval = Share(np.array([1.0] * 27 + [0.0] * 3)).interval(0.95)
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (0.735, 0.979)
+    """
+
+    values: Floats  # shape (n,); 0 or 1
+
+    @property
+    def value(self) -> float:
+        """The share."""
+        return float(self.values.mean())
+
+    def interval(self, confidence: float) -> Interval:
+        """The exact interval."""
+        limits = rate_limits(self.values[:, None], np.ones(len(self.values)), confidence=confidence)
+        return Interval(0.0, 1.0) if isinstance(limits, Undefined) else Interval(limits.low[0], limits.high[0])
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Pearson's correlation with Fisher's interval.
+
+    Examples
+    --------
+    >>> interval = Correlation(0.8, 210).interval(0.95)
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (0.745, 0.844)
+    """
+
+    value: float
+    n: int  # pairs of values, at least 4
+
+    def interval(self, confidence: float) -> Interval:
+        """By Fisher's z."""
+        from scipy import special
+
+        z = math.atanh(max(min(self.value, 1 - 1e-12), 1e-12 - 1))
+        half = float(special.ndtri((1 + confidence) / 2)) / math.sqrt(self.n - 3)
+        return Interval(math.tanh(z - half), math.tanh(z + half))
+
+
+@dataclass(frozen=True)
+class EffectSize:
+    r"""Cohen's f of Welch's test, :math:`f = \sqrt{\lambda / n}`, :math:`\lambda` the noncentrality of F.
+
+    Its interval has the tail 1 - confidence on each side, so that its lower limit is above 0 exactly where the test is
+    significant. Source: Steiger (2004), Psychological Methods 9(2):164-182.
+
+    Examples
+    --------
+    >>> effect = EffectSize(WelchResult(2.5, 0.028, df_between=6, df_within=90.0, n=210, n_conditions=7, left_out=()))
+    >>> effect.interval(0.95).low > 0, effect.interval(0.98).low, round(effect.interval(0.95).high, 2)
+    (True, 0.0, 0.35)
+    """
+
+    test: WelchResult
+
+    @property
+    def value(self) -> float:
+        """From F, 0 where F is below 1."""
+        return math.sqrt(max(0.0, self.test.df_between * (self.test.f - 1)) / self.test.n)
+
+    def interval(self, confidence: float) -> Interval:
+        """The limits; the upper is infinite where a condition was left out or F is too large."""
+        test = self.test
+        limits = noncentral_f_limits(test.f, test.df_between, test.df_within, 2 * confidence - 1)
+        if limits is None:
+            return Interval(self.value, math.inf)
+        low, high = (math.sqrt(limit / test.n) for limit in (limits.low, limits.high))
+        return Interval(low, math.inf if test.left_out else high)
