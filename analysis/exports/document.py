@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from analysis.models import Report
 from analysis.narrative import generalisation, verdict
 from analysis.narrative.facts import Fact, facts
 from analysis.results.codec import decode, encode
-from documents.blocks import Draw, Figure, FigureMaker, Section
+from documents.blocks import Figure, FigureMaker, Section
 from documents.tables import Table
 from studies.enums import Mode
 
@@ -76,8 +77,8 @@ class Document(Content):
                 tables.setdefault(table.key, table)
         return list(tables.values())
 
-    def with_drawings(self, draw: Draw) -> Document:
-        """The same with the picture that a file holds of each chart; `draw` draws it, in a width in pixels."""
+    def with_drawings(self, draw: Callable[[Figure], str]) -> Document:
+        """The same with the picture that a file holds of each chart."""
         return replace(
             self,
             summary=self.summary.with_drawings(draw),
