@@ -15,7 +15,6 @@ from django.core.management import CommandError, call_command
 from django.template.loader import render_to_string
 
 from analysis.exports.document import document_of
-from analysis.exports.files import report_html
 from analysis.exports.formats import Outputs
 from analysis.models import Report
 from analysis.results.perceived import PerceivedVariable
@@ -59,7 +58,7 @@ class Links(HTMLParser):
 @pytest.fixture(scope="module")
 def page(stored_report: Report) -> str:
     """The report as one file."""
-    return report_html(stored_report)
+    return Outputs(stored_report).files()[0].make().decode()
 
 
 @pytest.mark.integration
@@ -85,7 +84,7 @@ def test_figures_say_what_is_simulated_and_what_is_synthetic(study: Study) -> No
     assert {badges[key] for key in measured} == {"Synthetic ratings"}
     assert {badges[key] for key in set(badges) - measured} == {"Simulated participants"}
     assert document.notice.endswith("0% are the users' own ratings and 100% are modelled.")
-    undrawn = document.with_drawings(lambda spec, width: "")
+    undrawn = document.with_drawings(lambda figure: "")
     page = render_to_string("analysis/file.html", {"document": undrawn, "styles": ""})
     body = page[page.index("<h1>") :]
     assert body.index("Simulated participants") < body.index("headline")

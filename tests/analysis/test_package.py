@@ -30,9 +30,8 @@ from analysis.package.numbers import HEADS, lines_of
 from analysis.results.codec import decode
 from analysis.results.report import Results
 from analysis.services import build_report, download
-from analysis.services.packages import clean_packages, download_package
+from analysis.services.packages import clean_packages, download_package, request_files
 from analysis.services.report_cache import cached_document
-from analysis.services.requests import request_package
 from charting import render
 from core.errors import ParallaxError
 from core.models import LogEntry
@@ -295,7 +294,7 @@ def test_changed_answers_give_no_package_and_taking_one_is_recorded(
 
 def stored(report: Report, content: bytes = b"PK made by a worker") -> ReportRequest:
     """A request for the package of a report, as a worker leaves it."""
-    request = request_package(report=report, asked_by=report.study.memberships.get().researcher)
+    request = request_files(report=report, asked_by=report.study.memberships.get().researcher)
     file = default_storage.save(f"packages/{request.pk}/1.zip", ContentFile(content))
     ReportRequest.objects.filter(pk=request.pk).update(status=RequestStatus.SUCCEEDED, file=file)
     request.refresh_from_db()

@@ -93,7 +93,7 @@ def test_analyst_reads_every_address_and_a_worker_draws_what_takes_long(
     client.force_login(analyst)
     with django_capture_on_commit_callbacks() as waiting:
         drawn = client.get(f"{report.get_absolute_url()}report.html", follow=True)
-    assert "A worker is drawing report.html. Select it again in a few seconds." in drawn.content.decode()
+    assert "A worker is drawing report.html. The list of files shows when it is ready." in drawn.content.decode()
     for draw in waiting:
         draw()
     found = {name: client.get(f"{report.get_absolute_url()}{name}") for name in ADDRESSES}

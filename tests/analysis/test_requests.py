@@ -86,6 +86,7 @@ def test_every_page_of_a_report_is_drawn_by_the_worker(
     for build in requested:  # and not what is requested by that, the Bayesian analysis
         build()
     report = Report.objects.get()
+    assert [request.activity for request in ReportRequest.objects.filter(kind="package")] == [""]
 
     def refuse(report: Report) -> None:
         raise AssertionError("a web process arranged the report")
@@ -106,7 +107,8 @@ def test_every_page_of_a_report_is_drawn_by_the_worker(
                 assert "This report is being drawn." in owner.get(url).text
                 assert owner.get(url, headers=polling).status_code == 204
     assert len(waiting) == 2
-    for draw in waiting:
-        draw()
+    with django_capture_on_commit_callbacks():  # the files are drawn after the pages
+        for draw in waiting:
+            draw()
     assert owner.get(report.get_absolute_url(), headers=polling).headers["HX-Refresh"] == "true"
     assert "This report is being drawn." not in owner.get(report.get_absolute_url()).text
