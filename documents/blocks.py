@@ -12,7 +12,7 @@ from documents.tables import Side, Table
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with its caption, its numbers, and the badge of simulated or synthetic data.
+    """A chart with its caption and its numbers.
 
     `drawing` is the picture in a file; a page has none and draws from the specification itself.
     """
@@ -20,7 +20,6 @@ class Figure:
     key: str
     spec: Spec
     caption: str = ""
-    badge: str = ""
     table: Table | None = None
     drawing: str = ""
 
@@ -111,13 +110,12 @@ class Section:
 
 @dataclass(frozen=True)
 class FigureMaker:
-    """Creates the figures of one side of a report, with its badge, and in a pilot with its stamp in their titles."""
+    """Creates the figures of one side of a report; the mark of simulated or synthetic data is drawn in each."""
 
-    badge: str
-    stamp: str = ""
+    mark: str
 
     def __call__(self, key: str, spec: Spec | None, caption: str, table: Table) -> Figure | None:
         """A figure, or None where there is nothing to draw."""
         if spec is None:
             return None
-        return Figure(key, stamped(spec, self.stamp) if self.stamp else spec, caption, self.badge, table)
+        return Figure(key, stamped(spec, self.mark) if self.mark else spec, caption, table)

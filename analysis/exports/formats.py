@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.exports.document import DATASET_BADGE, PILOT_BADGE, Document, document_of
+from analysis.exports.document import DATASET_BADGE, Document, document_of, mark_of
 from analysis.exports.files import html_of, report_json
 from analysis.exports.paper import report_pdf
 from analysis.exports.quarto import report_quarto
 from analysis.models import Report
-from analysis.narrative.apa_sentences import apa_sentences, as_text
+from analysis.narrative.apa_sentences import Part, apa_sentences, as_text
 from analysis.results import schema
 from charting import render
 from documents.blocks import Figure
@@ -100,7 +100,7 @@ class Outputs:
         """
         self.report = report
         self._results = report.read_results()
-        self._is_synthetic = report.read_provenance().is_dataset_synthetic
+        self._mark = mark_of(report)
         self._store = store or in_memory()
         self._arrange = arrange or functools.partial(document_of, report)
 
@@ -116,14 +116,8 @@ class Outputs:
     @property
     def badges(self) -> list[str]:
         """The notices of simulated participants and synthetic ratings, for every file."""
-        synthetic = f"{DATASET_BADGE}." if self._is_synthetic else ""
+        synthetic = f"{DATASET_BADGE}." if self.report.read_provenance().is_dataset_synthetic else ""
         return [notice for notice in (self.document.notice, synthetic) if notice]
-
-    @property
-    def remark(self) -> str:
-        """The same in a few words, for the note below a table."""
-        synthetic = DATASET_BADGE if self._is_synthetic else ""
-        return " ".join(f"{badge}." for badge in (self.document.badge, synthetic) if badge)
 
     def whole(self) -> Iterator[File]:
         """The report as a whole, in every format; the document is arranged only when one is created."""
@@ -137,15 +131,19 @@ class Outputs:
         yield File(schema.NAME, "The schema of the numbers", "report", schema.report_schema)
         yield _text(
             "apa.md", "Sentences for a paper, in APA style", "report",
-            lambda: sentences_markdown(apa_sentences(self._results), title, self.badges),
+            lambda: sentences_markdown(self._sentences(), title, self.badges),
         )  # fmt: skip
         yield _text(
             "apa.txt", "The sentences as plain text", "report",
-            lambda: as_text(apa_sentences(self._results), title, self.badges),
+            lambda: as_text(self._sentences(), title, self.badges),
         )  # fmt: skip
         yield _text(
             "report.qmd", "The report as Quarto source", "report", lambda: report_quarto(self.document, self.badges)
         )
+
+    def _sentences(self) -> list[Part]:
+        mark = f"{self._mark}: " if self._mark else ""
+        return [(heading, [mark + text for text in own]) for heading, own in apa_sentences(self._results)]
 
     def _html(self) -> bytes:
         return html_of(self.document, lambda figure: self._svg(figure).decode()).encode()
@@ -175,13 +173,13 @@ class Outputs:
             yield File(f"{stem}.pdf", title, "figures", functools.partial(self._pdf, figure))
 
     def _table_csv(self, table: Table) -> str:
-        return with_column(table_csv(table), "report", PILOT_BADGE) if self.report.is_pilot else table_csv(table)
+        return with_column(table_csv(table), "report", self._mark) if self._mark else table_csv(table)
 
     def of_tables(self) -> Iterator[File]:
         """Every table as CSV, Markdown and LaTeX."""
         for number, table in enumerate(self.document.tables(), start=1):
             stem = f"tables/{table.key}"
-            facts: tuple[Table, int, str] = (table, number, self.remark)
+            facts: tuple[Table, int, str] = (table, number, f"{self._mark}." if self._mark else "")
             yield _text(f"{stem}.csv", table.title, "tables", functools.partial(self._table_csv, table))
             yield _text(f"{stem}.md", table.title, "tables", functools.partial(table_markdown, *facts))
             yield _text(f"{stem}.tex", table.title, "tables", functools.partial(table_latex, *facts))

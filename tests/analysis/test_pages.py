@@ -179,6 +179,7 @@ ANSWERED = {
     "detail": (200, 200, 404),
     "chapter": (200, 200, 404),
     "comments": (200, 200, 404),
+    "files": (200, 200, 404),
     "file": (200, 200, 404),
     "bayesian": (200, 200, 404),
     "bayesian-request": (302, 302, 404),

@@ -48,7 +48,7 @@ def test_a_worker_builds_it_and_the_page_leads_there(
     assert owner.get(address).url == report.get_absolute_url()  # type: ignore[attr-defined]
     polled = owner.get(address, headers={"HX-Request": "true"})
     assert polled.headers["HX-Redirect"] == report.get_absolute_url()
-    asked = ReportRequest.objects.get()
+    asked = ReportRequest.objects.get(kind="report")
     assert requests.make_requested(request_id=asked.pk) is False  # delivered twice
     assert Report.objects.count() == 1
     moves = LogEntry.objects.filter(kind="analysis.reportrequest").order_by("id").values_list("to_status", flat=True)
