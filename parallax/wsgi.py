@@ -12,10 +12,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
 application = get_wsgi_application()
 
 from django.db import DatabaseError, connections  # noqa: E402 -- only after the application is set up
+from django.utils.module_loading import autodiscover_modules  # noqa: E402
 
 from charting.render import draw_apart  # noqa: E402
 from jobs.parent_process import watch_parent  # noqa: E402
-from jobs.queue import load_tasks  # noqa: E402
 from studies.participation.services.warming import warm_live_studies  # noqa: E402
 
 
@@ -31,4 +31,4 @@ def _warm() -> None:
 threading.Thread(target=_warm, name="warm-models", daemon=True).start()
 watch_parent()
 draw_apart()
-load_tasks()  # not within the first request that enqueues one
+autodiscover_modules("tasks")  # not within the first request that enqueues one
