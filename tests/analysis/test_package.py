@@ -384,12 +384,3 @@ def test_page_offers_every_file_and_each_is_given(report: Report, answered: Stud
         assert given.content == found.make()
     for name in ("figures/nothing.svg", "report.exe", "figures/../report.pdf", "tables/"):
         assert client.get(f"{report.get_absolute_url()}{name}").status_code == 404
-
-
-@pytest.mark.slow
-def test_nobody_finished_gives_a_package_too(study: Study) -> None:
-    report: Report = build_report(study=study)
-    with zipfile.ZipFile(io.BytesIO(download(report=report, name=PACKAGE).content)) as archive:
-        assert archive.read("data/analysed.csv").decode().splitlines() == [
-            "participant.id,condition,accuracy,fon,son,satisfaction"
-        ]

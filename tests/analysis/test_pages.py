@@ -202,7 +202,7 @@ def test_every_address_against_every_role(planted: Study, report: Report) -> Non
             arguments = {
                 **{
                     of_report: [report.pk]
-                    for of_report in ("detail", "comments", "bayesian", "bayesian-request", "bayesian-cancel")
+                    for of_report in ("detail", "comments", "files", "bayesian", "bayesian-request", "bayesian-cancel")
                 },
                 **{of_request: [asked.pk] for of_request in ("request", "request-cancel")},
                 "chapter": [report.pk, "comparison"],
