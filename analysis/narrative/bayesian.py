@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from analysis.results.bayesian import BayesFactors, BayesianResults, PriorAnalyses, Sampling
 from documents.numbers import interval, listed, number, number_word, plural
 from evaluation.reported_kinds import LOWER_IS_BETTER, kind_word
@@ -16,12 +18,18 @@ PENDING = (
     "The Bayesian analysis is not complete. A worker computes it after the report is built; the page of the report "
     "shows its progress, and files created after that include it."
 )
+_INSTALLING = re.compile(r" Run `[^`]*`[^.]*\.")
 LABEL = "The answers are simulated, so these posteriors describe the simulation and not people."
+
+
+def without_installing(error: str) -> str:
+    """An error for readers: how to install what is missing is for administrators."""
+    return _INSTALLING.sub("", error)
 
 
 def failure(error: str) -> str:
     """Why there is no Bayesian analysis."""
-    return f"The Bayesian analysis could not be computed. {error}"
+    return f"The Bayesian analysis could not be computed. {without_installing(error)}"
 
 
 def model_sentence(models: PriorAnalyses) -> str:

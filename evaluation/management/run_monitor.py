@@ -14,12 +14,20 @@ from evaluation.selectors.runs import Progress, failure_summary, progress
 from evaluation.services.run_workers import RunWorkers
 from evaluation.services.runs import cancel_run
 from evaluation.services.worker_loop import sweep
+from jobs.worker_lock import is_worker_running
 from jobs.workers import running_workers, waiting_words
 
 POLL_SECONDS = 0.25
 CHECK_SECONDS = 1.0
 PATIENCE_SECONDS = 10.0  # time without a worker until a message is printed
 LINE_SECONDS = 5.0  # between lines if the output is not a terminal
+
+
+GONE = (
+    "\nNo worker has responded for 10 seconds. Start one with `.venv/bin/celery -A parallax worker`, or "
+    "run the command again with `--workers 2`. Still waiting; press Ctrl-C to cancel the run."
+)
+BUSY = "\nThe worker of this machine is busy and has not reported for 10 seconds. Still waiting."
 
 
 def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) -> None:
@@ -44,10 +52,7 @@ def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) ->
             waiting_since, is_told = now, False
         elif now - waiting_since > PATIENCE_SECONDS and not is_told:
             is_told = True
-            out.write(
-                "\nNo worker has responded for 10 seconds. Start one with `.venv/bin/celery -A parallax worker`, or "
-                "run the command again with `--workers 2`. Still waiting; press Ctrl-C to cancel the run."
-            )
+            out.write(BUSY if is_worker_running() else GONE)
         if now - checked_at >= CHECK_SECONDS:
             checked_at = now
             if workers is not None and workers.restart_missing():

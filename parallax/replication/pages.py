@@ -118,7 +118,7 @@ def figures(replication: Replication) -> dict[str, Figure]:
             people = "participants" if is_live else "simulated participants"
             words = f"Figure {variable.figure} here: {variable.in_text} of {people}"
             drawable.append(Figure(f"figure-{variable.figure}", box, words))
-    return {figure.key: figure.with_drawing(lambda spec, _width: render.svg(spec)) for figure in drawable}
+    return {figure.key: figure.with_drawing(lambda one: render.svg(one.spec)) for figure in drawable}
 
 
 def sections(replication: Replication, figures: Mapping[str, Figure]) -> list[Section]:

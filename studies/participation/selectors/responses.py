@@ -167,6 +167,7 @@ def records(
     rows = (
         Participant.objects.filter(study=study, mode__in=modes)
         .select_related("version", "recommendation_list", "interview")
+        .defer("version__snapshot")  # the whole design, which would be read anew for every participant
         .order_by("pk")
     )
     if completed_only:
