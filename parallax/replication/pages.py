@@ -181,8 +181,8 @@ def _count(judgements: list[Judgement], *, is_live: bool) -> str:
     return (
         f"Of {n} scored statements, {n_as} come out as in the paper, {n_not} do not, and {n_open} are open. The "
         "claimed quantity's own interval decides, or the pairs of algorithms that are separated: by Games and "
-        "Howell's test, and for the metrics by simultaneous intervals over users. Several intervals are Bonferroni-corrected. "
-        "A result that is not significant counts as neither." + ("" if is_live else SIMULATED)
+        "Howell's test, and for the metrics by simultaneous intervals over users. Several intervals are "
+        "Bonferroni-corrected. A result that is not significant counts as neither." + ("" if is_live else SIMULATED)
     )
 
 
