@@ -1,9 +1,9 @@
 """Error rates, power and interval coverage of the procedures that a report's conclusions rest on, by simulation.
 
-    python benchmarks/operating_characteristics.py [--repetitions 2000] [--processes 2] [--to FILE]
+    python benchmarks/supplement_characteristics.py [--repetitions 2000] [--processes 2] [--to FILE]
 
 Draws studies under several designs, has the functions of `inference` decide about each, and writes
-docs/explanation/operating-characteristics.md. Seeded: the same number of repetitions gives the same tables on any
+docs/explanation/supplement-characteristics.md. Seeded: the same number of repetitions gives the same tables on any
 number of processes.
 """
 
@@ -25,7 +25,7 @@ from report_decisions import ALPHA, COVERAGE, ERROR, POWER, Decision
 from simulated_scales import QUESTIONNAIRES
 from simulated_studies import CASES, DESIGNS, SD, USERS, N, draw
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "operating-characteristics.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "supplement-characteristics.md"
 SEED = 2011
 RARE = 10  # the slow procedures see one study in so many
 Counts = Counter[tuple[str, str, str]]  # (table, procedure, "hits" or "of")
@@ -90,13 +90,13 @@ def page(studies: Mapping[str, Counts], questionnaires: Mapping[str, Counts], re
     designs = "\n".join(f"- **{design.name}**: {design.said}." for design in DESIGNS)
     error = 1.96 * math.sqrt(ALPHA * (1 - ALPHA) / repetitions)
     rare_error = 1.96 * math.sqrt(ALPHA * (1 - ALPHA) / (repetitions / RARE))
-    return f"""# Operating characteristics
+    return f"""# Operating characteristics of the supplement
 
-How often do the tests behind a report's conclusions err, how often do they find what is there, and do their intervals
-contain the truth? All data here are simulated. The functions that decide are those that reports use. This page is
-written by:
+How often do the further tests of a report err, how often do they find what is there, and do their intervals contain the
+truth? The verdict and the pairs have a [page of their own](operating-characteristics.md). All data here are simulated.
+The functions that decide are those that reports use. This page is written by:
 
-    python benchmarks/operating_characteristics.py --repetitions {repetitions}
+    python benchmarks/supplement_characteristics.py --repetitions {repetitions}
 
 Each study has seven conditions with {N} participants each (unless stated), who give five answers from 1 to 5 with a
 standard deviation of {SD:g} before rounding. The offline side has {USERS} users with {CASES} cases each. Of each
@@ -156,8 +156,8 @@ NOTES = """## Where the nominal rate is not held
   too often (.071 and .086), and Tukey's simultaneous intervals and the rank sets that follow from them cover .914 even
   though all conditions have the same size. Welch's test (.074), Games-Howell (.067, coverage .933) and both planned
   contrasts (.073 and .068) err too often as well, because answers rounded to five points have hardly any variance in
-  the conditions of little spread. Every report shows Welch's test and Games-Howell beside Tukey HSD, with the test of
-  Brown and Forsythe, and says which of Tukey's pairs they do not confirm.
+  the conditions of little spread. Reports decide by Games-Howell and show Tukey HSD in the section "As in Cremonesi et al.
+  (2011)".
 - **Kruskal-Wallis, Dunn and the ordinal model** compare distributions, not means. Under unequal spread they reject
   more often than .050, because the distributions differ. A report does not read their results as differences of means.
 - **τ_b** has few possible values. With seven algorithms the largest attainable level below .050 is .030, so the test
