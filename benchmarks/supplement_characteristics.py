@@ -93,7 +93,7 @@ def page(studies: Mapping[str, Counts], questionnaires: Mapping[str, Counts], re
     return f"""# Operating characteristics of the supplement
 
 How often do the further tests of a report err, how often do they find what is there, and do their intervals contain the
-truth? The verdict and the pairs have a [page of their own](operating-characteristics.md). All data here are simulated.
+truth? The average advantage has a [page of its own](operating-characteristics.md). All data here are simulated.
 The functions that decide are those that reports use. This page is written by:
 
     python benchmarks/supplement_characteristics.py --repetitions {repetitions}
@@ -156,8 +156,8 @@ NOTES = """## Where the nominal rate is not held
   too often (.071 and .086), and Tukey's simultaneous intervals and the rank sets that follow from them cover .914 even
   though all conditions have the same size. Welch's test (.074), Games-Howell (.067, coverage .933) and both planned
   contrasts (.073 and .068) err too often as well, because answers rounded to five points have hardly any variance in
-  the conditions of little spread. Reports decide by Games-Howell and show Tukey HSD in the section "As in Cremonesi et al.
-  (2011)".
+  the conditions of little spread. Every report shows Welch's test and Games-Howell beside Tukey HSD, with the test of
+  Brown and Forsythe, and says which of Tukey's pairs they do not confirm.
 - **Kruskal-Wallis, Dunn and the ordinal model** compare distributions, not means. Under unequal spread they reject
   more often than .050, because the distributions differ. A report does not read their results as differences of means.
 - **τ_b** has few possible values. With seven algorithms the largest attainable level below .050 is .030, so the test
