@@ -114,11 +114,12 @@ def test_whole_numbers_stay_whole_and_numbers_of_numpy_become_plain() -> None:
 
 @pytest.mark.integration
 @pytest.mark.django_db
-@pytest.mark.parametrize("answers", [{}, {"TopPop": [4, 5, 4, 5], "CorNgr": [2, 1, 2, 3], "PureSVD4": [2, 1, 1, 2]}])
+@pytest.mark.parametrize(
+    "answers", [{"TopPop": [4]}, {"TopPop": [4, 5, 4, 5], "CorNgr": [2, 1, 2, 3], "PureSVD4": [2, 1, 1, 2]}]
+)
 def test_a_report_is_written_as_it_was_read(study: Study, answers: dict[str, list[int]]) -> None:
     plant(study, answers)
-    if answers:
-        exclude(participant=planted_person(study, "TopPop", [1] * 5, 1), reason="Under age")
+    exclude(participant=planted_person(study, "TopPop", [1] * 5, 1), reason="Under age")
     report = build_report(study=study)
     assert encode(Results, report.read_results()) == report.results
     assert encode(ReportPlan, report.read_plan()) == report.plan
