@@ -69,8 +69,8 @@ def in_process(installation: Installation, program: str) -> str:
 def held(installation: Installation) -> tuple[int, str] | None:
     """The process that holds the newest request, and its lease, once the worker is past its first words."""
     sql = (
-        "SELECT lease FROM analysis_reportrequest WHERE kind = 'report' AND status = 'running' AND activity <> 'Starting' "
-        "ORDER BY id DESC LIMIT 1"
+        "SELECT lease FROM analysis_reportrequest WHERE kind = 'report' AND status = 'running' "
+        "AND activity <> 'Starting' ORDER BY id DESC LIMIT 1"
     )
     found = installation.query(sql)
     return (int(found[0][0].split(":")[1]), found[0][0]) if found else None
