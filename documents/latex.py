@@ -90,7 +90,7 @@ def table_latex(table: Table, number: int, remark: str = "") -> str:
 def _layout(table: Table) -> tuple[str, str]:
     """The largest size in which a table fits on a line, and its columns; no size where it fits in none."""
     widths = [
-        max([min(len(column.name), HEADING), *(len(row.cells[index].text) for row in table.rows)])
+        max(len(text) for text in (*_heading_lines(column), *(row.cells[index].text for row in table.rows)))
         for index, column in enumerate(table.columns)
     ]
     natural = ["r" if column.is_number else "l" for column in table.columns]
@@ -107,10 +107,13 @@ def _layout(table: Table) -> tuple[str, str]:
     return "", f"@{{}}{''.join(natural)}@{{}}"
 
 
-def _heading(column: Column) -> str:
+def _heading_lines(column: Column) -> list[str]:
     """A heading; a long one breaks over lines."""
-    wrapped = textwrap.wrap(column.name, HEADING, break_long_words=False, break_on_hyphens=False)
-    lines = sentence("\n".join(wrapped)).split("\n")
+    return textwrap.wrap(column.name, HEADING, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _heading(column: Column) -> str:
+    lines = sentence("\n".join(_heading_lines(column))).split("\n")
     if len(lines) < 2:
         return lines[0]
     stack = r" \\ ".join(lines)

@@ -21,7 +21,7 @@ from scipy import optimize, special, stats
 ALPHA = 0.05
 FITTED = ("ordinal", "ordinal_pair", "nested")  # by iteration: they agree within .001, all others within a millionth
 TIE_WITHIN = 1e-9  # of the largest value: users with a smaller difference are tied
-FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
+FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
 recomputed = {}
 
 
