@@ -45,11 +45,11 @@ class ResearcherAdmin(UserAdmin[User]):
         return False
 
 
-class ProjectMembershipFormSet(BaseInlineFormSet[ProjectMembership, Project, Any]):
-    """Members that are added and removed."""
+class MembershipFormSet(BaseInlineFormSet[Any, Any, Any]):
+    """Members of a project or study that are added and removed."""
 
     def clean(self) -> None:
-        """A project keeps an owner, and members have active accounts."""
+        """An owner with an active account stays."""
         super().clean()
         stay = [
             form.instance
@@ -57,30 +57,22 @@ class ProjectMembershipFormSet(BaseInlineFormSet[ProjectMembership, Project, Any
             if form.instance.researcher_id and not getattr(form, "cleaned_data", {}).get("DELETE")
         ]
         if not any(member.role == ProjectRole.OWNER and member.researcher.is_active for member in stay):
-            raise ValidationError("A project needs an owner with an active account. Add another owner first.")
+            name = self.instance._meta.verbose_name
+            raise ValidationError(f"A {name} needs an owner with an active account. Add another owner first.")
 
 
-class ProjectMembershipInline(admin.TabularInline[ProjectMembership, Project]):
-    """So that a project whose owners left can be given another; rows are added or removed, and not changed."""
+class MembershipInline(admin.TabularInline[Any, Any]):
+    """So that a project or study whose owners left can be given another; rows are added or removed, not changed."""
 
-    model = ProjectMembership
-    formset = ProjectMembershipFormSet
-    fields = ("researcher", "role")
+    formset = MembershipFormSet
     extra = 0
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
-@admin.register(Project)
-class ProjectAdmin(admin.ModelAdmin[Project]):
-    """Read-only but for its members, as a study."""
-
-    list_display = ["name", "created_at"]
-    search_fields = ["name"]
-    fields = ("name",)
-    readonly_fields = ("name",)
-    inlines = [ProjectMembershipInline]
+class MembersAdmin(admin.ModelAdmin[Any]):
+    """Read-only but for the members: a service changes these, and logs what it does."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -88,15 +80,38 @@ class ProjectAdmin(admin.ModelAdmin[Project]):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
+    def change_members(self, subject: Any, added: list[Any], removed: list[Any], actor: Any) -> None:
+        """Change the members of a project or study. Raises ParallaxError."""
+        raise NotImplementedError
+
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
-        """Change members by the service, which leaves a line in the project's log."""
         formset.save(commit=False)
-        project, actor = form.instance, request.user
         try:
             with transaction.atomic():
-                for new in formset.new_objects:
-                    set_member(project=project, email=new.researcher.email, role=new.role, actor=actor)
-                for old in formset.deleted_objects:
-                    remove_member(project=project, membership=old, actor=actor)
+                self.change_members(form.instance, formset.new_objects, formset.deleted_objects, request.user)
         except ParallaxError as refusal:
             messages.error(request, str(refusal))
+
+
+class ProjectMembershipInline(MembershipInline):
+    """Members of a project."""
+
+    model = ProjectMembership
+    fields = ("researcher", "role")
+
+
+@admin.register(Project)
+class ProjectAdmin(MembersAdmin):
+    """Projects by name."""
+
+    list_display = ["name", "created_at"]
+    search_fields = ["name"]
+    fields = ("name",)
+    readonly_fields = ("name",)
+    inlines = [ProjectMembershipInline]
+
+    def change_members(self, subject: Project, added: list[Any], removed: list[Any], actor: Any) -> None:
+        for new in added:
+            set_member(project=subject, email=new.researcher.email, role=new.role, actor=actor)
+        for old in removed:
+            remove_member(project=subject, membership=old, actor=actor)

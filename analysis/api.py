@@ -33,9 +33,9 @@ from analysis.serializers import (
     RequestSerializer,
 )
 from analysis.services import Download, download_if_ready
-from analysis.services.packages import download_package
+from analysis.services.packages import download_package, request_files
 from analysis.services.report_cache import page_of
-from analysis.services.requests import request_package, request_report, require_open_answers
+from analysis.services.requests import request_report, require_open_answers
 from core.api import StrictView
 from core.errors import ParallaxError
 
@@ -124,7 +124,7 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         operation_id="report_file",
         summary="A file of a report",
         description="By its name as the report lists it: `report.html`, `figures/slope.svg`, `tables/table-1.csv`, … "
-        "A worker creates the study package, `report.html` and `report.pdf`: until the file is ready, the "
+        "A worker creates the study package, figures, `report.html` and `report.pdf`: until the file is ready, the "
         "response is 202. The error of a failed package is returned for a minute (409).",
         parameters=[
             OpenApiParameter("name", str, OpenApiParameter.PATH, description="The file's name, with its folder.")
@@ -154,11 +154,14 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
             if refused.code == "report.no_such_file":
                 raise NotFound(str(refused)) from refused
             raise
-        return self._pending("report.file_under_way", f"The file {name}") if file is None else self._download(file)
+        if file is None:
+            request_files(report=report, asked_by=request.user)
+            return self._pending("report.file_under_way", f"The file {name}")
+        return self._download(file)
 
     def _request_package(self, report: Report, researcher: Any) -> Response:
         """The state of the request to a worker, and when to try again."""
-        row = request_package(report=report, asked_by=researcher)
+        row = request_files(report=report, asked_by=researcher)
         if row.status == RequestStatus.FAILED:
             raise ParallaxError("report.package_failed", row.error)
         state = {"status": row.status, "activity": row.activity}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 from django.apps import AppConfig
 
@@ -14,4 +15,10 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         """Listen for erasures, so that no report outlives the answers of a person in it."""
-        import_module("analysis.services.erasure")
+        erased = import_module("studies.participation.services.withdrawal").answers_erased
+        erased.connect(_erase_scores, dispatch_uid="analysis.erase_scores")
+
+
+def _erase_scores(**facts: Any) -> None:
+    """Import what erases only then: it brings in every report's computation."""
+    import_module("analysis.services.erasure").erase_scores(**facts)

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
 from analysis.enums import REQUEST_OPEN, RequestKind, RequestStatus
-from analysis.results.bayesian import BayesianResults
-from analysis.results.codec import decode
-from analysis.results.plan import ReportPlan
-from analysis.results.provenance import Provenance
-from analysis.results.report import Results
 from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun
 from jobs.models import JobModel
 from studies.enums import Mode
 from studies.models import Study
+
+if TYPE_CHECKING:
+    from analysis.results.bayesian import BayesianResults
+    from analysis.results.plan import ReportPlan
+    from analysis.results.provenance import Provenance
+    from analysis.results.report import Results
+
+
+def _decoded(module: str, name: str, value: Any) -> Any:
+    """A stored value as the dataclass of `analysis.results`, which is imported only where a report is read."""
+    return import_module("analysis.results.codec").decode(
+        getattr(import_module(f"analysis.results.{module}"), name), value
+    )
 
 
 class Report(TimeStampedModel):
@@ -53,15 +64,18 @@ class Report(TimeStampedModel):
 
     def read_results(self) -> Results:
         """Every number with its test."""
-        return decode(Results, self.results)
+        results: Results = _decoded("report", "Results", self.results)
+        return results
 
     def read_plan(self) -> ReportPlan:
         """The plan that it follows."""
-        return decode(ReportPlan, self.plan)
+        plan: ReportPlan = _decoded("plan", "ReportPlan", self.plan)
+        return plan
 
     def read_provenance(self) -> Provenance:
         """The inputs behind its numbers."""
-        return decode(Provenance, self.provenance)
+        provenance: Provenance = _decoded("provenance", "Provenance", self.provenance)
+        return provenance
 
     @property
     def analysis(self) -> BayesianAnalysis | None:
@@ -153,4 +167,4 @@ class BayesianAnalysis(TimeStampedModel, JobModel):
 
     def read_results(self) -> BayesianResults | None:
         """Every number; None before it is done."""
-        return None if self.results is None else decode(BayesianResults, self.results)
+        return None if self.results is None else _decoded("bayesian", "BayesianResults", self.results)

@@ -1,4 +1,4 @@
-"""Reports and packages that take too long for a page."""
+"""Reports and their files, which take too long for a page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from celery import shared_task
 
 from analysis.models import Report
 from analysis.services import bayesian_jobs, report_cache, requests
-from analysis.services.downloads import download
+from analysis.services.packages import request_files
 from jobs.leases import TRANSIENT
 
 
@@ -36,20 +36,13 @@ def compute_bayesian(analysis_id: int) -> None:
     bayesian_jobs.compute_requested(analysis_id=analysis_id)
 
 
-@shared_task(name="analysis.draw_file", ignore_result=True)
-def draw_file(report_id: int, file: str) -> None:
-    """Draw a requested file of a report; does nothing if it is drawn already or the report is gone."""
-    report = Report.objects.filter(pk=report_id).first()
-    if report is not None:
-        download(report=report, name=file)
-
-
 @shared_task(name="analysis.draw_pages", ignore_result=True)
 def draw_pages(report_id: int) -> None:
-    """Draw the pages of a report; does nothing if they are drawn already or the report is gone."""
+    """Draw the pages of a report, and request its files; does nothing if the report is gone."""
     report = Report.objects.filter(pk=report_id).first()
     if report is not None:
         report_cache.draw_pages(report)
+        request_files(report=report)
 
 
 @shared_task(name="analysis.sweep", ignore_result=True)

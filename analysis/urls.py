@@ -15,6 +15,7 @@ urlpatterns = [
     path("<int:pk>/", views.report_detail, name="detail"),
     path("<int:pk>/chapters/<slug:chapter>/", views.report_chapter, name="chapter"),
     path("<int:pk>/comments/", views.report_comments, name="comments"),
+    path("<int:pk>/files/", views.report_files, name="files"),
     path("<int:pk>/bayesian/", views.bayesian_progress, name="bayesian"),
     path("<int:pk>/bayesian/request/", views.bayesian_request, name="bayesian-request"),
     path("<int:pk>/bayesian/cancel/", views.bayesian_cancel, name="bayesian-cancel"),

@@ -26,11 +26,10 @@ from analysis.selectors.responses import mode_to_report
 from analysis.selectors.samples import sample_reports
 from analysis.services import Download, download_if_ready
 from analysis.services.bayesian_jobs import cancel_bayesian, request_bayesian
-from analysis.services.packages import download_package
+from analysis.services.packages import download_package, files_state, request_files
 from analysis.services.report_cache import PAGE, chapter_of, is_outdated, page_of, pair_body, request_pages
 from analysis.services.requests import (
     cancel_request,
-    request_package,
     request_report,
     require_open_answers,
 )
@@ -116,7 +115,16 @@ def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
     if (waiting := _redrawing(request, report, PAGE)) is not None:
         return waiting
     context = {"report": report, "page": page_of(report), "analysis": report.analysis, "shell": _shell(request)}
+    if not getattr(report, "is_public", False):
+        context["state"] = files_state(report)
     return render(request, "analysis/detail.html", context)
+
+
+@require_safe
+def report_files(request: HttpRequest, pk: int) -> HttpResponse:
+    """What is drawn of a report's files and what is left, as a part of its page."""
+    report = _own(request, pk)
+    return render(request, "analysis/parts/_files_state.html", {"report": report, "state": files_state(report)})
 
 
 def _redrawing(request: HttpRequest, report: Report, name: str) -> HttpResponse | None:
@@ -225,7 +233,7 @@ def report_file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     if name == PACKAGE:
         package = download_package(report=report, actor=request.user)
         if package is None:
-            return redirect(request_package(report=report, asked_by=request.user))
+            return redirect(request_files(report=report, asked_by=request.user))
         return _response(package)
     try:
         file = download_if_ready(report=report, name=name, actor=request.user)
@@ -235,8 +243,9 @@ def report_file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("analysis:detail", pk=report.pk)
     if file is None:
-        messages.info(request, f"A worker is drawing {name}. Select it again in a few seconds.")
-        return redirect("analysis:detail", pk=report.pk)
+        request_files(report=report, asked_by=request.user)
+        messages.info(request, f"A worker is drawing {name}. The list of files shows when it is ready.")
+        return redirect(f"{report.get_absolute_url()}#files")
     return _response(file)
 
 

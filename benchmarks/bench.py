@@ -27,6 +27,7 @@ PROGRAMS = {
     "metrics": [],
     "evaluation": ["rows", "--repeats", "1"],
     "serving": [],
+    "operating_characteristics": ["--studies", "200"],
     "imports": ["--ratings", "2000000", "--parts", "parse file,import file"],
 }
 PEERS = ("implicit", "sklearn", "surprise", "pytrec_eval")

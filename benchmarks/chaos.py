@@ -82,9 +82,9 @@ def main() -> None:
 
 
 def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return int(server.getsockname()[1])
 
 
 class Cluster:
@@ -92,8 +92,8 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.port = folder, _free_port()
-        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-        initdb = str(found[-1]) if found else shutil.which("initdb")
+        versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+        initdb = str(versions[-1]) if versions else shutil.which("initdb")
         if initdb is None:
             sys.exit("PostgreSQL is not installed: apt-get install postgresql")
         self.programs = Path(initdb).parent

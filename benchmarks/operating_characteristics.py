@@ -1,200 +1,563 @@
-"""Error rates, power and interval coverage of the procedures that a report's conclusions rest on, by simulation.
+"""Error rates, power and coverage of the verdict and of the decisions about pairs, by simulation.
 
-    python benchmarks/operating_characteristics.py [--repetitions 2000] [--processes 2] [--to FILE]
+    PYTHONPATH=. python benchmarks/operating_characteristics.py [--studies 4000] [--tables FILE] [--rows FILE]
 
-Draws studies under several designs, has the functions of `inference` decide about each, and writes
-docs/explanation/operating-characteristics.md. Seeded: the same number of repetitions gives the same tables on any
-number of processes.
+Draws studies and has the functions of `inference` decide about each. Prints the tables of
+docs/explanation/operating-characteristics.md. Seeded: the same number of studies gives the same tables. Games-Howell
+is decided for many studies at once; `tests/inference/test_operating_characteristics.py` compares these decisions with
+those of `inference.posthoc.games_howell`.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import combinations, permutations
 from pathlib import Path
 
 import numpy as np
-import report_decisions
-import simulated_scales
-from report_decisions import ALPHA, COVERAGE, ERROR, POWER, Decision
-from simulated_scales import QUESTIONNAIRES
-from simulated_studies import CASES, DESIGNS, SD, USERS, N, draw
+from numpy.typing import NDArray
+from scipy import interpolate, special, stats
+from table import Row, write_rows
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "operating-characteristics.md"
-SEED = 2011
-RARE = 10  # the slow procedures see one study in so many
-Counts = Counter[tuple[str, str, str]]  # (table, procedure, "hits" or "of")
+from inference.anova import one_way
+from inference.average_advantage import MeanEstimates, Verdict, average_advantage, rests_on, without_each
+from inference.case_rates import rate_limits
+from inference.contrasts import planned_contrast
+from inference.item_effects import ItemAnswers, fit_items
+from inference.pair_decisions import OfflinePairs, PairClass, decide_pairs, offline_pairs
+from inference.posthoc import tukey_hsd
+from inference.results import Pair, PairwiseResult, Undefined
+from inference.studentized_range import critical_range
 
-
-def decide_study(index: int, number: int) -> Counts:
-    """Draw study `number` of a design and count what the procedures say of it."""
-    design = DESIGNS[index]
-    rng = np.random.default_rng([SEED, index, number])
-    return counted(report_decisions.decisions(design, draw(design, rng), rng, is_rare=number % RARE == 0))
-
-
-def decide_questionnaire(index: int, number: int) -> Counts:
-    """Draw answers `number` to a questionnaire and count what the procedures say of them."""
-    rng = np.random.default_rng([SEED, len(DESIGNS) + index, number])
-    return counted(simulated_scales.decisions(QUESTIONNAIRES[index], rng))
-
-
-def counted(decided: Iterable[Decision]) -> Counts:
-    """The numbers of decisions, and of those that hit."""
-    counts = Counts()
-    for table, procedure, hit in decided:
-        counts[table, procedure, "of"] += 1
-        counts[table, procedure, "hits"] += bool(hit)
-    return counts
+Floats = NDArray[np.float64]
+SEED, ALPHA, F = 2011, 0.05, 0.25
+ITEMS, USERS, CASES = 5, 600, 3
+SHARE = 0.5  # of the variance of an answer before rounding that lies between participants
+BY_USER, BY_CASE = 0.15, 0.35  # latent correlation of hits
+LOWEST, HIGHEST = 0.05, 0.33  # hit rates
+EQUAL = 1e-9  # true values that differ by less are equal
+MIDDLE = 3.0  # of the answers, from 1 to 5
+BLOCK = 100  # studies drawn at a time
+SLOW = 10  # item luck is simulated in one study of so many
+ITEM_SD = 0.35
+# Items that each condition's recommender chooses from: one shows everyone the same five.
+POOLS = (20, 40, 5, 80, 10, 30, 60)
 
 
-def simulate(
-    names: Sequence[str], decide: Callable[[int, int], Counts], repetitions: int, processes: int
-) -> dict[str, Counts]:
-    """Count the decisions of every design; `decide` takes the index of a design and the number of a draw."""
-    totals = {}
-    with ProcessPoolExecutor(processes) as pool:
-        for index, name in enumerate(names):
-            began, total = time.perf_counter(), Counts()
-            for counts in pool.map(partial(decide, index), range(repetitions), chunksize=20):
-                total.update(counts)
-            totals[name] = total
-            print(f"{name}: {time.perf_counter() - began:.0f} s", flush=True)
-    return totals
+# Orders of the conditions' true means, by the metric's rank from the lowest.
 
 
-def _cell(counts: Counts, table: str, procedure: str) -> str:
-    of = counts[table, procedure, "of"]
-    if not of:
-        return ""
-    text = f"{counts[table, procedure, 'hits'] / of:.3f}"
-    return text if text.startswith("1") else text.removeprefix("0")
+def agreeing(k: int) -> Floats:
+    return np.arange(k, dtype=np.float64)
 
 
-def _table(totals: Mapping[str, Counts], table: str) -> str:
-    procedures = dict.fromkeys(name for counts in totals.values() for kind, name, _ in counts if kind == table)
-    lines = [f"| | {' | '.join(totals)} |", f"|---|{'--:|' * len(totals)}"]
-    lines += [
-        f"| {name} | {' | '.join(_cell(counts, table, name) for counts in totals.values())} |" for name in procedures
+def partly(k: int) -> Floats:
+    """Orders with τ_b of .33, .60 and .52 and Spearman's ρ of .50, .80 and .71 for 3, 5 and 7 conditions."""
+    orders = {3: (0, 2, 1), 5: (1, 0, 2, 4, 3), 7: (0, 2, 1, 6, 3, 5, 4)}
+    return np.array(orders[k], dtype=np.float64)
+
+
+@cache
+def balanced(k: int) -> Floats:
+    """Means that differ although A is 0: the first order without rank correlation, for three a peak in the middle."""
+    if k == 3:
+        return np.array([0.0, 1.0, 0.0])
+    weights = np.arange(k) - (k - 1) / 2
+    orders = (np.array(order, dtype=np.float64) for order in permutations(range(k)))
+    unrelated = [order for order in orders if abs(weights @ order) < 1e-9]
+    return min(unrelated, key=lambda order: abs(concordance(order, np.arange(k))))
+
+
+def sign_of(difference: float) -> float:
+    """-1, 0 or 1; what differs by rounding is equal."""
+    return 0.0 if abs(difference) < EQUAL else math.copysign(1.0, difference)
+
+
+def tied(k: int) -> Floats:
+    return np.zeros(k)
+
+
+def concordance(x: Floats, y: Floats) -> float:
+    """Concordant less discordant pairs, over all pairs."""
+    pairs = list(combinations(range(len(x)), 2))
+    return sum(sign_of(x[j] - x[i]) * sign_of(y[j] - y[i]) for i, j in pairs) / len(pairs)
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is true of a study's participants and of the metric."""
+
+    k: int
+    n: tuple[int, ...]
+    order: Callable[[int], Floats] = tied
+    rates: tuple[float, ...] = ()  # of hits, ascending; evenly spaced unless given
+    sd: tuple[float, ...] = ()  # of an answer before rounding
+    middle: float = MIDDLE
+    n_items: int = ITEMS
+    users: int = USERS
+    cases: int = CASES
+    share: float = 0.0  # where positive, answers are yes or no with this chance of yes
+    leave: Callable[[Floats, np.random.Generator], NDArray[np.bool_]] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple("ABCDEFG"[: self.k])
+
+    @property
+    def hit_rates(self) -> Floats:
+        return np.array(self.rates) if self.rates else np.linspace(LOWEST, HIGHEST, self.k)
+
+    @property
+    def latent_means(self) -> Floats:
+        """Means of answers before rounding; their spread is f standard deviations of a participant's mean."""
+        order = self.order(self.k)
+        sd = math.sqrt(SHARE + (1 - SHARE) / ITEMS)
+        centred = order - order.mean()
+        return self.middle + (centred / centred.std() * F * sd if centred.any() else centred)
+
+    @cached_property
+    def means(self) -> Floats:
+        """True means of the answers, rounded to the scale."""
+        if self.share:
+            return np.full(self.k, self.share)
+        sd = np.array(self.sd or (1.0,) * self.k)
+        inner = np.arange(1.5, 5.0)
+        return np.asarray(1.0 + stats.norm.sf(inner, self.latent_means[:, None], sd[:, None]).sum(axis=1))
+
+
+# Drawing.
+
+
+def draw_participants(design: Design, n_studies: int, rng: np.random.Generator) -> list[Floats]:
+    """Participants' values of each condition, shape (n_studies, n); NaN for those who left."""
+    sds, groups = design.sd or (1.0,) * design.k, []
+    for mean, sd, n in zip(design.latent_means, sds, design.n, strict=True):
+        if design.share:
+            values = rng.binomial(design.n_items, design.share, (n_studies, n)) / design.n_items
+        else:
+            own = rng.normal(0, sd * math.sqrt(SHARE), (n_studies, n, 1))
+            answers = mean + own + rng.normal(0, sd * math.sqrt(1 - SHARE), (n_studies, n, design.n_items))
+            values = np.clip(np.rint(answers), 1, 5).mean(axis=2)
+        if design.leave is not None:
+            values = np.where(design.leave(values, rng), np.nan, values)
+        groups.append(values)
+    return groups
+
+
+def draw_hits(design: Design, rng: np.random.Generator) -> dict[str, Floats]:
+    """Users' mean hits under each algorithm; hits of one user and of one case are alike."""
+    user = rng.standard_normal((design.users, 1, 1)) * math.sqrt(BY_USER)
+    case = rng.standard_normal((design.users, design.cases, 1)) * math.sqrt(BY_CASE)
+    own = rng.standard_normal((design.users, design.cases, design.k)) * math.sqrt(1 - BY_USER - BY_CASE)
+    hits = (user + case + own < special.ndtri(design.hit_rates)).mean(axis=1)
+    return {name: hits[:, column] for column, name in enumerate(design.names)}
+
+
+def offline_of(design: Design, rng: np.random.Generator) -> OfflinePairs:
+    compared = offline_pairs(draw_hits(design, rng), np.full(design.users, design.cases), alpha=ALPHA)
+    assert not isinstance(compared, Undefined)
+    return compared
+
+
+# Deciding.
+
+
+@dataclass(frozen=True)
+class Summaries:
+    """Means, standard deviations and sizes of the conditions of many studies, each of shape (n_studies, k)."""
+
+    means: Floats
+    sds: Floats
+    ns: Floats
+
+    @classmethod
+    def of(cls, groups: Sequence[Floats]) -> Summaries:
+        columns = [(np.nanmean(v, 1), np.nanstd(v, 1, ddof=1), np.isfinite(v).sum(1)) for v in groups]
+        return cls(*(np.stack(part, axis=1) for part in zip(*columns, strict=True)))
+
+
+@cache
+def critical_by_df(k: int) -> Callable[[Floats], Floats]:
+    """`critical_range` as a function of many degrees of freedom, within 1e-6 from 1.5 up."""
+    inverse = np.linspace(0, 0.8, 161)
+    nodes = [critical_range(ALPHA, k, 1 / value if value else math.inf) for value in inverse]
+    spline = interpolate.CubicSpline(inverse, np.log(nodes))
+    return lambda df: np.exp(spline(1 / df))
+
+
+def games_howell_decisions(design: Design, of: Summaries) -> list[PairwiseResult]:
+    """The significant pairs of `games_howell`, in each study."""
+    first, second = np.triu_indices(design.k, 1)
+    squared = of.sds**2 / of.ns
+    difference, variance = of.means[:, first] - of.means[:, second], squared[:, first] + squared[:, second]
+    parts = squared**2 / (of.ns - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = variance**2 / (parts[:, first] + parts[:, second])
+        # A pair without variance is not tested.
+        q = np.where(variance > 1e-20, np.abs(difference) / np.sqrt(variance / 2), 0.0)
+        is_significant = q > critical_by_df(design.k)(np.where(df > 1.3, df, 1.3))
+    a, b = ([design.names[at] for at in places] for places in (first, second))
+    return [
+        PairwiseResult(
+            "Games-Howell",
+            ALPHA,
+            tuple(
+                Pair(one, other, d, None, bool(s))
+                for one, other, d, s in zip(a, b, difference[row].tolist(), is_significant[row].tolist(), strict=True)
+            ),
+            "mean",
+            dict(zip(design.names, of.means[row].tolist(), strict=True)),
+            {},
+        )
+        for row in range(len(of.means))
     ]
-    return "\n".join(lines)
 
 
-def page(studies: Mapping[str, Counts], questionnaires: Mapping[str, Counts], repetitions: int) -> str:
-    """The page of the documentation."""
-    designs = "\n".join(f"- **{design.name}**: {design.said}." for design in DESIGNS)
-    error = 1.96 * math.sqrt(ALPHA * (1 - ALPHA) / repetitions)
-    rare_error = 1.96 * math.sqrt(ALPHA * (1 - ALPHA) / (repetitions / RARE))
-    return f"""# Operating characteristics
+class Tally:
+    """How often something happened, of how many studies."""
 
-How often do the tests behind a report's conclusions err, how often do they find what is there, and do their intervals
-contain the truth? All data here are simulated. The functions that decide are those that reports use. This page is
-written by:
+    def __init__(self) -> None:
+        self.hits: Counter[str] = Counter()
+        self.of: Counter[str] = Counter()
 
-    python benchmarks/operating_characteristics.py --repetitions {repetitions}
+    def add(self, name: str, share: float) -> None:
+        self.hits[name] += share  # type: ignore[assignment]
+        self.of[name] += 1
 
-Each study has seven conditions with {N} participants each (unless stated), who give five answers from 1 to 5 with a
-standard deviation of {SD:g} before rounding. The offline side has {USERS} users with {CASES} cases each. Of each
-design {repetitions:,} studies are drawn, so a rate of .050 has a simulation error of ± {error:.3f}. The ordinal model,
-the mixed model, signed rank tests and offline rank sets are computed for every tenth study (± {rare_error:.3f}). All
-tests are two-sided at α = .05.
+    def rate(self, name: str) -> float:
+        return self.hits[name] / self.of[name]
 
-The covariate shares half of its variance with what participants differ by. Bounds under attrition: of the last
-condition's participants who like its items less than average half leave.
-
-{designs}
-
-## Error rates
-
-Share of studies with a false finding. The nominal rate is at most .050.
-
-{_table(studies, ERROR)}
-
-## Power
-
-Share of studies with a significant result, or of truly different pairs found in the right direction.
-
-{_table(studies, POWER)}
-
-## Interval coverage
-
-Share of 95% intervals that contain the true value. The nominal rate is .950.
-
-{_table(studies, COVERAGE)}
-
-## Constructs
-
-Three conditions whose participants answer three items (five answers, loadings .8, .7 and .6) of each of two perceived
-qualities that correlate by .4, and an outcome. With an effect the last condition raises the first quality by half a
-standard deviation. {repetitions:,} draws of each (± {error:.3f}); true values are those of half a million people.
-
-Error rates:
-
-{_table(questionnaires, ERROR)}
-
-Power:
-
-{_table(questionnaires, POWER)}
-
-Interval coverage:
-
-{_table(questionnaires, COVERAGE)}
-
-The Bayesian model of ratings and hits has a page of its own: [Bayesian analysis](bayesian-analysis.md).
-
-{NOTES}"""
+    def __getitem__(self, name: str) -> str:
+        if not self.of[name]:
+            return "–"
+        text = f"{self.rate(name):.3f}"
+        return text if text.startswith("1") else text.removeprefix("0")
 
 
-NOTES = """## Where the nominal rate is not held
+def judge(
+    design: Design, offline: OfflinePairs, people: PairwiseResult, estimates: MeanEstimates, tally: Tally
+) -> None:
+    """What a study says, against what is true of its design."""
+    decided = decide_pairs(people, offline)
+    n_pairs, truth = len(decided.pairs), dict(zip(design.names, design.means, strict=True))
+    rates = dict(zip(design.names, design.hit_rates, strict=True))
+    agreed, contradicted = decided.counts[PairClass.AGREE], decided.counts[PairClass.CONTRADICT]
+    tally.add("C/N", agreed / n_pairs)
+    true_tau = concordance(design.means, design.hit_rates)
+    undecided = n_pairs - agreed - contradicted
+    tally.add(
+        "τ covered",
+        abs(true_tau - (agreed - contradicted) / n_pairs) <= undecided / n_pairs + EQUAL,
+    )
+    false = {PairClass.AGREE: 1.0, PairClass.CONTRADICT: -1.0}
+    is_false = False
+    for pair in decided.pairs:
+        relation = sign_of(truth[pair.a] - truth[pair.b]) * sign_of(rates[pair.a] - rates[pair.b])
+        is_false = is_false or (pair.decision in false and false[pair.decision] != relation)
+    tally.add("false C or D", is_false)
+    sides = ((people, truth, "false pair, participants"), (offline, rates, "false pair, offline"))
+    for compared, true_values, name in sides:
+        wrong = any(
+            pair.is_significant and np.sign(pair.difference) != sign_of(true_values[pair.a] - true_values[pair.b])
+            for pair in compared.pairs
+        )
+        tally.add(name, wrong)
+    advantage = average_advantage(estimates, decided.separated, alpha=ALPHA)
+    verdict = Verdict.CANNOT_TELL if isinstance(advantage, Undefined) else advantage.verdict
+    tally.add("agree", verdict is Verdict.AGREE)
+    tally.add("disagree", verdict is Verdict.DISAGREE)
+    tally.add("M = 0", not decided.separated)
+    if isinstance(advantage, Undefined):
+        tally.add("wrong", False)
+        return
+    true_value = sum(weight * truth[name] for name, weight in advantage.weights.items()) / advantage.n_pairs
+    tally.add("covered", advantage.interval.low <= true_value <= advantage.interval.high)
+    is_wrong = {Verdict.AGREE: true_value <= EQUAL, Verdict.DISAGREE: true_value >= -EQUAL}.get(verdict, False)
+    tally.add("wrong", is_wrong)
+    tally.add("excludes 0", verdict in (Verdict.AGREE, Verdict.DISAGREE))
+    if verdict is Verdict.AGREE and design.order is agreeing:
+        tally.add("rests on one", bool(rests_on(advantage, without_each(estimates, decided.separated))))
 
-- **Unequal spread.** With standard deviations from 0.3 to 1.5, ANOVA and Tukey HSD find differences that do not exist
-  too often (.071 and .086), and Tukey's simultaneous intervals and the rank sets that follow from them cover .914 even
-  though all conditions have the same size. Welch's test (.074), Games-Howell (.067, coverage .933) and both planned
-  contrasts (.073 and .068) err too often as well, because answers rounded to five points have hardly any variance in
-  the conditions of little spread. Every report shows Welch's test and Games-Howell beside Tukey HSD, with the test of
-  Brown and Forsythe, and says which of Tukey's pairs they do not confirm.
-- **Kruskal-Wallis, Dunn and the ordinal model** compare distributions, not means. Under unequal spread they reject
-  more often than .050, because the distributions differ. A report does not read their results as differences of means.
-- **τ_b** has few possible values. With seven algorithms the largest attainable level below .050 is .030, so the test
-  errs less often than its nominal level, and finds a perfect agreement of the true orders less often.
-- **Tests of equivalence and of minimum effects** are corrected by Holm over all 21 pairs, so a pair at the bound is
-  called equivalent in at most .011 of the studies, and beyond it in at most .001. With 30 participants per condition
-  equal pairs are hardly ever shown to be equivalent within the bound used here, the difference of the outermost
-  conditions. Plan more participants, or a contrast.
-- **Pairs on both sides.** A pair is called contradicted only if both tests are significant in opposite directions. That
-  happens in at most .022 of the studies, in none of which the two sides truly contradict each other.
-- **Rank sets** hold all true ranks at once and are wide where algorithms differ: they then cover more than .950.
-- **Bounds under attrition** are for the least favourable losses. They cover nearly always, except Lee's bounds under
-  unequal spread (.933), where the trimmed condition has the largest spread.
-- **Constructs.** The Wald tests of the structural model find differences of the conditions that do not exist in .059 to
-  .082 of the draws, most often with 40 participants in each condition, and the χ² of a true factor model rejects it in
-  .047 to .069. Reports call these analyses exploratory, and their summary draws no conclusion from them. The intervals
-  of ω, α and the indirect effects keep their coverage within the simulation error.
-"""
+
+def simulate(designs: Mapping[str, Design], n_studies: int, seed: Sequence[int]) -> dict[str, Tally]:
+    """Judge so many studies of each design; designs with the same hit rates share the offline side."""
+    tallies = {name: Tally() for name in designs}
+    for start in range(0, n_studies, BLOCK):
+        size = min(BLOCK, n_studies - start)
+        rng = np.random.default_rng([SEED, *seed, start])
+        groups = {name: draw_participants(design, size, rng) for name, design in designs.items()}
+        offline: dict[tuple[float, ...], list[OfflinePairs]] = {}
+        for name, design in designs.items():
+            of, key = Summaries.of(groups[name]), tuple(design.hit_rates)
+            if key not in offline:
+                offline[key] = [offline_of(design, rng) for _ in range(size)]
+            for row, people in enumerate(games_howell_decisions(design, of)):
+                means = dict(zip(design.names, of.means[row].tolist(), strict=True))
+                estimates = MeanEstimates.independent(means, of.sds[row].tolist(), of.ns[row].tolist())
+                judge(design, offline[key][row], people, estimates, tallies[name])
+    return tallies
+
+
+# The main table: three numbers of algorithms and three sizes.
+
+PARTICIPANTS = {"agree": agreeing, "partly": partly, "balanced": balanced, "tied": tied}
+
+
+def main_designs(k: int, n: int) -> dict[str, Design]:
+    plain = Design(k, (n,) * k)
+    equal = (float(np.mean((LOWEST, HIGHEST))),) * k
+    return {
+        **{name: replace(plain, order=order) for name, order in PARTICIPANTS.items()},
+        "opposite": replace(plain, order=lambda k: agreeing(k)[::-1]),
+        "offline tied": replace(plain, order=agreeing, rates=equal),
+        "both tied": replace(plain, rates=equal),
+    }
+
+
+def main_row(k: int, n: int, n_studies: int) -> tuple[list[str], dict[str, Tally]]:
+    by = simulate(main_designs(k, n), n_studies, (k, n))
+    false = max((tally.rate("false C or D"), name) for name, tally in by.items())[1]
+    covered = min((tally.rate("τ covered"), name) for name, tally in by.items())[1]
+    with_pairs = [tally for name, tally in by.items() if "offline" not in name and "both" not in name]
+    coverage = [tally.rate("covered") for tally in with_pairs]
+    cells = [
+        str(k), str(n), by["agree"]["agree"], by["partly"]["agree"], by["opposite"]["disagree"],
+        by["balanced"]["excludes 0"], by["tied"]["wrong"], by[false]["false C or D"], by[covered]["τ covered"],
+        by["agree"]["C/N"], f"{min(coverage):.3f} to {max(coverage):.3f}".replace("0.", "."),
+        by["tied"]["false pair, participants"], by["offline tied"]["false pair, offline"], by["agree"]["rests on one"],
+    ]  # fmt: skip
+    return cells, by
+
+
+MAIN = [
+    "k", "n", "agree, τ=1", "agree, partial τ", "disagree, τ=−1", "wrong, A=0", "wrong, participants tied",
+    "any false C or D, worst design", "τ set covers, worst design", "C/N, τ=1", "A covers",
+    "Games–Howell, any false pair", "metric, any false pair", "agree rests on one algorithm",
+]  # fmt: skip
+
+
+# Designs that strain the rules, all with seven algorithms.
+
+
+def at_random(values: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
+    return rng.random(values.shape) < 0.2
+
+
+def unhappy(values: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Two in five of those with a mean below 3 leave, one in ten of the others."""
+    return rng.random(values.shape) < np.where(values < MIDDLE, 0.4, 0.1)
+
+
+SIZES = (8, 13, 19, 24, 29, 35, 40)
+SPREADS = tuple(np.linspace(1.6, 0.4, 7).tolist())
+RARE_RATES = tuple(np.linspace(0.004, 0.03, 7).tolist())
+
+
+def strained_designs() -> dict[str, Design]:
+    plain = Design(7, (30,) * 7)
+    rare = replace(plain, rates=RARE_RATES, users=83)  # 249 cases
+    return {
+        "n = 5": replace(plain, n=(5,) * 7),
+        "n = 12": replace(plain, n=(12,) * 7),
+        "single answers, n = 12": replace(plain, n=(12,) * 7, n_items=1),
+        "shares near the floor (.06), n = 12": replace(plain, n=(12,) * 7, share=0.06),
+        "answers near the ceiling (4.6), n = 12": replace(plain, n=(12,) * 7, middle=4.6),
+        "answers near the ceiling (4.6), n = 30": replace(plain, middle=4.6),
+        "n from 8 to 40, SD from 1.6 to .4": replace(plain, n=SIZES, sd=SPREADS),
+        "20% leave at random": replace(plain, leave=at_random),
+        "the dissatisfied leave": replace(plain, leave=unhappy),
+        "rates .004 to .03, 249 cases": rare,
+        "all rates .01, 249 cases": replace(rare, rates=(0.01,) * 7),
+    }
+
+
+STRAINED = [
+    "participants tied", "A wrong", "A covers", "Games–Howell, any false pair", "metric, any false pair",
+    "any false C or D", "with f = .25: agree", "A covers", "M = 0",
+]  # fmt: skip
+
+
+def strained_row(index: int, name: str, n_studies: int) -> list[str]:
+    null = strained_designs()[name]
+    designs = {"null": null} if null.share else {"null": null, "effect": replace(null, order=agreeing)}
+    found = simulate(designs, n_studies, (100, index))
+    by = found["null"]
+    with_effect = ["–", "–"] if null.share else [found["effect"]["agree"], found["effect"]["covered"]]
+    false_offline = by["false pair, offline"]
+    return [
+        name, by["wrong"], by["covered"], by["false pair, participants"], false_offline, by["false C or D"],
+        *with_effect, by["M = 0"],
+    ]  # fmt: skip
+
+
+def unequal_row(n_studies: int) -> dict[str, str]:
+    """Tests with pooled variance under unequal sizes and spreads, without a true difference."""
+    design, tally = strained_designs()["n from 8 to 40, SD from 1.6 to .4"], Tally()
+    for start in range(0, n_studies, BLOCK):
+        size = min(BLOCK, n_studies - start)
+        groups = draw_participants(design, size, np.random.default_rng([SEED, 200, start]))
+        for row in range(size):
+            values = {
+                name: (np.rint(group[row] * ITEMS) / ITEMS).tolist()
+                for name, group in zip(design.names, groups, strict=True)
+            }
+            tukey = tukey_hsd(values, ALPHA)
+            contrast = planned_contrast(values, design.names[-3:], design.names[:3], alpha=ALPHA)
+            tally.add("Tukey HSD, any false pair", any(pair.is_significant for pair in tukey.pairs))
+            tally.add("planned contrast, pooled", contrast.pooled.p < ALPHA)
+            tally.add("planned contrast, Welch", contrast.welch is not None and contrast.welch.p < ALPHA)
+    return {name: tally[name] for name in tally.of}
+
+
+# Participants who leave one side only, and item luck.
+
+
+def lopsided_tally(n_studies: int) -> Tally:
+    """The dissatisfied leave under the metric's three best algorithms, others at random; no true difference."""
+    plain, tally = Design(7, (30,) * 7), Tally()
+    for start in range(0, n_studies, BLOCK):
+        size = min(BLOCK, n_studies - start)
+        rng = np.random.default_rng([SEED, 300, start])
+        groups = draw_participants(plain, size, rng)
+        for column, values in enumerate(groups):
+            leave = unhappy if column >= 4 else at_random
+            groups[column] = np.where(leave(values, rng), np.nan, values)
+        of = Summaries.of(groups)
+        for row, people in enumerate(games_howell_decisions(plain, of)):
+            means = dict(zip(plain.names, of.means[row].tolist(), strict=True))
+            estimates = MeanEstimates.independent(means, of.sds[row].tolist(), of.ns[row].tolist())
+            judge(plain, offline_of(plain, rng), people, estimates, tally)
+    return tally
+
+
+def item_luck(n_studies: int) -> Tally:
+    """Items differ with SD .35, and conditions show few of them; no difference between the algorithms' items at large.
+
+    Rates are those of studies without a true difference that find one.
+    """
+    design, tally = Design(7, (30,) * 7), Tally()
+    separated = [(b, a) for a, b in combinations(design.names, 2)]
+    for number in range(n_studies):
+        rng = np.random.default_rng([SEED, 400, number])
+        conditions, persons, items, values = [], [], [], []
+        for condition, (name, pool) in enumerate(zip(design.names, POOLS, strict=True)):
+            appeal = rng.normal(0, ITEM_SD, pool)
+            for person in range(design.n[condition]):
+                own = rng.normal(0, math.sqrt(SHARE))
+                for item in rng.choice(pool, ITEMS, replace=False).tolist():
+                    answer = MIDDLE + own + appeal[item] + rng.normal(0, math.sqrt(1 - SHARE))
+                    conditions.append(name)
+                    persons.append((name, person))
+                    items.append((name, item))
+                    values.append(float(np.clip(np.rint(answer), 1, 5)))
+        means = np.array(values).reshape(-1, ITEMS).mean(axis=1).reshape(7, -1)
+        groups = {name: (np.rint(means[row] * ITEMS) / ITEMS).tolist() for row, name in enumerate(design.names)}
+        of = Summaries.of([means[row : row + 1] for row in range(7)])
+        (people,) = games_howell_decisions(design, of)
+        tally.add("ANOVA", one_way(groups).p < ALPHA)
+        tally.add("Games–Howell, any pair", any(pair.is_significant for pair in people.pairs))
+        tally.add("A", _excludes_0(MeanEstimates.of_groups(groups), separated))
+        fit = fit_items(ItemAnswers(values, conditions, persons, items))
+        assert not isinstance(fit, Undefined)
+        tally.add("A, nested model", _excludes_0(fit.means, separated))
+    return tally
+
+
+def _excludes_0(estimates: MeanEstimates, separated: Sequence[tuple[str, str]]) -> bool:
+    found = average_advantage(estimates, separated, alpha=ALPHA)
+    return not isinstance(found, Undefined) and found.p < ALPHA
+
+
+# Limits of rates.
+
+RATES = (0.004, 0.008, 0.016, 0.05, 0.2)
+CORRELATIONS = (0.0, 0.1, 0.2, 0.3)
+RESAMPLES = 1000
+
+
+def limits_coverage(rate: float, correlation: float, n_studies: int) -> tuple[float, float]:
+    """Coverage of `rate_limits` and of the percentile bootstrap: 83 users with three cases each."""
+    rng = np.random.default_rng([SEED, 500, round(1000 * rate), round(100 * correlation)])
+    users, cases = 83, 3
+    chance: float | Floats = rate
+    if correlation:
+        total = 1 / correlation - 1
+        chance = rng.beta(rate * total, (1 - rate) * total, (users, n_studies))
+    hits = rng.binomial(cases, chance, (users, n_studies))
+    limits = rate_limits(hits, np.full(users, cases))
+    assert not isinstance(limits, Undefined)
+    exact = np.mean((np.array(limits.low) <= rate) & (rate <= np.array(limits.high)))
+    weights = rng.multinomial(users, np.full(users, 1 / users), RESAMPLES)
+    low, high = np.percentile(weights @ hits / (users * cases), (2.5, 97.5), axis=0)
+    return float(exact), float(np.mean((low <= rate) & (rate <= high)))
+
+
+# Output.
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---", *["--:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def tables(n_studies: int) -> Iterator[str]:
+    """Every table, as it is done; rows go to the standard error output before."""
+    rows = []
+    for k in (3, 5, 7):
+        for n in (12, 30, 60):
+            rows.append(main_row(k, n, n_studies)[0])
+            print(*rows[-1], file=sys.stderr, flush=True)
+    yield "## Verdict and pairs\n\n" + table(MAIN, rows)
+    rows = []
+    for index, name in enumerate(strained_designs()):
+        rows.append(strained_row(index, name, n_studies))
+        print(*rows[-1], file=sys.stderr, flush=True)
+    yield "## Strained designs\n\n" + table(STRAINED, rows)
+    unequal = unequal_row(n_studies)
+    yield table(["n from 8 to 40, SD from 1.6 to .4", "wrong"], list(unequal.items()))
+    lopsided = lopsided_tally(n_studies)
+    yield table(
+        ["the dissatisfied leave the three best, others leave at random", "rate"],
+        [[name, lopsided[name]] for name in ("agree", "disagree", "covered", "false pair, participants")],
+    )
+    luck = item_luck(max(n_studies // SLOW, 20))
+    yield "## Item luck\n\n" + table(["finds a difference", "rate"], [[name, luck[name]] for name in luck.of])
+    rows = []
+    for rate in RATES:
+        for correlation in CORRELATIONS:
+            exact, bootstrap = limits_coverage(rate, correlation, n_studies)
+            rows.append([f"{rate:g}", f"{correlation:g}", f"{exact:.3f}", f"{bootstrap:.3f}"])
+    yield "## Limits of rates\n\n" + table(
+        ["rate", "intraclass correlation", "Clopper–Pearson, n / deff", "percentile bootstrap"], rows
+    )
 
 
 def main() -> None:
-    """Simulate and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=int, default=2000)
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--to", type=Path, default=PAGE)
+    parser.add_argument("--studies", type=int, default=200)
+    parser.add_argument("--tables", type=Path, help="also write the tables to this file")
+    parser.add_argument("--rows", type=Path, help="rows for the table of benchmarks")
     chosen = parser.parse_args()
-    if chosen.repetitions < 100:
-        parser.error("Give at least 100 repetitions: fewer say nothing about rates.")
-    studies = simulate([design.name for design in DESIGNS], decide_study, chosen.repetitions, chosen.processes)
-    questionnaires = simulate(
-        [questionnaire.name for questionnaire in QUESTIONNAIRES],
-        decide_questionnaire,
-        chosen.repetitions,
-        chosen.processes,
-    )
-    chosen.to.write_text(page(studies, questionnaires, chosen.repetitions), encoding="utf-8")
+    if chosen.studies < 50:
+        parser.error("Give at least 50 studies: fewer say nothing about rates.")
+    began, done = time.perf_counter(), []
+    for text in tables(chosen.studies):
+        done.append(text)
+        print(text + "\n", flush=True)
+    seconds = time.perf_counter() - began
+    print(f"{chosen.studies} studies a row: {seconds:.0f} s")
+    if chosen.tables:
+        chosen.tables.write_text("\n\n".join(done) + "\n", encoding="utf-8")
+    if chosen.rows:
+        row = Row(f"operating characteristics, {chosen.studies} studies a row", {"seconds": seconds}, repetitions=1)
+        write_rows(chosen.rows, "operating characteristics: one process", [row], 1)
 
 
 if __name__ == "__main__":

@@ -216,7 +216,7 @@ def _in_a_fresh_process(pk: int) -> float:
 
 
 def _measured(per_condition: int, chosen: argparse.Namespace) -> bool:
-    from analysis.exports.files import report_html
+    from analysis.exports.formats import Outputs
     from analysis.models import Drawing, Report
     from analysis.package import write_report
     from analysis.services import build_report
@@ -237,8 +237,8 @@ def _measured(per_condition: int, chosen: argparse.Namespace) -> bool:
     _timed("page, second view", lambda: page_of(report), False)
     seconds_cold = _in_a_fresh_process(report.pk)
     print(f"  {'the same, asked of a process that has just started':<52}{seconds_cold:.2f} s (goal {VIEW_GOAL:g} s)")
-    html, _ = _timed("self-contained HTML", lambda: report_html(report), chosen.profile)
-    print(f"      {len(html.encode()) / 1e6:.1f} MB")
+    html, _ = _timed("self-contained HTML", Outputs(report).files()[0].make, chosen.profile)
+    print(f"      {len(html) / 1e6:.1f} MB")
     if not chosen.no_files:
         with tempfile.TemporaryDirectory() as folder:
             files, _ = _timed(

@@ -1,4 +1,4 @@
-"""What the procedures of a report decide about a simulated study, for `operating_characteristics.py`."""
+"""What the procedures of a report decide about a simulated study, for `supplement_characteristics.py`."""
 
 from __future__ import annotations
 

@@ -135,62 +135,98 @@ def _walk(chosen: argparse.Namespace, processes: int) -> Measured:
 
 def _mixed(chosen: argparse.Namespace) -> None:
     study_load.prepare(chosen)
+    from analysis.services import build_report
+    from analysis.services.report_cache import draw_pages
     from parallax.children import Children
+    from studies.enums import Mode
     from studies.simulation.services import pilot
 
     studies = [study_load.new_study(chosen)]
-    until = time.monotonic() + 60 * chosen.minutes
     processes = int(chosen.processes.split(",")[-1])
     with Children(port=chosen.port, workers=0, web_workers=processes) as children:
         serving = _web_processes()[1:]
-        before = [process.memory_full_info().pss / MIB for process in serving]
         opened: Counter[int] = Counter()
-        researcher = threading.Thread(target=_research, args=(studies[0], children.url, until, opened))
-        researcher.start()
-        n_requests = 0
-        while time.monotonic() < until:
-            n_requests += pilot.walk_group(
+
+        def walk() -> int:
+            return pilot.walk_group(
                 study=studies[-1], per_condition=chosen.per_condition, seed=chosen.seed + len(studies),
                 base_url=children.url, parallel=chosen.parallel, tell=lambda progress: None,
             ).n_requests  # fmt: skip
+
+        _print_memory("start", serving)
+        n_requests = walk()
+        report = build_report(study=studies[0], mode=Mode.SIMULATED)
+        draw_pages(report)  # as a worker does
+        _print_memory("walk", serving)
+        started = time.monotonic()
+        until = started + 60 * chosen.minutes
+        researcher = threading.Thread(target=_research, args=(report, children.url, until, opened))
+        watch = threading.Thread(target=_watch, args=(serving, started, until))
+        researcher.start()
+        watch.start()
+        while time.monotonic() < until:
             studies.append(study_load.new_study(chosen))
+            n_requests += walk()
         researcher.join()
-        after = [process.memory_full_info().pss / MIB for process in serving]
+        watch.join()
+        _print_memory("end", serving)
+        largest = max(process.memory_full_info().pss / MIB for process in serving)
     print(f"{n_requests:,} requests of participants; a researcher's by status: {dict(opened)}")
-    for name, sizes in (("before", before), ("after", after)):
-        print(f"{name:<7}" + " + ".join(f"{size:.0f}" for size in sizes) + " MiB")
-    print(f"The largest process holds {max(after):.0f} MiB (goal {GOAL_MIB})")
+    print(f"The largest process holds {largest:.0f} MiB (goal {GOAL_MIB})")
 
 
-def _research(study: Any, url: str, until: float, opened: Counter[int]) -> None:
-    """Open every page and file of a study, its run and its dataset that takes no other argument, again and again."""
+def _print_memory(name: str, serving: list[psutil.Process]) -> None:
+    sizes = " + ".join(f"{process.memory_full_info().pss / MIB:.0f}" for process in serving)
+    print(f"{name:<11}{sizes} MiB", flush=True)
+
+
+def _watch(serving: list[psutil.Process], started: float, until: float) -> None:
+    """Print the memory of each process every minute, so that growth is seen."""
+    minute = 1
+    while started + 60 * minute < until:
+        time.sleep(max(0.0, started + 60 * minute - time.monotonic()))
+        _print_memory(f"minute {minute}", serving)
+        minute += 1
+
+
+def _research(report: Any, url: str, until: float, opened: Counter[int]) -> None:
+    """Open every page and file of a report, its study, run and dataset, again and again."""
     import httpx
     from django.test import Client
-    from django.urls import reverse
 
-    run = study.run
-    version = run.version
-    values = {
-        "studies": {"slug": study.slug}, "evaluation": {"pk": run.pk},
-        "catalog": {"name": version.dataset.name, "number": version.number},
-    }  # fmt: skip
-    from tests.gallery.pages import _patterns
-
-    addresses = [reverse("evaluation:figure", args=[run.pk, name]) for name in ("recall", "fallout")]
-    addresses += [reverse("studies:export", args=[study.slug, kind]) for kind in ("long", "psych-ds")]
-    for space, pattern in _patterns():
-        needed = set(pattern.pattern.converters)
-        if space in values and needed and needed <= values[space].keys():
-            addresses.append(reverse(f"{space}:{pattern.name}", kwargs={name: values[space][name] for name in needed}))
     signed_in = Client()
-    signed_in.force_login(study.memberships.get().researcher, backend="django.contrib.auth.backends.ModelBackend")
+    researcher = report.study.memberships.get().researcher
+    signed_in.force_login(researcher, backend="django.contrib.auth.backends.ModelBackend")
     cookies = {name: morsel.value for name, morsel in signed_in.cookies.items()}
     with httpx.Client(base_url=url, cookies=cookies, timeout=120) as client:
         while time.monotonic() < until:
-            for address in addresses:
+            for address in _addresses(report):
                 opened[client.get(address).status_code] += 1
                 if time.monotonic() > until:
                     return
+
+
+def _addresses(report: Any) -> list[str]:
+    from django.urls import reverse
+
+    from analysis.exports.chapters import KEYS
+    from tests.gallery.pages import _patterns
+
+    study, run = report.study, report.study.run
+    dataset = {"name": run.version.dataset.name, "number": run.version.number}
+    arguments: dict[str, dict[str, Any]] = {
+        "studies": {"slug": study.slug}, "evaluation": {"pk": run.pk, **dataset}, "catalog": {**dataset, "index": 0},
+        "analysis": {"pk": report.pk}, "projects": {}, "replication": {},
+    }  # fmt: skip
+    addresses = [reverse("evaluation:figure", args=[run.pk, name]) for name in ("recall", "fallout")]
+    addresses += [reverse("studies:export", args=[study.slug, kind]) for kind in ("long", "psych-ds")]
+    addresses += [reverse("analysis:chapter", args=[report.pk, key]) for key in KEYS]
+    for space, pattern in _patterns():
+        names = set(pattern.pattern.converters)
+        if space in arguments and names <= arguments[space].keys():
+            given = {name: arguments[space][name] for name in names}
+            addresses.append(reverse(f"{space}:{pattern.name}", kwargs=given))
+    return addresses
 
 
 def _web_processes() -> list[psutil.Process]:

@@ -1,4 +1,4 @@
-"""What the procedures for constructs decide about simulated questionnaires, for `operating_characteristics.py`.
+"""What the procedures for constructs decide about simulated questionnaires, for `supplement_characteristics.py`.
 
 Three conditions, two perceived qualities of three items each with five answers, and an outcome that depends on both.
 """

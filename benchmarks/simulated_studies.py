@@ -1,4 +1,4 @@
-"""Simulated studies of seven conditions under six designs, for `operating_characteristics.py`.
+"""Simulated studies of seven conditions under six designs, for `supplement_characteristics.py`.
 
 Perceived values are those of a study: five answers from 1 to 5 for each participant, with half of the variance between
 participants. The offline side is 500 users with a share of hits each.

@@ -197,14 +197,14 @@ def _check(width: int) -> None:
 
 
 def stamped(spec: Spec, words: str) -> Spec:
-    """A chart whose title, and what a screen reader says, begin with words that no copy of it may lack. `spec` comes
-    from a function of `charting.marks` and has no width of its own.
+    """A chart with a line above its title that no copy of it may lack; a screen reader says it first. `spec` comes from
+    a function of `charting.marks` and has no width of its own.
     """
     metadata = spec["usermeta"]
     title, description = f"{words}. {metadata['title']}", f"{words}. {metadata['description']}"
     return {
         **spec,
-        "title": {**spec["title"], "text": _wrapped(title, TITLE_SIZE * _TITLE_CHARACTER)},
+        "title": {**spec["title"], "text": _wrapped(f"{words}\n{metadata['title']}", TITLE_SIZE * _TITLE_CHARACTER)},
         "description": description,
         "usermeta": {**metadata, "title": title, "description": description},
     }

@@ -21,7 +21,7 @@ from charting.theme import DARK, Spec, mode_of
 from core.errors import ParameterError
 
 FILE_FONT = '"Liberation Sans", Arial, Helvetica, sans-serif'
-FILE_WIDTH = 720
+FILE_WIDTH = 560
 """Width in pixels of a file made from a chart that otherwise follows its page."""
 
 DRAWING_SECONDS = 60
@@ -72,8 +72,8 @@ def svg(spec: Spec, *, title: str | None = None, description: str | None = None,
 
 
 def png(spec: Spec, *, ppi: int = 300, width: int = FILE_WIDTH) -> bytes:
-    """Draw a chart as a PNG file: the same specification gives the same bytes. A chart 720 pixels wide is 10 inches
-    wide. Raises as `svg` and `svg_as_png`.
+    """Draw a chart as a PNG file: the same specification gives the same bytes; 72 pixels are an inch. Raises as `svg`
+    and `svg_as_png`.
     """
     return svg_as_png(svg(spec, width=width), ppi=ppi)
 

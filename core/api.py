@@ -91,9 +91,9 @@ def _one_of(values: Iterable[str]) -> str:
     return f"Write {' or '.join(values)}."
 
 
-def _unknown(given: Iterable[str], known: Collection[str], kind: str) -> dict[str, list[str]]:
+def _unknown(names: Iterable[str], known: Collection[str], kind: str) -> dict[str, list[str]]:
     problems = {}
-    for name in set(given) - set(known):
+    for name in set(names) - set(known):
         hint = f"{kind.capitalize()}s: {', '.join(known)}." if known else f"There are no {kind}s here."
         if near := get_close_matches(name.lower(), known, n=1):
             hint = f"Did you mean {near[0]}?"

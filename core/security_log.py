@@ -9,11 +9,9 @@ import os
 import pwd
 import secrets
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -31,25 +29,22 @@ logger = logging.getLogger(__name__)
 DONE, REFUSED = "done", "refused"
 STDOUT = "stdout"
 # Refusals within a minute that one process writes: of one kind, account and network, and of all together. A flood does
-# not fill the disk; how many lines were omitted is a line of its own.
+# not fill the disk.
 MOST_ALIKE, MOST_REFUSALS = 20, 300
 LONGEST_TEXT = 200
+# Commands that read or change accounts, keys or answers.
+COMMANDS = frozenset(
+    {
+        "backup", "restore", "create_account", "create_token", "reset_password", "reset_second_factor", "export_study",
+        "erase_expired", "withdraw_participant", "report", "createsuperuser", "changepassword", "shell", "dbshell",
+        "dumpdata", "loaddata", "flush",
+    }
+)  # fmt: skip
 
 _request: ContextVar[Any] = ContextVar("security_log_request", default=None)
 _operator: ContextVar[str] = ContextVar("security_log_operator", default="")
-
-
-@dataclass
-class _Minute:
-    """Refusals within the current minute."""
-
-    number: int = 0
-    alike: Counter[tuple[Any, ...]] = field(default_factory=Counter)
-    n_omitted: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-
-_minute = _Minute()
+_written: dict[str, Counter[tuple[Any, ...]]] = {}  # refusals of the current minute
+_lock = threading.Lock()
 
 
 def record_event(
@@ -64,7 +59,7 @@ def record_event(
     """Write one line; it never raises.
 
     `request` is the one that is being answered, unless another is passed; `account` is its account, unless another is
-    meant, such as the one that somebody failed to sign in to. `address` is for events outside a request. Details are
+    meant, such as the one of a failed sign-in. `address` is for events outside a request. Details are
     short values: the slug of a study, the code of a participant, a role; never secrets, answers or free text.
     """
     request = _request.get() if request is None else request
@@ -88,10 +83,7 @@ def record_event(
     }
     if line["role"] == "participant" and "participant" in details:
         line["network"] = line["address"] = None  # no line says from where a participant came
-    n_omitted, is_written = _count(line) if outcome == REFUSED else (0, True)
-    if n_omitted:
-        _write({"time": line["time"], "event": "log.omitted", "outcome": REFUSED, "n": n_omitted})
-    if is_written:
+    if outcome != REFUSED or _is_counted(line):
         _write(line)
 
 
@@ -112,17 +104,20 @@ def events_of(request: Any) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def events_of_operator() -> Iterator[None]:
-    """Within the block, events belong to the account of the machine that runs a command."""
+def events_of_operator(command: str) -> Iterator[None]:
+    """Within the block, events belong to the account of the machine that runs a command; it may be an event itself."""
     number = os.getuid()
     try:
         name = pwd.getpwuid(number).pw_name
     except KeyError:  # as in a container that runs by a number
         name = str(number)
-    before = _operator.set(name)
+    before, outcome = _operator.set(name), REFUSED
     try:
         yield
+        outcome = DONE
     finally:
+        if command in COMMANDS:
+            record_event(f"command.{command}", outcome=outcome)
         _operator.reset(before)
 
 
@@ -151,20 +146,19 @@ def _role(request: Any, account: Any) -> str:
     return "operator" if _operator.get() else "system"
 
 
-def _count(line: dict[str, Any]) -> tuple[int, bool]:
-    """How many lines of the minutes before were omitted and not reported, and whether this one is written."""
-    key = (line["event"], line["account"], line["network"])
-    with _minute.lock:
-        n_omitted, number = 0, int(time.monotonic() // 60)
-        if number != _minute.number:
-            n_omitted, _minute.n_omitted, _minute.number = _minute.n_omitted, 0, number
-            _minute.alike.clear()
-        is_written = _minute.alike[key] < MOST_ALIKE and _minute.alike.total() < MOST_REFUSALS
-        if is_written:
-            _minute.alike[key] += 1
-        else:
-            _minute.n_omitted += 1
-    return n_omitted, is_written
+def _is_counted(line: dict[str, Any]) -> bool:
+    """Count a refusal, unless too many of this minute were written; the last one says that more are omitted."""
+    minute, key = line["time"][:16], (line["event"], line["account"], line["network"])
+    with _lock:
+        if minute not in _written:
+            _written.clear()
+        counts = _written.setdefault(minute, Counter())
+        if counts[key] == MOST_ALIKE or counts.total() == MOST_REFUSALS:
+            return False
+        counts[key] += 1
+        if counts[key] == MOST_ALIKE or counts.total() == MOST_REFUSALS:
+            line["more"] = "omitted"
+        return True
 
 
 def _folder() -> Path:

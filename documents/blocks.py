@@ -9,23 +9,18 @@ from charting.frame import stamped
 from charting.theme import Spec, both_modes
 from documents.tables import Side, Table
 
-Draw = Callable[[Spec, int], str]
-WIDTH = 560
-
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with its caption, its numbers, and the badge of simulated or synthetic data.
+    """A chart with its caption and its numbers.
 
-    `drawing` is the picture in a file, `width` pixels wide; a page has none and draws from the specification itself.
+    `drawing` is the picture in a file; a page has none and draws from the specification itself.
     """
 
     key: str
     spec: Spec
     caption: str = ""
-    badge: str = ""
     table: Table | None = None
-    width: int = WIDTH
     drawing: str = ""
 
     @property
@@ -49,9 +44,9 @@ class Figure:
         """The specification in light and dark, for the page's own drawing."""
         return both_modes(self.spec)
 
-    def with_drawing(self, draw: Draw) -> Figure:
+    def with_drawing(self, draw: Callable[[Figure], str]) -> Figure:
         """The same with its picture."""
-        return replace(self, drawing=draw(self.spec, self.width))
+        return replace(self, drawing=draw(self))
 
 
 @dataclass(frozen=True)
@@ -102,7 +97,7 @@ class Section:
         if drawable:
             self.blocks.append(Block(figures=drawable))
 
-    def with_drawings(self, draw: Draw) -> Section:
+    def with_drawings(self, draw: Callable[[Figure], str]) -> Section:
         """The same with the picture of every figure."""
         blocks = [
             replace(block, figures=tuple(figure.with_drawing(draw) for figure in block.figures))
@@ -115,13 +110,12 @@ class Section:
 
 @dataclass(frozen=True)
 class FigureMaker:
-    """Creates the figures of one side of a report, with its badge, and in a pilot with its stamp in their titles."""
+    """Creates the figures of one side of a report; the mark of simulated or synthetic data is drawn in each."""
 
-    badge: str
-    stamp: str = ""
+    mark: str
 
-    def __call__(self, key: str, spec: Spec | None, caption: str, table: Table, width: int = WIDTH) -> Figure | None:
+    def __call__(self, key: str, spec: Spec | None, caption: str, table: Table) -> Figure | None:
         """A figure, or None where there is nothing to draw."""
         if spec is None:
             return None
-        return Figure(key, stamped(spec, self.stamp) if self.stamp else spec, caption, self.badge, table, width)
+        return Figure(key, stamped(spec, self.mark) if self.mark else spec, caption, table)

@@ -90,10 +90,9 @@ def _classes(*names: str) -> str:
 def figure_html(figure: Figure) -> str:
     """A figure with its caption and its numbers; without a drawing, with the specification that the page draws."""
     chart = "" if figure.drawing else f' data-chart="{figure.element_id}"'
-    badge = f'<span class="badge">{escape(figure.badge)}</span> ' if figure.badge else ""
     parts = [f'<figure class="chart" id="{figure.key}"{chart}>', figure.drawing or _script(figure)]
-    if badge or figure.caption:
-        parts.append(f"<figcaption>{badge}{sentence(figure.caption)}</figcaption>")
+    if figure.caption:
+        parts.append(f"<figcaption>{sentence(figure.caption)}</figcaption>")
     if figure.table is not None:
         parts.append(_folded("Data of this figure", figure.table))
     return "\n".join([*parts, "</figure>"])

@@ -1,4 +1,4 @@
-"""Tables as LaTeX with booktabs: number and italic title above, notes below, after APA."""
+r"""Tables as LaTeX with booktabs, to be read into a paper by ``\input``: title above, notes below, after APA."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from documents.tables import Column, Table
 from documents.typeset import pieces
 
 LONG = 40  # rows; a longer table breaks over pages
-LINE = 74  # characters that fit on a line of print; a longer table is set smaller
+# The characters that fit on a line of print, by size; a longer table stands on a page of its own, turned.
+SIZES = ((74, r"\normalsize"), (82, r"\small"), (92, r"\footnotesize"), (106, r"\scriptsize"))
 HEADING = 16  # characters of a heading on one line
-WIDE = 36  # characters; a longer cell of words breaks over lines
-PREAMBLE = (
-    "% In the preamble: \\usepackage{booktabs,longtable,array,graphicx}\n"
-    "% and \\usepackage[labelfont=bf,textfont=it,labelsep=newline,justification=raggedright,"
-    "singlelinecheck=false]{caption}\n"
-)
+WORDS = 22  # characters; a longer cell of words breaks over lines where the table is too wide
+PREAMBLE = "% In the preamble: \\usepackage{array,booktabs,longtable,pdflscape}\n"
 _SIGNS = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -29,6 +26,7 @@ _SIGNS = {
     "η": r"\ensuremath{\eta}", "κ": r"\ensuremath{\kappa}", "ρ": r"\ensuremath{\rho}", "τ": r"\ensuremath{\tau}",
     "χ": r"\ensuremath{\chi}", "ω": r"\ensuremath{\omega}", "Ω": r"\ensuremath{\Omega}", "Δ": r"\ensuremath{\Delta}",
 }  # fmt: skip
+_NUMBERED = re.compile(r"^Table \d+\. ")  # the number in another paper; LaTeX gives a table its own
 _DIGEST = re.compile(r"\b[0-9a-f]{32,}\b")
 _SIGN = re.compile("|".join(re.escape(sign) for sign in _SIGNS))
 
@@ -54,19 +52,22 @@ def sentence(text: str) -> str:
 
 
 def table_latex(table: Table, number: int, remark: str = "") -> str:
-    """A table as a float, or breaking over pages where it is long; `number` counts the tables of the report."""
-    is_long = len(table.rows) > LONG
-    columns = "@{}" + "".join(_alignment(table, index) for index in range(table.width)) + "@{}"
+    """A table in its natural width: as a float, breaking over pages where it is long, turned where it is wide; `number`
+    counts the tables of the report.
+    """
+    size, columns = _layout(table)
     heads = " & ".join(map(_heading, table.columns)) + r" \\"
-    caption = rf"\caption{{\textit{{{escaped(table.title)}}}}}\label{{tab:{table.key}}}"
+    title = _NUMBERED.sub("", table.title)
+    # A key such as table-1 is that of a paper that is replicated, and says nothing of the content.
+    label = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") if title != table.title else table.key
+    caption = rf"\caption{{{escaped(title)}}}\label{{tab:{label}}}"
     note = " ".join(part for part in (table.note, remark) if part)
     below = rf"\par\smallskip{{\footnotesize\raggedright\textit{{Note.}} {sentence(note)}\par}}" if note else ""
-    body = _body(table)
-    is_wide = _characters(table) > LINE
-    opening = f"% Table {number} of the report.\n{PREAMBLE}"
-    if is_long:
+    is_turned, body = not size, _body(table)
+    if is_turned or len(table.rows) > LONG:
         lines = [
-            r"{\scriptsize" if is_wide else "{",
+            r"\begin{landscape}" if is_turned else "",
+            rf"{{{size or SIZES[-1][1]}",
             rf"\begin{{longtable}}{{{columns}}}",
             rf"{caption}\\",
             r"\toprule", heads, r"\midrule", r"\endfirsthead",
@@ -75,45 +76,48 @@ def table_latex(table: Table, number: int, remark: str = "") -> str:
             *body,
             r"\end{longtable}}",
             below,
+            r"\end{landscape}" if is_turned else "",
         ]  # fmt: skip
     else:
         lines = [
-            r"\begin{table}[htbp]", caption, r"\resizebox{\linewidth}{!}{%" if is_wide else "",
+            r"\begin{table}[htbp]", caption, rf"{{{size}",
             rf"\begin{{tabular}}{{{columns}}}", r"\toprule", heads, r"\midrule", *body, r"\bottomrule",
-            r"\end{tabular}}" if is_wide else r"\end{tabular}", below, r"\end{table}",
+            r"\end{tabular}\par}", below, r"\end{table}",
         ]  # fmt: skip
-    return opening + "\n".join(line for line in lines if line) + "\n"
+    return f"% Table {number} of the report.\n{PREAMBLE}" + "\n".join(line for line in lines if line) + "\n"
 
 
-def _characters(table: Table) -> int:
-    """Approximate length of the longest line of the table."""
-    return sum(
-        2 + max([min(len(column.name), HEADING), *(_shown(row.cells[index].text) for row in table.rows)])
+def _layout(table: Table) -> tuple[str, str]:
+    """The largest size in which a table fits on a line, and its columns; no size where it fits in none."""
+    widths = [
+        max(len(text) for text in (*_heading_lines(column), *(row.cells[index].text for row in table.rows)))
         for index, column in enumerate(table.columns)
-    )
+    ]
+    natural = ["r" if column.is_number else "l" for column in table.columns]
+    breaking = [not column.is_number and width > WORDS for column, width in zip(table.columns, widths, strict=True)]
+    fixed = sum(2 + (0 if breaks else width) for width, breaks in zip(widths, breaking, strict=True))
+    for most, size in SIZES:
+        if sum(widths) + 2 * table.width <= most:
+            return size, f"@{{}}{''.join(natural)}@{{}}"
+        if any(breaking) and most - fixed >= WORDS * sum(breaking):
+            share = (most - fixed) / sum(breaking) / most
+            paragraph = rf">{{\raggedright\arraybackslash}}p{{{share:.2f}\linewidth}}"
+            columns = [paragraph if breaks else letter for letter, breaks in zip(natural, breaking, strict=True)]
+            return size, f"@{{}}{''.join(columns)}@{{}}"
+    return "", f"@{{}}{''.join(natural)}@{{}}"
 
 
-def _shown(words: str) -> int:
-    """Characters of a cell; a long one breaks over lines."""
-    return min(len(words), WIDE)
+def _heading_lines(column: Column) -> list[str]:
+    """A heading; a long one breaks over lines."""
+    return textwrap.wrap(column.name, HEADING, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def _heading(column: Column) -> str:
-    """A heading; a long one breaks over lines."""
-    wrapped = textwrap.wrap(column.name, HEADING, break_long_words=False, break_on_hyphens=False)
-    lines = sentence("\n".join(wrapped)).split("\n")
+    lines = sentence("\n".join(_heading_lines(column))).split("\n")
     if len(lines) < 2:
         return lines[0]
     stack = r" \\ ".join(lines)
     return rf"\shortstack[{'r' if column.is_number else 'l'}]{{{stack}}}"
-
-
-def _alignment(table: Table, index: int) -> str:
-    """The alignment of a column; cells of many words break over lines."""
-    if table.columns[index].is_number:
-        return "r"
-    longest = max((len(row.cells[index].text) for row in table.rows), default=0)
-    return r"p{0.4\linewidth}" if longest > WIDE else "l"
 
 
 def _body(table: Table) -> list[str]:

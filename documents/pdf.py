@@ -80,7 +80,7 @@ def _block(block: Block) -> Iterator[dict[str, Any]]:
 def figure_data(figure: Figure) -> dict[str, Any]:
     """A figure by its key, with its caption and the text for readers who do not see it."""
     alt = figure.spec["usermeta"]["description"]
-    return {"key": figure.key, "alt": alt, "badge": figure.badge, "caption": sentence(figure.caption)}
+    return {"key": figure.key, "alt": alt, "caption": sentence(figure.caption)}
 
 
 def table_data(table: Table) -> dict[str, Any]:

@@ -49,6 +49,14 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
         for row, (above, tied) in zip(algorithms, case_counts(run), strict=True):
             row |= {"above": above.tolist(), "tied": tied.tolist()}
     shared, candidates = overlaps(run), candidate_range(run)
+    folds = [
+        {"label": fold["label"], "cases_hash": fold["cases"], "training_hash": cases_of(run, at).training_digest}
+        for at, fold in enumerate(run.folds)
+    ]
+    failed = [
+        {"key": algorithm.algorithm, "label": algorithm.label, "params": algorithm.params, "reason": algorithm.error}
+        for algorithm in failed_algorithms(run)
+    ]
     return {
         "run": run.pk,
         "dataset": run.version.dataset.name,
@@ -57,7 +65,7 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
         "inputs_hash": run.inputs_hash,
         "cases_hash": run.cases_digest,
         "training_hash": "" if run.folds else cases_of(run).training_digest,
-        **({"folds": _folds(run)} if run.folds else {}),
+        **({"folds": folds} if folds else {}),
         "split": run.split,
         "protocol": run.protocol,
         "task": run.task,
@@ -75,27 +83,11 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
         "counted": run.counted,
         "environment": run.environment,
         "algorithms": algorithms,
-        **_failed(run),
+        **({"failed": failed} if failed else {}),
         "at_profile_length": {str(length): _rows(run, length) for length in run.profile_lengths},
         **({"overlap": [asdict(overlap) for overlap in shared]} if shared else {}),
         **_rank_reversals(run),
     }
-
-
-def _failed(run: EvaluationRun) -> dict[str, Any]:
-    """Return the failed algorithms with reasons; empty if none failed."""
-    failed = [
-        {"key": algorithm.algorithm, "label": algorithm.label, "params": algorithm.params, "reason": algorithm.error}
-        for algorithm in failed_algorithms(run)
-    ]
-    return {"failed": failed} if failed else {}
-
-
-def _folds(run: EvaluationRun) -> list[dict[str, str]]:
-    return [
-        {"label": fold["label"], "cases_hash": fold["cases"], "training_hash": cases_of(run, at).training_digest}
-        for at, fold in enumerate(run.folds)
-    ]
 
 
 def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:

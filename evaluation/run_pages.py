@@ -49,8 +49,8 @@ def state_of(user: Any, run: EvaluationRun) -> dict[str, Any]:
         "candidates": candidate_range(run),
         "took": tables.duration(run_progress.seconds),
         "left": None if run_progress.seconds_left is None else tables.duration(run_progress.seconds_left),
-        "left_out": tables.facts(run.left_out),
-        "counted": tables.facts(run.counted),
+        "left_out": [(what, f"{n:,}") for what, n in run.left_out.items()],
+        "counted": [(what, f"{n:,}") for what, n in run.counted.items()],
         "environment": ", ".join(f"{name} {version}" for name, version in sorted(run.environment.items())),
     }
 
@@ -135,8 +135,8 @@ def _line(row: ModelRow, heads: dict[str, str], pinned: ModelRow | None) -> dict
             for cell, baseline in zip(cells, against, strict=True)
         ],
         "remarks": sorted({cell.reason for cell in cells if cell.reason and cell.value is not None}),
-        "fit_seconds": tables.seconds(row.fit_seconds),
-        "score_seconds": tables.seconds(row.score_seconds),
+        "fit_seconds": f"{row.fit_seconds:.2f}",
+        "score_seconds": f"{row.score_seconds:.2f}",
         "was_reused": row.was_reused,
         "model_id": row.model_id,
     }

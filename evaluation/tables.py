@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
+from documents import numbers
+from documents.numbers import NONE, Limits, number
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.splitting.registry import SPLITS
 
@@ -17,21 +19,7 @@ def share(value: float | None) -> str:
     >>> share(0.41666), share(1.0), share(-0.0101), share(None)
     ('.417', '1.000', '−.010', '–')
     """
-    if value is None:
-        return "–"
-    text = f"{abs(value):.3f}".removeprefix("0")
-    return f"−{text}" if value < 0 and text != ".000" else text
-
-
-def seconds(value: float) -> str:
-    """Format a duration in seconds with two decimals.
-
-    Examples
-    --------
-    >>> seconds(0.00312), seconds(12.345)
-    ('0.00', '12.35')
-    """
-    return f"{value:.2f}"
+    return number(value, 3, is_share=True)
 
 
 def duration(value: float) -> str:
@@ -51,17 +39,6 @@ def duration(value: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
-def facts(counts: dict[str, int]) -> list[tuple[str, str]]:
-    """Format counts as pairs of description and number.
-
-    Examples
-    --------
-    >>> facts({"reserved users": 1200})
-    [('reserved users', '1,200')]
-    """
-    return [(what, f"{count:,}") for what, count in counts.items()]
-
-
 def score(value: float | None, decimals: int = 3) -> str:
     """Format a model's score in any unit; a dash if there is none.
 
@@ -73,7 +50,7 @@ def score(value: float | None, decimals: int = 3) -> str:
     '302'
     """
     if value is None:
-        return "–"
+        return NONE
     text = f"{abs(value):,.{decimals}f}"
     return f"−{text}" if value < 0 and float(text.replace(",", "")) else text
 
@@ -97,9 +74,7 @@ def p_value(value: float | None, *, has_sign: bool = False) -> str:
     >>> p_value(0.0321), p_value(0.0000002), p_value(None)
     ('.032', '< .001', '–')
     """
-    if value is None:
-        return "–"
-    if value < 0.001:
+    if value is not None and value < 0.001:
         return "< .001"
     return f"= {share(value)}" if has_sign else share(value)
 
@@ -203,19 +178,9 @@ def order_summary(n_pairs: int, n_reversed: int) -> str:
     return f"{n_reversed} of {n_pairs} pairs of algorithms {'has' if n_reversed == 1 else 'have'} the opposite order"
 
 
-class Bounds(Protocol):
-    """An interval."""
-
-    @property
-    def low(self) -> float: ...
-
-    @property
-    def high(self) -> float: ...
-
-
-def between(interval: Bounds | None) -> str:
+def between(interval: Limits | None) -> str:
     """Format an interval; a dash if there is none."""
-    return "–" if interval is None else f"[{share(interval.low)}, {share(interval.high)}]"
+    return NONE if interval is None else numbers.interval(interval.low, interval.high, 3, is_share=True)
 
 
 def difference_lines(differences: Iterable[Any]) -> list[dict[str, str]]:
@@ -355,7 +320,7 @@ def group_lines(groups: Iterable[Any]) -> list[dict[str, Any]]:
                     "means": [
                         (name.capitalize(), share(mean)) for name, mean in zip(table.names, line.means, strict=True)
                     ],
-                    "pair": f"{line.highest} −\N{NO-BREAK SPACE}{line.lowest}" if line.highest else "–",
+                    "pair": f"{line.highest} −\N{NO-BREAK SPACE}{line.lowest}" if line.highest else NONE,
                     "difference": share(line.gap.value if line.gap else None),
                     "interval": between(line.gap),
                     "ratio": share(line.ratio.value if line.ratio else None),

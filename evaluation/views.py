@@ -17,7 +17,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_POST, require_safe
 
-from catalog.models import DatasetVersion, Item
+from catalog.models import DatasetVersion
 from catalog.selectors.search import search_items
 from catalog.views.versions import version_or_404
 from core.errors import NotAllowedInState, ParallaxError
@@ -268,7 +268,9 @@ def try_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
     lines = models_on(version, request.user)
     form = TryForm(_query(request, lines), version=version, models=lines)
     is_complete = form.is_valid()
-    context = {"version": version, "form": form, "found": _matching_items(version, form)}
+    matches = search_items(version, form.cleaned_data.get("q", ""), limit=MAX_MATCHES + len(form.rated))
+    unrated = [item for item in matches.items if item.index not in form.rated]
+    context = {"version": version, "form": form, "found": unrated[:MAX_MATCHES]}
     is_part = bool(request.htmx) and request.htmx.target == "found"  # type: ignore[attr-defined]
     if is_part and not request.htmx.history_restore_request:  # type: ignore[attr-defined]
         response = render(request, "console/evaluation/_found.html", context)
@@ -296,12 +298,6 @@ def _query(request: HttpRequest, lines: list[ModelLine]) -> QueryDict:
         query.setlist("model", [str(line.model.pk) for line in lines[: TryForm.MAX_MODELS]])
     query.setdefault("n", str(TryForm.base_fields["n"].initial))
     return query
-
-
-def _matching_items(version: DatasetVersion, form: TryForm) -> list[Item]:
-    """Return the items that match the search, except rated ones."""
-    matches = search_items(version, form.cleaned_data.get("q", ""), limit=MAX_MATCHES + len(form.rated))
-    return [item for item in matches.items if item.index not in form.rated][:MAX_MATCHES]
 
 
 def _rated(version: DatasetVersion, form: TryForm) -> list[dict[str, Any]]:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from functools import partial
 from typing import Any
 
 from celery import current_app
 from django.db import transaction
+from django.utils.module_loading import autodiscover_modules
 from kombu.exceptions import ChannelError, KombuError
 
 logger = logging.getLogger(__name__)
+
+
+@functools.cache
+def load_tasks() -> None:
+    """Import the tasks of every app, which brings in all that they need: not at the start of every command."""
+    autodiscover_modules("tasks")
 
 
 def enqueue_on_commit(name: str, *, queue: str | None = None, **ids: Any) -> None:
@@ -19,6 +27,7 @@ def enqueue_on_commit(name: str, *, queue: str | None = None, **ids: Any) -> Non
     tests. A message is only a hint: the work itself is described in the database, and the sweep sends messages again.
     So a broker that is away or full is logged, and fails no page.
     """
+    load_tasks()
     task = current_app.tasks[name]
     options: dict[str, Any] = {"queue": queue} if queue else {}
     transaction.on_commit(partial(_send, task, kwargs=ids, ignore_result=True, **options))

@@ -81,11 +81,9 @@ def waiting_words(queue: str, job: LeasedModel | None = None) -> str:
         return "Waiting for a worker; none is running"
     if not all(worker.task for worker in workers):
         return "Waiting for a worker"
-    n = len(workers) + (_n_before(job) if isinstance(job, JobModel) and job.is_short else 0)
+    n = len(workers)
+    if isinstance(job, JobModel) and job.is_short:
+        models: list[Any] = [model for model in apps.get_models() if issubclass(model, JobModel) and model.is_short]
+        before = {"status": QUEUED, "created_at__lt": job.created_at}  # type: ignore[attr-defined]
+        n += sum(model._default_manager.filter(**before).count() for model in models)
     return f"Waiting behind {n} job{'' if n == 1 else 's'}"
-
-
-def _n_before(job: Any) -> int:
-    models: list[Any] = [model for model in apps.get_models() if issubclass(model, JobModel) and model.is_short]
-    before = {"status": QUEUED, "created_at__lt": job.created_at}
-    return sum(model._default_manager.filter(**before).count() for model in models)

@@ -1,10 +1,8 @@
-"""The broker: how many messages wait in its two queues, and whether it may lose what is in it."""
+"""The broker: how many messages wait in its two queues."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 
@@ -22,18 +20,6 @@ def count_messages() -> int:
             raise ParallaxError(
                 "broker.no_answer", f"The folder {message_folder()} cannot be read: {problem.strerror}."
             ) from problem
-    return int(_asked(lambda server: sum(int(server.llen(queue.name)) for queue in settings.CELERY_TASK_QUEUES)))
-
-
-def eviction_policy() -> str:
-    """What Redis deletes when its memory is full; "noeviction" where it deletes nothing, or has no limit. Raises
-    ParallaxError `broker.no_answer`.
-    """
-    memory: dict[str, Any] = _asked(lambda server: server.info("memory"))
-    return str(memory["maxmemory_policy"]) if memory.get("maxmemory") else "noeviction"
-
-
-def _asked(question: Callable[[Any], Any]) -> Any:
     from redis import Redis  # noqa: PLC0415 -- only where it is used
     from redis.exceptions import RedisError  # noqa: PLC0415
 
@@ -41,7 +27,7 @@ def _asked(question: Callable[[Any], Any]) -> Any:
         with Redis.from_url(
             str(settings.REDIS_URL), socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS
         ) as server:
-            return question(server)
+            return sum(int(server.llen(queue.name)) for queue in settings.CELERY_TASK_QUEUES)
     except (RedisError, OSError) as problem:
         raise ParallaxError("broker.no_answer", f"Redis does not answer ({type(problem).__name__}).") from problem
 

@@ -226,23 +226,20 @@ class Children:
     def stop(self) -> None:
         """Ask every child to stop, and kill those that do not within ten seconds; further Ctrl-C is ignored."""
         with _signals_ignored():
-            self._stop_all()
-
-    def _stop_all(self) -> None:
-        for _, process in self._running:
-            if process.poll() is None:
-                process.send_signal(signal.SIGTERM)
-        deadline = time.monotonic() + STOP_SECONDS
-        for _, process in self._running:
-            try:
-                process.wait(timeout=max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        self._running.clear()
-        for thread in self._log_threads:
-            thread.join(timeout=1.0)  # a process that outlives the child keeps its pipe open
-        self._log_threads.clear()
+            for _, process in self._running:
+                if process.poll() is None:
+                    process.send_signal(signal.SIGTERM)
+            deadline = time.monotonic() + STOP_SECONDS
+            for _, process in self._running:
+                try:
+                    process.wait(timeout=max(0.1, deadline - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+            self._running.clear()
+            for thread in self._log_threads:
+                thread.join(timeout=1.0)  # a process that outlives the child keeps its pipe open
+            self._log_threads.clear()
 
 
 def _store_output(output: IO[bytes], path: Path) -> None:

@@ -16,6 +16,7 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError, InterfaceError
 
 from core.errors import StorageAway, StorageRefused
+from core.security_log import events_of_operator
 from parallax.database import LAUNCHER, database_name, prepare_database
 
 APPS = frozenset({"accounts", "analysis", "catalog", "evaluation", "parallax", "studies"})
@@ -78,9 +79,7 @@ def main(argv: list[str]) -> None:
     """Run a command; what a person can put right is told in one line and ends with status 1."""
     try:
         load_settings()
-        from parallax.security_events import command_events  # noqa: PLC0415 -- it imports models
-
-        with command_events("" if {"-h", "--help"} & set(argv) else "".join(argv[1:2])):
+        with events_of_operator("" if {"-h", "--help"} & set(argv) else "".join(argv[1:2])):
             if needs_database(argv[1:]):
                 prepare_database()
             execute_from_command_line(argv)
@@ -135,8 +134,8 @@ def explanation(problem: Exception) -> str | None:
 
 def _probable_file() -> Path:
     """The file whose disk has least space, of those that the command names or writes: a write does not name its own."""
-    named = [Path(word) for word in sys.argv[2:] if not word.startswith("-") and ("/" in word or "." in word)]
-    files = [*(path for path in named if path.absolute().parent.is_dir()), Path(settings.VAR_DIR)]
+    arguments = [Path(word) for word in sys.argv[2:] if not word.startswith("-") and ("/" in word or "." in word)]
+    files = [*(path for path in arguments if path.absolute().parent.is_dir()), Path(settings.VAR_DIR)]
     with contextlib.suppress(OSError):
         output = Path(f"/proc/self/fd/{sys.stdout.fileno()}").readlink()
         files += [output] if output.is_file() else []

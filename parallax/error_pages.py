@@ -87,12 +87,7 @@ def _page(request: HttpRequest, status: HTTPStatus, *, reason: str, again_url: s
             context = {"heading": words.heading, "text": words.for_participants}
             return HttpResponse(render_to_string(PARTICIPANT, context), status=status)
     context = {"heading": words.heading, "text": reason or words.text, "again_url": again_url}
-    if status not in SERVER_ERRORS and _is_signed_in(request):
+    user = getattr(request, "user", None)  # requests that are refused early have no account yet
+    if status not in SERVER_ERRORS and user is not None and user.is_authenticated:
         return HttpResponse(render_to_string(CONSOLE, context, request), status=status)
     return HttpResponse(render_to_string(PUBLIC, context), status=status)
-
-
-def _is_signed_in(request: HttpRequest) -> bool:
-    """Whether an account is signed in; requests that are refused early have no account yet."""
-    user = getattr(request, "user", None)
-    return user is not None and user.is_authenticated

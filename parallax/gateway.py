@@ -7,7 +7,6 @@ too large or too slow is refused before anything of it reaches Django.
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from http import HTTPStatus
@@ -15,12 +14,13 @@ from io import BytesIO
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
+from django.core.handlers.wsgi import WSGIRequest
+
 from core.networks import client_address, network_of
+from core.security_log import REFUSED, record_event
 from parallax.body_limits import ANYONE, is_read, largest_body, seconds_for_body
 from parallax.fair_threads import FairThreads, Overloaded
 from parallax.refusals import refusal_page
-
-logger = logging.getLogger(__name__)
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -242,7 +242,8 @@ def _body_message(body: bytes, *, more: bool = False) -> dict[str, Any]:
 
 async def _send_refusal(status: HTTPStatus, environ: dict[str, Any], send: Send) -> None:
     """Answer a request that is not read any further, and close its connection."""
-    logger.info("refused status=%s method=%s", status.value, environ["REQUEST_METHOD"])
+    request = WSGIRequest({**environ, "wsgi.input": BytesIO()})
+    record_event("access.not_read", outcome=REFUSED, request=request, status=status.value)
     page = refusal_page(status, environ)
     headers = [("Content-Type", page.content_type), ("Content-Length", str(len(page.body))), ("Connection", "close")]
     if page.retry_after:

@@ -80,7 +80,7 @@ class _Installation(Collector):
         workers = running_workers()
         yield _gauge("parallax_workers", "Running workers on all machines.", len(workers))
         yield _gauge(
-            "parallax_workers_busy", "Those that are working on a task.", sum(bool(one.task) for one in workers)
+            "parallax_workers_busy", "Those that are working on a task.", sum(bool(worker.task) for worker in workers)
         )
         with suppress(ParallaxError):  # without the broker, the number is missing
             yield _gauge("parallax_queue_messages", "Messages that wait in the broker.", count_messages())

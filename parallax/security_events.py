@@ -1,9 +1,8 @@
-"""What goes into the security log: refusals and downloads, signs of accounts, the activity log, and commands."""
+"""What goes into the security log: refusals and downloads, signs of accounts, and the activity log."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from django.http import HttpRequest, HttpResponseBase
 from accounts.models import User
 from accounts.services import sign_in
 from core.models import LogEntry
-from core.security_log import REFUSED, events_of, events_of_operator, record_event
+from core.security_log import REFUSED, events_of, record_event
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 
@@ -26,14 +25,6 @@ OF_STUDIES = ("/studies/", "/s/", "/api/v1/studies/")
 STUDY, PARTICIPANT = Study._meta.label_lower, Participant._meta.label_lower
 # Facts of the activity log that are no free text.
 FACTS = ("researcher", "owner", "scope", "invitation", "format", "with_external_ids", "n", "most_per_network")
-# Commands that read or change accounts, keys or answers.
-COMMANDS = frozenset(
-    {
-        "backup", "restore", "create_account", "create_token", "reset_password", "reset_second_factor", "export_study",
-        "erase_expired", "withdraw_participant", "report", "createsuperuser", "changepassword", "shell", "dbshell",
-        "dumpdata", "loaddata", "flush",
-    }
-)  # fmt: skip
 
 
 class SecurityLog:
@@ -67,6 +58,8 @@ def refusal_of(request: HttpRequest, status: int) -> str:
         return "access.too_often"
     if status == 400 and not request.path.startswith(API):  # there, a field to correct
         return "access.bad_request"
+    if status == 409 and request.path.startswith(API):
+        return "access.conflict"
     if status == 401 and "Authorization" in request.headers:
         return "access.bad_token"
     match = request.resolver_match
@@ -80,20 +73,6 @@ def _is_download(request: HttpRequest, response: HttpResponseBase) -> bool:
         return False
     disposition = response.headers.get("Content-Disposition", "")
     return disposition.startswith("attachment") or (response.streaming and request.path.startswith(API))
-
-
-@contextlib.contextmanager
-def command_events(name: str) -> Iterator[None]:
-    """Within the block, events are those of the operator, and so is the command itself."""
-    with events_of_operator():
-        try:
-            yield
-        except BaseException:
-            if name in COMMANDS:
-                record_event(f"command.{name}", outcome=REFUSED)
-            raise
-        if name in COMMANDS:
-            record_event(f"command.{name}")
 
 
 def _on_signed_in(sender: Any, request: HttpRequest, user: User, **_more: Any) -> None:

@@ -98,7 +98,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "rest_framework",
     "drf_spectacular",
-    "core.apps.CoreConfig",
+    "core",
     "accounts.apps.AccountsConfig",
     "catalog.apps.CatalogConfig",
     "evaluation.apps.EvaluationConfig",

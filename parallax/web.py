@@ -10,6 +10,7 @@ from argparse import ArgumentParser
 from importlib import import_module
 
 import django
+from django.core.wsgi import get_wsgi_application
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
@@ -29,22 +30,26 @@ THREADS_VARIABLE = "PARALLAX_WEB_THREADS"
 
 
 def load_application() -> None:
-    """Import the application before the processes fork: they share it, and start in a fraction of the time.
+    """Import the application and open live studies before the processes fork: they share it, and start faster.
 
     Opening a model imports Numba, charts are described with Altair, and power and tests of runs need SciPy: where they
     are imported here, their memory is shared. No page imports another large library (tests/parallax/test_weight.py).
+    The first compiled function loads 30 MiB of Numba, so one is compiled here even if no study is live.
     The objects are frozen because garbage collection writes to every object it examines, and a memory page that is
     written to is no longer shared.
 
-    What each process does for itself, such as opening the models of live studies, is in `parallax.wsgi`, which only the
-    processes import.
+    What each process does for itself is in `parallax.wsgi`, which only the processes import.
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
     django.setup()
     refuse_unfinished_restore()
-    for module in ("parallax.urls", "parallax.gateway", "studies.participation.services.warming", *SHARED):
-        import_module(module)
     import_module("evaluation.services.malloc_tuning").return_large_blocks()
+    for module in ("parallax.urls", "parallax.gateway", *SHARED):
+        import_module(module)
+    get_wsgi_application()  # imports the middleware
+    import_module("jobs.queue").load_tasks()
+    import_module("numba").njit(lambda: None)()
+    import_module("studies.participation.services.warming").start_warming().join()
     gc.collect()
     gc.freeze()
 

@@ -73,7 +73,7 @@ class Baseline:
         """Each stored rating less its baseline. Returns a float64 array, shape (n_ratings,), in rating points, in the
         order of ``user_items.data``.
         """
-        user_bias = self.user_bias(user_items)[_rows(user_items)]
+        user_bias = np.repeat(self.user_bias(user_items), np.diff(user_items.indptr))
         return np.asarray(user_items.data - (self.mean + user_bias + self.item_bias[user_items.indices]))
 
     def scores(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
@@ -81,10 +81,6 @@ class Baseline:
         points.
         """
         return np.asarray((self.mean + self.user_bias(user_items))[:, np.newaxis] + self.item_bias)
-
-
-def _rows(user_items: sparse.csr_array) -> NDArray[np.int64]:
-    return np.repeat(np.arange(user_items.shape[0], dtype=np.int64), np.diff(user_items.indptr))
 
 
 def _damped(sums: NDArray[np.float64], counts: NDArray[np.integer], reg: float) -> NDArray[np.float64]:

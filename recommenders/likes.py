@@ -30,7 +30,7 @@ class PopularityLikes(Algorithm):
     user and item are ordered differently: users who like everything come first, which an unconstrained ROC curve
     rewards and a customer ROC curve does not. A profile that likes nothing then has no score. An unrated item has none
     in any case, unless items are not ordered at all: all count 1 then. Source: Schein, Popescul, Ungar & Pennock
-    (2005), Electronic Commerce Research 5:51-80, doi:10.1023/B:ELEC.0000045973.51289.8c. The damping is ours.
+    (2005), Electronic Commerce Research 5:51-74, doi:10.1023/B:ELEC.0000045973.51289.8c. The damping is ours.
 
     Cost: a fit counts the ratings once; a profile costs one copy of the scores.
 

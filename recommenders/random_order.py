@@ -26,7 +26,7 @@ class Random(Algorithm):
     The order follows from the seed and from the profile (its items and ratings) alone: the same person gets the same
     list again, in any batch and by any worker. Two people with the same profile, the empty one too, get the same order.
     An unrated item has no score. Source: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research
-    5:51-80, section 3.2: the reference line of both curves. doi:10.1023/B:ELEC.0000045973.51289.8c.
+    5:51-74, section 3.2: the reference line of both curves. doi:10.1023/B:ELEC.0000045973.51289.8c.
 
     Cost: a fit learns nothing; a profile costs one random number per item.
 

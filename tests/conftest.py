@@ -37,6 +37,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def loaded_tasks() -> None:
+    """Celery knows every task, as in a web process and in a worker."""
+    from jobs.queue import load_tasks
+
+    load_tasks()
+
+
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

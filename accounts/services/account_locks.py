@@ -1,6 +1,6 @@
 """Locks of accounts after wrong passwords and codes. At a network that an account signed in from before, its own wrong
-attempts count; at all others those from everywhere together, so that many networks guess no faster than one and nobody
-elsewhere locks its owner out.
+attempts count; at all others those from everywhere together, so that many networks guess no faster than one and other
+networks do not lock its owner out.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def note_network(*, request: HttpRequest, user: User) -> None:
     now = timezone.now()
     KnownNetwork.objects.update_or_create(user=user, digest=_digest(request, user.pk), defaults={"used_at": now})
     KnownNetwork.objects.filter(used_at__lte=now - timedelta(days=KNOWN_DAYS)).delete()
-    kept = KnownNetwork.objects.filter(user=user).order_by("-used_at", "-pk").values_list("pk", flat=True)
-    KnownNetwork.objects.filter(pk__in=list(kept[MOST_KNOWN:])).delete()
+    newest = KnownNetwork.objects.filter(user=user).order_by("-used_at", "-pk").values_list("pk", flat=True)
+    KnownNetwork.objects.filter(pk__in=list(newest[MOST_KNOWN:])).delete()
 
 
 def end_lock(*, request: HttpRequest, user: User) -> None:
@@ -70,21 +70,21 @@ class AccountLocks(AxesDatabaseHandler):  # type: ignore[misc]
 
     def get_failures(self, request: HttpRequest, credentials: dict[str, Any] | None = None) -> int:
         """The wrong attempts of a day; 0 once the delay after the last one is over."""
-        n, until = self._found(request, credentials)
+        n, until = self._counted(request, credentials)
         return 0 if until and until <= request.axes_attempt_time else n  # type: ignore[attr-defined]
 
-    def _found(self, request: HttpRequest, credentials: dict[str, Any] | None) -> tuple[int, datetime | None]:
+    def _counted(self, request: HttpRequest, credentials: dict[str, Any] | None) -> tuple[int, datetime | None]:
         """The number of wrong attempts, and the end of their lock, which may be over."""
         (attempts,) = self.get_user_attempts(request, credentials)
-        found = attempts.aggregate(n=Sum("failures_since_start"), last=Max("attempt_time"))
-        n = int(found["n"] or 0)
+        counts = attempts.aggregate(n=Sum("failures_since_start"), last=Max("attempt_time"))
+        n = int(counts["n"] or 0)
         n_doublings = min(n // settings.AXES_FAILURE_LIMIT - 1, MOST_DOUBLINGS)
-        return n, found["last"] + FIRST_DELAY * 2**n_doublings if n_doublings >= 0 else None
+        return n, counts["last"] + FIRST_DELAY * 2**n_doublings if n_doublings >= 0 else None
 
     def time_left(self, request: HttpRequest, email: str) -> str:
         """For how long the account is locked at the network of the request, in words; empty if it is not."""
         AxesProxyHandler.update_request(request)
-        until = self._found(request, {settings.AXES_USERNAME_FORM_FIELD: email})[1]
+        until = self._counted(request, {settings.AXES_USERNAME_FORM_FIELD: email})[1]
         now = timezone.now()
         return timeuntil(until + timedelta(seconds=59), now) if until and until > now else ""
 

@@ -21,7 +21,8 @@ PAUSE, KEPT = timedelta(minutes=5), timedelta(days=1)  # between two tries of a 
 
 def send_letter(user: User, subject: str, text: str) -> None:
     """Notify the owner of an account that its security changed; an e-mail that cannot be sent is logged."""
-    _is_sent(user, f"Parallax: {subject}", _security_text(user, text))
+    letter = EmailMessage(f"Parallax: {subject}", _security_text(user, text), to=[user.email])
+    _is_sent(letter, f"account {user.pk}")
 
 
 def _security_text(user: User, text: str) -> str:
@@ -37,23 +38,19 @@ def _security_text(user: User, text: str) -> str:
     return "\n".join(lines)
 
 
-def _is_sent(user: User, subject: str, text: str) -> bool:
-    try:
-        EmailMessage(subject, text, to=[user.email]).send()
-    except (SMTPException, OSError) as problem:
-        logger.error("security notice not sent account=%s: %s", user.pk, type(problem).__name__)
-        return False
-    return True
-
-
 def send_to_administrators(subject: str, text: str) -> bool:
     """Send an e-mail to all administrators, and return whether it was sent; a failure is logged."""
     to = list(User.objects.filter(is_superuser=True, is_active=True).values_list("email", flat=True))
+    return bool(to) and _is_sent(EmailMessage(f"Parallax: {subject}", text, bcc=to), "administrators")
+
+
+def _is_sent(letter: EmailMessage, recipient: str) -> bool:
     try:
-        return bool(to and EmailMessage(f"Parallax: {subject}", text, bcc=to).send())
+        letter.send()
     except (SMTPException, OSError) as problem:
-        logger.error("e-mail to administrators not sent subject=%s: %s", subject, type(problem).__name__)
+        logger.error("e-mail not sent to=%s: %s", recipient, type(problem).__name__)
         return False
+    return True
 
 
 def send_later(*, user: User | None, text: str = "", site: str = "") -> None:
@@ -71,13 +68,14 @@ def send_waiting() -> None:
         user, now = letter.user, timezone.now()
         if not Letter.objects.filter(pk=letter.pk, due_at=letter.due_at).update(due_at=now + PAUSE):
             continue
-        if user and user.is_active and not _is_sent(user, *_content(letter, user)) and letter.created_at > now - KEPT:
-            return  # the others, once the server is back
+        if user and user.is_active:
+            if letter.text:
+                subject, text = "Parallax: sign-in to your account is locked", _security_text(user, letter.text)
+            else:
+                context = {"email": user.email, "link": f"{settings.SITE_URL or letter.site}{reset_path(user)}"}
+                subject = "Reset your Parallax password"
+                text = render_to_string("accounts/password_reset_email.txt", context)
+            is_sent = _is_sent(EmailMessage(subject, text, to=[user.email]), f"account {user.pk}")
+            if not is_sent and letter.created_at > now - KEPT:
+                return  # the others, once the server is back
         letter.delete()
-
-
-def _content(letter: Letter, user: User) -> tuple[str, str]:
-    if letter.text:
-        return "Parallax: sign-in to your account is locked", _security_text(user, letter.text)
-    context = {"email": user.email, "link": f"{settings.SITE_URL or letter.site}{reset_path(user)}"}
-    return "Reset your Parallax password", render_to_string("accounts/password_reset_email.txt", context)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-from smtplib import SMTPException
 from typing import Any
 
 from axes.handlers.proxy import AxesProxyHandler
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_login_failed
-from django.core.mail import EmailMessage
 from django.http import HttpRequest
 
 from accounts.models import User
 from accounts.services.account_locks import note_network
 from accounts.services.device_lock import forget_lock
+from accounts.services.letters import send_to_administrators
 from core.networks import network_of
 from core.rate_limits import RateLimit, seconds_left, seconds_to_wait
 from core.security_log import REFUSED, record_event
@@ -27,8 +26,6 @@ ACTIVITY_NOTED_SECONDS = 60
 # Different accounts that one network may fail to sign in to. People mistype their own password; a network that fails
 # with many accounts tries a list.
 SPRAY_LIMITS = (RateLimit(9, 900), RateLimit(29, 86_400))
-# Letters to one account, from all networks together; another request gets the same answer, and no letter.
-RESET_LETTERS = RateLimit(3, 3600)
 
 
 def _network(request: HttpRequest) -> str:
@@ -49,11 +46,6 @@ def is_network_locked(request: HttpRequest) -> bool:
 def note_wrong_code(request: HttpRequest, user: User) -> None:
     """Count a wrong code as a wrong password is, towards the lock of the account."""
     user_login_failed.send(sender=__name__, credentials={"username": user.email}, request=request)
-
-
-def may_send_reset_letter(email: str) -> bool:
-    """Count a request to reset the password of this address; whether a letter may be sent."""
-    return not seconds_to_wait(RESET_LETTERS, "password-reset", email.strip().lower())
 
 
 def note_failure(sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **_more: Any) -> None:
@@ -78,18 +70,11 @@ def _report_spraying(limit: RateLimit, wait: int) -> None:
     )
     logger.warning("sign-in: %s", text)
     record_event("sign_in.network_locked", outcome=REFUSED, n=limit.most + 1)
-    to = list(User.objects.filter(is_superuser=True, is_active=True).values_list("email", flat=True))
-    if not to:
-        return
     advice = (
         "Accounts with a second factor are safe from guessed passwords. The security log has the digest of the network "
         "(event sign_in.network_locked); the command `network_digest ADDRESS` prints the digest of an address."
     )
-    letter = EmailMessage("Parallax: passwords are being guessed", f"{text}\n\n{advice}\n", bcc=to)
-    try:
-        letter.send()
-    except (SMTPException, OSError) as problem:
-        logger.error("notice of spraying not sent: %s", type(problem).__name__)
+    send_to_administrators("passwords are being guessed", f"{text}\n\n{advice}\n")
 
 
 def note_signed_in(sender: Any, request: HttpRequest, user: User, **_more: Any) -> None:

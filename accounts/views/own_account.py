@@ -24,11 +24,11 @@ from accounts.services.device_lock import researcher_of_lock
 from accounts.services.letters import send_later
 from accounts.services.second_factor import has_second_factor
 from accounts.services.sessions import end_sessions
-from accounts.services.sign_in import is_network_locked, may_send_reset_letter
+from accounts.services.sign_in import is_network_locked
 from accounts.services.single_sign_on import institution
 from accounts.views.network_limits import LimitedByNetwork
 from core.errors import ParallaxError
-from core.rate_limits import RateLimit
+from core.rate_limits import RateLimit, seconds_to_wait
 
 
 class SignIn(LimitedByNetwork, auth_views.LoginView):
@@ -72,7 +72,7 @@ class PasswordReset(LimitedByNetwork, auth_views.PasswordResetView):
     def form_valid(self, form: Any) -> HttpResponse:
         """Let a worker send the e-mail; at most three an hour to one address."""
         email = form.cleaned_data["email"]
-        if may_send_reset_letter(email):
+        if not seconds_to_wait(RateLimit(3, 3600), "password-reset", email.strip().lower()):  # from all networks
             site = f"{self.request.scheme}://{self.request.get_host()}"
             send_later(user=next(iter(form.get_users(email)), None), site=site)
         return redirect(self.get_success_url())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from analysis.models import Report
 from analysis.narrative import generalisation, verdict
 from analysis.narrative.facts import Fact, facts
 from analysis.results.codec import decode, encode
-from documents.blocks import Draw, Figure, FigureMaker, Section
+from documents.blocks import Figure, FigureMaker, Section
 from documents.tables import Table
 from studies.enums import Mode
 
@@ -76,8 +77,8 @@ class Document(Content):
                 tables.setdefault(table.key, table)
         return list(tables.values())
 
-    def with_drawings(self, draw: Draw) -> Document:
-        """The same with the picture that a file holds of each chart; `draw` draws it, in a width in pixels."""
+    def with_drawings(self, draw: Callable[[Figure], str]) -> Document:
+        """The same with the picture that a file holds of each chart."""
         return replace(
             self,
             summary=self.summary.with_drawings(draw),
@@ -109,23 +110,29 @@ def pair_of(report: Report, *, measure: str, metric: str, length: int) -> Sectio
     )
     if comparison is None or not results.flow.analysed:
         return None
-    badge, stamp = _marks_of(report)
-    return pair_section(results, comparison, FigureMaker(badge, stamp))
+    return pair_section(results, comparison, FigureMaker(mark_of(report)))
 
 
-def _marks_of(report: Report) -> tuple[str, str]:
-    """The badge of simulated participants, and the stamp of a pilot."""
-    badge = "" if report.mode == Mode.LIVE else PILOT_BADGE if report.is_pilot else BADGE
-    return badge, PILOT_BADGE if report.is_pilot else ""
+def badge_of(report: Report) -> str:
+    """The badge of simulated participants; empty for people."""
+    return "" if report.mode == Mode.LIVE else PILOT_BADGE if report.is_pilot else BADGE
+
+
+def mark_of(report: Report) -> str:
+    """What every file of a report says of simulated participants and synthetic ratings; empty for real data."""
+    synthetic = DATASET_BADGE if report.read_provenance().is_dataset_synthetic else ""
+    badge = badge_of(report)
+    return f"{badge}, {synthetic.lower()}" if badge and synthetic else badge or synthetic
 
 
 def document_of(report: Report) -> Document:
     """Arrange a report's results: verdict, orders, variables, metrics, comparison, sample, method, provenance."""
     results = report.read_results()
-    badge, stamp = _marks_of(report)
-    figure = FigureMaker(badge, stamp)
-    # The objective side does not depend on participants: its figures have the badge of their ratings instead.
-    run_figure = FigureMaker(DATASET_BADGE if report.read_provenance().is_dataset_synthetic else "", stamp)
+    badge = badge_of(report)
+    figure, joint_figure = FigureMaker(badge), FigureMaker(mark_of(report))
+    # The objective side does not depend on participants: its figures have the mark of their ratings, and of a pilot.
+    is_synthetic = report.read_provenance().is_dataset_synthetic
+    run_figure = joint_figure if report.is_pilot else FigureMaker(DATASET_BADGE if is_synthetic else "")
     sections = (
         comparison.contrast_section(results),
         comparison.equivalence_section(results),
@@ -142,7 +149,7 @@ def document_of(report: Report) -> Document:
         objective.objective_section(results, run_figure),
         offline.rank_sets_section(results),
         offline.repeats_section(results),
-        comparison.both_section(results, figure),
+        comparison.both_section(results, joint_figure),
         bayesian_section(report, results, figure, run_figure),
         plan.plan_section(results),
         plan.exclusions_section(results),
@@ -158,7 +165,7 @@ def document_of(report: Report) -> Document:
         paragraph=verdict.paragraph(results) if results.flow.analysed else "",
         facts=tuple(facts(results)),
         limits=tuple(filter(None, (*verdict.limitations(results), generalisation.unconfirmed(results)))),
-        summary=summary_section(results, figure),
+        summary=summary_section(results, joint_figure),
         sections=tuple(
             section
             for chapter in chapters_of(section for section in sections if section.blocks)

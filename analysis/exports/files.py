@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
-from analysis.exports.document import Document, document_of
+from analysis.exports.document import Document
 from analysis.models import Report
 from analysis.narrative.verdict import simulated_notice
-from analysis.results import schema
-from charting import render
-from charting.theme import LIGHT, Spec
+from analysis.results.report import SCHEMA_NAME
+from charting.theme import LIGHT
 from core.errors import ParallaxError
+from documents.blocks import Figure
 
 STYLE_SHEETS = ("css/tokens.css", "css/base.css", "css/report.css")
-NARROW = 340  # pixels: what a phone shows beside its margins
 
 
 def report_json(report: Report) -> str:
     """Every number of the report with its inputs, as text, without times and ids of rows."""
     document = {
-        "$schema": schema.NAME,
+        "$schema": SCHEMA_NAME,
         "study": report.study.slug,
         "report": report.number,
         "mode": report.mode,
@@ -39,14 +39,11 @@ def report_json(report: Report) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, sort_keys=True) + "\n"
 
 
-def report_html(report: Report) -> str:
-    """The whole report in one file that refers to no other; the same bytes but for the date of the report."""
-    return html_of(document_of(report))
-
-
-def html_of(document: Document) -> str:
-    """A document as one file, with every chart drawn in it."""
-    context = document.with_drawings(inline_svg)
+def html_of(document: Document, svg: Callable[[Figure], str]) -> str:
+    """The whole report in one file that refers to no other, with the SVG of every chart in it; the same bytes but for
+    the date of the report.
+    """
+    context = document.with_drawings(lambda figure: f'<div class="drawn">{themed(svg(figure))}</div>')
     return render_to_string("analysis/file.html", {"document": context, "styles": mark_safe(_styles())})  # noqa: S308 - our own style sheets
 
 
@@ -63,13 +60,7 @@ def _styles() -> str:
     return "\n".join(texts)
 
 
-def inline_svg(spec: Spec, width: int, narrow_width: int = NARROW) -> str:
-    """A chart drawn twice, for wide and for narrow screens; the style sheet shows one of them."""
-    wide, narrow = _themed(render.svg(spec, width=width)), _themed(render.svg(spec, width=narrow_width))
-    return f'<div class="drawn wide">{wide}</div><div class="drawn narrow">{narrow}</div>'
-
-
-def _themed(picture: str) -> str:
+def themed(picture: str) -> str:
     """A drawing whose colours follow the page, light or dark."""
     for field in dataclasses.fields(LIGHT):
         token = f"var(--{field.name.replace('_', '-')})"

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.exports.document import DATASET_BADGE, PILOT_BADGE, Document, document_of
+from analysis.exports.document import DATASET_BADGE, Document, document_of, mark_of
 from analysis.exports.files import html_of, report_json
 from analysis.exports.paper import report_pdf
 from analysis.exports.quarto import report_quarto
 from analysis.models import Report
-from analysis.narrative.apa_sentences import apa_sentences, as_text
-from analysis.results import schema
+from analysis.narrative.apa_sentences import Part, apa_sentences, as_text
+from analysis.results.report import SCHEMA_NAME
 from charting import render
 from documents.blocks import Figure
 from documents.delimited import table_csv, with_column
@@ -37,7 +37,8 @@ CONTENT_TYPES = {
     "zip": "application/zip",
 }
 FORMS = {"md": "Markdown", "tex": "LaTeX", "txt": "Text", "qmd": "Quarto"}
-PPI = 300
+PPI = 240  # 1,867 pixels: 300 dots an inch over the 6.2 inches of a page of print
+Store = Callable[[str, Callable[[], bytes]], bytes]
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ class Listing:
         return FORMS.get(self.suffix, self.suffix.upper())
 
     @property
+    def is_drawn(self) -> bool:
+        """Whether it takes so long that a worker draws it ahead of its download."""
+        return self.group == "figures" or self.suffix in ("html", "pdf")
+
+    @property
     def content_type(self) -> str:
         """The content type for browsers."""
         return CONTENT_TYPES[self.suffix]
@@ -71,36 +77,31 @@ class File(Listing):
     make: Callable[[], bytes]
 
 
-class Drawings:
-    """The charts of a report as files of one size, each drawn once for all formats."""
+def in_memory() -> Store:
+    """What is drawn, by the name of its file."""
+    drawn: dict[str, bytes] = {}
 
-    def __init__(self) -> None:
-        self._svg: dict[str, str] = {}
+    def store(name: str, draw: Callable[[], bytes]) -> bytes:
+        if name not in drawn:
+            drawn[name] = draw()
+        return drawn[name]
 
-    def svg(self, figure: Figure) -> str:
-        """A chart as SVG."""
-        if figure.key not in self._svg:
-            self._svg[figure.key] = render.svg(figure.spec)
-        return self._svg[figure.key]
-
-    def png(self, figure: Figure) -> bytes:
-        """A chart as PNG, 300 dots an inch."""
-        return render.svg_as_png(self.svg(figure), ppi=PPI)
-
-    def pdf(self, figure: Figure) -> bytes:
-        """A chart as PDF."""
-        return render.svg_as_pdf(self.svg(figure))
+    return store
 
 
 class Outputs:
-    """The files of one report; what several of them share is created once."""
+    """The files of one report. Each chart is drawn once for all of them."""
 
-    def __init__(self, report: Report, arrange: Callable[[], Document] | None = None) -> None:
-        """`arrange` returns a cached document; without it the results are arranged again."""
+    def __init__(
+        self, report: Report, arrange: Callable[[], Document] | None = None, store: Store | None = None
+    ) -> None:
+        """`arrange` returns a cached document; without it the results are arranged again. `store` returns what was
+        drawn for a file of that name, or draws it.
+        """
         self.report = report
         self._results = report.read_results()
-        self._is_synthetic = report.read_provenance().is_dataset_synthetic
-        self.drawings = Drawings()
+        self._mark = mark_of(report)
+        self._store = store or in_memory()
         self._arrange = arrange or functools.partial(document_of, report)
 
     @functools.cached_property
@@ -115,73 +116,90 @@ class Outputs:
     @property
     def badges(self) -> list[str]:
         """The notices of simulated participants and synthetic ratings, for every file."""
-        synthetic = f"{DATASET_BADGE}." if self._is_synthetic else ""
+        synthetic = f"{DATASET_BADGE}." if self.report.read_provenance().is_dataset_synthetic else ""
         return [notice for notice in (self.document.notice, synthetic) if notice]
-
-    @property
-    def remark(self) -> str:
-        """The same in a few words, for the note below a table."""
-        synthetic = DATASET_BADGE if self._is_synthetic else ""
-        return " ".join(f"{badge}." for badge in (self.document.badge, synthetic) if badge)
 
     def whole(self) -> Iterator[File]:
         """The report as a whole, in every format; the document is arranged only when one is created."""
         kind = "pilot report" if self.report.is_pilot else "report"
         title = f"{self.report.study.title}: {kind} {self.report.number}"
-        yield _text("report.html", "The report as one self-contained page", "report", self._html)
-        yield File(
-            "report.pdf", "The report as PDF, A4", "report", lambda: report_pdf(self.document, self.drawings.pdf)
-        )
+        yield self._drawn("report.html", "The report as one self-contained page", "report", self._html)
+        yield self._drawn("report.pdf", "The report as PDF, A4", "report", lambda: report_pdf(self.document, self._pdf))
         yield _text(
             "report.json", "Every number, following a published schema", "report", lambda: report_json(self.report)
         )
-        yield File(schema.NAME, "The schema of the numbers", "report", schema.report_schema)
+        yield File(SCHEMA_NAME, "The schema of the numbers", "report", _schema)
         yield _text(
             "apa.md", "Sentences for a paper, in APA style", "report",
-            lambda: sentences_markdown(apa_sentences(self._results), title, self.badges),
+            lambda: sentences_markdown(self._sentences(), title, self.badges),
         )  # fmt: skip
         yield _text(
             "apa.txt", "The sentences as plain text", "report",
-            lambda: as_text(apa_sentences(self._results), title, self.badges),
+            lambda: as_text(self._sentences(), title, self.badges),
         )  # fmt: skip
         yield _text(
             "report.qmd", "The report as Quarto source", "report", lambda: report_quarto(self.document, self.badges)
         )
 
-    def _html(self) -> str:
-        return html_of(self.document)
+    def _sentences(self) -> list[Part]:
+        mark = f"{self._mark}: " if self._mark else ""
+        return [(heading, [mark + text for text in own]) for heading, own in apa_sentences(self._results)]
+
+    def _html(self) -> bytes:
+        return html_of(self.document, lambda figure: self._svg(figure).decode()).encode()
+
+    def _drawn(self, name: str, title: str, group: Group, draw: Callable[[], bytes]) -> File:
+        return File(name, title, group, functools.partial(self._store, name, draw))
+
+    def _svg(self, figure: Figure) -> bytes:
+        return self._store(f"figures/{figure.key}.svg", lambda: render.svg(figure.spec).encode())
+
+    def _png(self, figure: Figure) -> bytes:
+        return render.svg_as_png(self._svg(figure).decode(), ppi=PPI)
+
+    def _pdf(self, figure: Figure) -> bytes:
+        def draw() -> bytes:
+            drawing = render.svg_as_pdf(self._svg(figure).decode())
+            return figure_pdf(drawing, figure.spec["usermeta"]["title"], self.report.created_at)
+
+        return self._store(f"figures/{figure.key}.pdf", draw)
 
     def of_figures(self) -> Iterator[File]:
         """Every figure as SVG, PNG and PDF."""
         for figure in self.document.figures():
             stem, title = f"figures/{figure.key}", figure.spec["usermeta"]["title"]
-            yield _text(f"{stem}.svg", title, "figures", functools.partial(self.drawings.svg, figure))
-            yield File(f"{stem}.png", title, "figures", functools.partial(self.drawings.png, figure))
-            yield File(f"{stem}.pdf", title, "figures", functools.partial(self._figure_pdf, figure, title))
-
-    def _figure_pdf(self, figure: Figure, title: str) -> bytes:
-        return figure_pdf(self.drawings.pdf(figure), title, self.report.created_at)
+            yield File(f"{stem}.svg", title, "figures", functools.partial(self._svg, figure))
+            yield self._drawn(f"{stem}.png", title, "figures", functools.partial(self._png, figure))
+            yield File(f"{stem}.pdf", title, "figures", functools.partial(self._pdf, figure))
 
     def _table_csv(self, table: Table) -> str:
-        return with_column(table_csv(table), "report", PILOT_BADGE) if self.report.is_pilot else table_csv(table)
+        return with_column(table_csv(table), "report", self._mark) if self._mark else table_csv(table)
 
     def of_tables(self) -> Iterator[File]:
         """Every table as CSV, Markdown and LaTeX."""
         for number, table in enumerate(self.document.tables(), start=1):
             stem = f"tables/{table.key}"
-            facts: tuple[Table, int, str] = (table, number, self.remark)
+            facts: tuple[Table, int, str] = (table, number, f"{self._mark}." if self._mark else "")
             yield _text(f"{stem}.csv", table.title, "tables", functools.partial(self._table_csv, table))
             yield _text(f"{stem}.md", table.title, "tables", functools.partial(table_markdown, *facts))
             yield _text(f"{stem}.tex", table.title, "tables", functools.partial(table_latex, *facts))
+
+
+def _schema() -> bytes:
+    from analysis.results.schema import report_schema
+
+    return report_schema()
 
 
 def _text(name: str, title: str, group: Group, make: Callable[[], str]) -> File:
     return File(name, title, group, lambda: make().encode())
 
 
-def file_of(report: Report, name: str, arrange: Callable[[], Document] | None = None) -> File | None:
+def file_of(
+    report: Report, name: str, arrange: Callable[[], Document] | None = None, store: Store | None = None
+) -> File | None:
     """One file of a report, or None; the document is arranged only for figures and tables."""
-    outputs = Outputs(report, arrange)
+    outputs = Outputs(report, arrange, store)
     groups = {"figures": outputs.of_figures, "tables": outputs.of_tables}
     files = groups.get(name.split("/", 1)[0], outputs.whole)()
     return next((file for file in files if file.name == name), None)

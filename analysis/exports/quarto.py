@@ -88,5 +88,4 @@ def _block(block: Block) -> list[str]:
 
 
 def _figure(figure: Figure) -> str:
-    words = f"{figure.badge}. {figure.caption}" if figure.badge else figure.caption
-    return f"![{sentence(words)}]({figure.file}){{#fig-{figure.key}}}\n"
+    return f"![{sentence(figure.caption)}]({figure.file}){{#fig-{figure.key}}}\n"

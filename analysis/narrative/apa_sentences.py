@@ -41,7 +41,7 @@ def apa_sentences(results: Results) -> list[Part]:
 
 
 def of_variable(variable: PerceivedVariable) -> list[str]:
-    """Means, the analysis of variance, the robust tests, and the significant pairs."""
+    """Means, the analysis of variance, the robust tests, and every pair."""
     defined = variable.variable
     if not variable.described:
         return [f"No participant has completed the study, so there is no {defined.in_text} to report."]
@@ -90,7 +90,7 @@ def _pairs(tests: PairwiseResult | Undefined, name: str, *, is_share: bool) -> l
         return []
     sentences = []
     for pair in tests.pairs:
-        if not pair.is_significant or pair.p is None:
+        if pair.p is None:
             continue
         above, below, sign = (pair.a, pair.b, 1) if pair.difference > 0 else (pair.b, pair.a, -1)
         limits = ""
@@ -99,7 +99,9 @@ def _pairs(tests: PairwiseResult | Undefined, name: str, *, is_share: bool) -> l
             limits = f", {coverage(tests.alpha)} CI {bracketed(low, high, 2, is_share)}"
         difference = written(sign * pair.difference, 2, is_share)
         sentences.append(f"{name}: {above} above {below}, mean difference {difference}{limits}, {apa.p_value(pair.p)}.")
-    return sentences or [f"{name} found no significant differences between algorithms."]
+    if not any(pair.is_significant for pair in tests.pairs):
+        sentences.insert(0, f"{name} found no significant differences between algorithms.")
+    return sentences
 
 
 def of_metric(length: ProfileLength, kind: str) -> list[str]:
@@ -117,7 +119,7 @@ def of_metric(length: ProfileLength, kind: str) -> list[str]:
     if isinstance(tests, Undefined):
         return [*(sentences if values else []), f"There is no sign test. {tests.reason}"]
     for pair in tests.pairs:
-        if pair.is_significant and pair.p is not None:
+        if pair.p is not None:
             (more, above), (fewer, below) = sorted(((pair.n_a, pair.a), (pair.n_b, pair.b)), reverse=True)
             sentences.append(
                 f"Of {plural(more + fewer, 'user')} whose {kind_word(kind)} differed, {more} had the higher with "

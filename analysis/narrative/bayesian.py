@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from analysis.narrative.words import in_words, plural
+import re
+
 from analysis.results.bayesian import BayesFactors, BayesianResults, PriorAnalyses, Sampling
-from analysis.tables.cells import bracketed, listed, written
+from documents.numbers import interval, listed, number, number_word, plural
 from evaluation.reported_kinds import LOWER_IS_BETTER, kind_word
 from inference.bayes_factors import BayesFactor
 from inference.posterior_ranks import PosteriorRanks
@@ -17,12 +18,18 @@ PENDING = (
     "The Bayesian analysis is not complete. A worker computes it after the report is built; the page of the report "
     "shows its progress, and files created after that include it."
 )
+_INSTALLING = re.compile(r" Run `[^`]*`[^.]*\.")
 LABEL = "The answers are simulated, so these posteriors describe the simulation and not people."
+
+
+def without_installing(error: str) -> str:
+    """An error for readers: how to install what is missing is for administrators."""
+    return _INSTALLING.sub("", error)
 
 
 def failure(error: str) -> str:
     """Why there is no Bayesian analysis."""
-    return f"The Bayesian analysis could not be computed. {error}"
+    return f"The Bayesian analysis could not be computed. {without_installing(error)}"
 
 
 def model_sentence(models: PriorAnalyses) -> str:
@@ -56,13 +63,13 @@ def convergence_sentence(models: PriorAnalyses) -> str:
     ess = min(_ess(prior.posterior.sampling) for prior in models.priors)
     divergences = sum(prior.posterior.sampling.divergences for prior in models.priors)
     numbers = (
-        f"largest R̂ = {written(worst.worst.r_hat, 3)}, smallest effective sample size {ess:,.0f}, "
+        f"largest R̂ = {number(worst.worst.r_hat, 3)}, smallest effective sample size {ess:,.0f}, "
         f"{plural(divergences, 'divergent transition') if divergences else 'no divergent transitions'}"
     )
     if models.has_converged:
-        return f"The {in_words(worst.chains)} chains converged under every prior ({numbers})."
+        return f"The {number_word(worst.chains)} chains converged under every prior ({numbers})."
     return (
-        f"The {in_words(worst.chains)} chains did not converge under every prior ({numbers}; required are R̂ of at "
+        f"The {number_word(worst.chains)} chains did not converge under every prior ({numbers}; required are R̂ of at "
         "most 1.01, 400 effective draws and no divergent transitions), so this report draws no conclusion from them."
     )
 
@@ -89,8 +96,8 @@ def tau_sentence(models: PriorAnalyses) -> str:
     tau = models.main.posterior.ranks.tau
     return (
         f"With uncertainty on both sides, the rank correlation τ has a posterior mean of "
-        f"{written(tau.mean, 2, is_share=True)}, 95% credible interval "
-        f"{bracketed(tau.ci_low, tau.ci_high, is_share=True)}. The probability that it is positive is "
+        f"{number(tau.mean, 2, is_share=True)}, 95% credible interval "
+        f"{interval(tau.ci_low, tau.ci_high, is_share=True)}. The probability that it is positive is "
         f"{_under_all(models)}."
     )
 
@@ -99,7 +106,7 @@ def _under_all(models: PriorAnalyses) -> str:
     """The probability of a positive correlation under each of the priors, said once where it is the same."""
     main, *rest = [share(prior.posterior.ranks.tau.share_positive) for prior in models.priors]
     if rest and all(share_positive == main for share_positive in rest):
-        return f"{main} under all {in_words(len(models.priors))} priors"
+        return f"{main} under all {number_word(len(models.priors))} priors"
     names = [prior.name.lower() for prior in models.priors[1:]]
     return f"{main}; {listed([f'{each} under the {name} priors' for name, each in zip(names, rest, strict=True)])}"
 
@@ -122,12 +129,12 @@ def pairs_sentence(ranks: PosteriorRanks) -> str:
         for pair in opposite[:MOST_PAIRS]
     ]
     if (n_more := len(opposite) - MOST_PAIRS) > 0:
-        orders.append(f"{in_words(n_more)} more")
+        orders.append(f"{number_word(n_more)} more")
     return f"{sentence} Opposite, in the order of perceived accuracy: {listed(orders)}."
 
 
 def _count(n: int) -> str:
-    return in_words(n) if n else "none"
+    return number_word(n) if n else "none"
 
 
 def factor_sentence(factors: BayesFactors) -> str:
@@ -148,11 +155,11 @@ def _evidence(factor: BayesFactor, effect: str, none: str) -> str:
     if factor.log >= 0:
         return (
             f"The data are {times(factor.alternative)} as likely under {effect} as under {none} "
-            f"(BF₁₀ {equal_to(factor.alternative)}, JZS prior of scale {written(factor.scale, 2)})."
+            f"(BF₁₀ {equal_to(factor.alternative)}, JZS prior of scale {number(factor.scale, 2)})."
         )
     return (
         f"The data are {times(factor.null)} as likely under {none} as under {effect} "
-        f"(BF₀₁ {equal_to(factor.null)}, JZS prior of scale {written(factor.scale, 2)})."
+        f"(BF₀₁ {equal_to(factor.null)}, JZS prior of scale {number(factor.scale, 2)})."
     )
 
 
@@ -164,7 +171,7 @@ def times(value: float) -> str:
     >>> times(3.456), times(123456.0)
     ('3.46 times', 'more than 1,000 times')
     """
-    return f"{written(value)} times" if value <= LARGEST else f"more than {LARGEST:,.0f} times"
+    return f"{number(value)} times" if value <= LARGEST else f"more than {LARGEST:,.0f} times"
 
 
 def equal_to(value: float) -> str:
@@ -175,7 +182,7 @@ def equal_to(value: float) -> str:
     >>> equal_to(3.456), equal_to(123456.0)
     ('= 3.46', '> 1,000')
     """
-    return f"= {written(value)}" if value <= LARGEST else f"> {LARGEST:,.0f}"
+    return f"= {number(value)}" if value <= LARGEST else f"> {LARGEST:,.0f}"
 
 
 def share(probability: float) -> str:
@@ -188,7 +195,7 @@ def share(probability: float) -> str:
     """
     if probability > 0.99:
         return "> .99"
-    return "< .01" if probability < 0.01 else written(probability, 2, is_share=True)
+    return "< .01" if probability < 0.01 else number(probability, 2, is_share=True)
 
 
 def seed_sentence(results: BayesianResults) -> str:

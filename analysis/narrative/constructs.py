@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.results.constructs import Constructs, ScaleConstruct
-from analysis.tables.cells import bracketed, equals, listed, written
+from documents.numbers import interval, listed, number, p_with_sign
 from inference.factor_analysis import FactorModel
 from inference.fit_indices import FitIndices
 from inference.invariance import InvarianceResult
@@ -23,19 +23,19 @@ def fit_words(fit: FitIndices) -> str:
     if fit.p is None:
         return "the model is saturated, so its fit is not tested"
     return (
-        f"χ²({fit.df}) = {written(fit.chi_square)}, p {equals(fit.p)}, CFI = {written(fit.cfi, 3, True)}, "
-        f"TLI = {written(fit.tli, 3)}, RMSEA = {written(fit.rmsea, 3, True)}, "
-        f"90% CI {bracketed(fit.rmsea_low, fit.rmsea_high, 3, True)}, SRMR = {written(fit.srmr, 3, True)}"
+        f"χ²({fit.df}) = {number(fit.chi_square)}, p {p_with_sign(fit.p)}, CFI = {number(fit.cfi, 3, True)}, "
+        f"TLI = {number(fit.tli, 3)}, RMSEA = {number(fit.rmsea, 3, True)}, "
+        f"90% CI {interval(fit.rmsea_low, fit.rmsea_high, 3, True)}, SRMR = {number(fit.srmr, 3, True)}"
     )
 
 
 def factors(model: FactorModel) -> list[str]:
     """Fit, validity and warnings of the factor model."""
     sentences = [f"Confirmatory factor analysis ({model.estimator}, n = {model.n:,}): {fit_words(model.fit)}."]
-    if low := [f"{factor.name} ({written(factor.ave, 2, True)})" for factor in model.factors if factor.ave < 0.5]:
+    if low := [f"{factor.name} ({number(factor.ave, 2, True)})" for factor in model.factors if factor.ave < 0.5]:
         sentences.append(f"The average variance extracted is below .50 for {listed(low)}.")
     close = [
-        f"{pair.a} and {pair.b} ({written(pair.htmt, 2, True)})"
+        f"{pair.a} and {pair.b} ({number(pair.htmt, 2, True)})"
         for pair in model.pairs
         if pair.htmt is not None and pair.htmt >= 0.85
     ]
@@ -80,8 +80,8 @@ def _level(scale: ScaleConstruct, across: str, result: InvarianceResult) -> str:
         if change is None or change.is_supported:
             continue
         difference = (
-            f"Δχ²({change.df}) = {written(max(change.chi_square, 0.0))}, p {equals(change.p)}, "
-            f"ΔCFI = {written(change.cfi, 3, True)}, ΔRMSEA = {written(change.rmsea, 3, True)}"
+            f"Δχ²({change.df}) = {number(max(change.chi_square, 0.0))}, p {p_with_sign(change.p)}, "
+            f"ΔCFI = {number(change.cfi, 3, True)}, ΔRMSEA = {number(change.rmsea, 3, True)}"
         )
         if not change.is_within_criteria and change.p < 0.05:
             return f"{subject}: the data reject {model.level} invariance, {difference}."
@@ -97,11 +97,11 @@ def structural(model: StructuralModel) -> list[str]:
     outcome = in_text(model.outcome)
     sentences = [
         f"Structural model of algorithm, {listed([in_text(name) for name in model.qualities])} and {outcome} "
-        f"(ML, n = {model.n:,}, R² of {outcome} = {written(model.r_squared, 2, True)}): {fit_words(model.fit)}."
+        f"(ML, n = {model.n:,}, R² of {outcome} = {number(model.r_squared, 2, True)}): {fit_words(model.fit)}."
     ]
     shown = [
-        f"{effect.condition} through {in_text(effect.quality)} ({written(effect.estimate)}, simultaneous 95% CI "
-        f"{bracketed(effect.ci_low, effect.ci_high)})"
+        f"{effect.condition} through {in_text(effect.quality)} ({number(effect.estimate)}, simultaneous 95% CI "
+        f"{interval(effect.ci_low, effect.ci_high)})"
         for effect in model.indirect
         if effect.ci_low > 0 or effect.ci_high < 0
     ]

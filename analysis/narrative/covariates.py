@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from analysis.narrative.words import coefficient, in_words, plural
 from analysis.results.covariates import AdjustedVariable, Adjustment, Attrition, ItemView, ListCorrelation, ListEffects
 from analysis.results.report import ItemWords
-from analysis.tables.cells import bracketed, equals, f_statistic, listed, percent, written
+from documents.numbers import (
+    coefficient,
+    f_statistic,
+    interval,
+    listed,
+    number,
+    number_word,
+    p_with_sign,
+    percent,
+    plural,
+)
 from inference.aggregation import AggregationResult, LevelSlope
 from inference.ancova import FTest
 from inference.attrition import CHI_SQUARED, EXACT, AttritionResult
@@ -24,7 +33,7 @@ MOST_PAIRS = 3  # by name; the table has all
 
 def _f(test: FTest) -> str:
     within: float = int(test.df_within) if float(test.df_within).is_integer() else test.df_within
-    return f"{f_statistic(test.df, within, test.f)}, p {equals(test.p)}"
+    return f"{f_statistic(test.df, within, test.f)}, p {p_with_sign(test.p)}"
 
 
 def adjustment(results: Adjustment, alpha: float) -> list[str]:
@@ -99,7 +108,7 @@ def ratings(adjusted: AdjustedItems | Undefined, unadjusted: ItemEffectsResult |
 
 
 def _wald(model: ItemEffectsResult) -> str:
-    return f"{f_statistic(model.df, model.df_denominator or 0.0, model.f)}, p {equals(model.p)}"
+    return f"{f_statistic(model.df, model.df_denominator or 0.0, model.f)}, p {p_with_sign(model.p)}"
 
 
 def interviewers(results: Adjustment) -> list[str]:
@@ -113,9 +122,9 @@ def interviewers(results: Adjustment) -> list[str]:
             sentences.append(f"{variable.name}: effects of interviewers could not be estimated. {model.reason}")
             continue
         sentences.append(
-            f"{variable.name}: {in_words(model.n_clusters)} interviewers account for {percent(model.icc)} of the "
-            f"variance within algorithms (likelihood ratio {written(model.likelihood_ratio)}, p "
-            f"{equals(model.p_clusters)}); with interviewers as a random effect the algorithms compare by "
+            f"{variable.name}: {number_word(model.n_clusters)} interviewers account for {percent(model.icc)} of the "
+            f"variance within algorithms (likelihood ratio {number(model.likelihood_ratio)}, p "
+            f"{p_with_sign(model.p_clusters)}); with interviewers as a random effect the algorithms compare by "
             f"{_f(model.test)}."
         )
     return sentences
@@ -155,9 +164,9 @@ def attrition(results: Attrition, alpha: float) -> list[str]:
 
 def _attrition_test(test: AttritionResult) -> str:
     if test.p_method == CHI_SQUARED:
-        return f"χ²({test.df}) = {written(test.chi_squared)}, p {equals(test.p)}, V = {coefficient(test.cramers_v)}"
+        return f"χ²({test.df}) = {number(test.chi_squared)}, p {p_with_sign(test.p)}, V = {coefficient(test.cramers_v)}"
     how = "exact" if test.p_method == EXACT else test.p_method
-    return f"Fisher-Freeman-Halton {how} p {equals(test.p)}, V = {coefficient(test.cramers_v)}"
+    return f"Fisher-Freeman-Halton {how} p {p_with_sign(test.p)}, V = {coefficient(test.cramers_v)}"
 
 
 def items(view: ItemView, words: ItemWords, alpha: float) -> list[str]:
@@ -169,8 +178,8 @@ def items(view: ItemView, words: ItemWords, alpha: float) -> list[str]:
         model = view.model.model
         verb = "differed significantly" if model.p < alpha else "did not differ significantly"
         slopes = [
-            f"{slope.name}, b = {written(slope.estimate)}, 95% CI "
-            f"{bracketed(slope.interval.low, slope.interval.high)}, p {equals(slope.p)}"
+            f"{slope.name}, b = {number(slope.estimate)}, 95% CI "
+            f"{interval(slope.interval.low, slope.interval.high)}, p {p_with_sign(slope.p)}"
             for slope in view.model.slopes
         ]
         sentences.append(
@@ -203,10 +212,10 @@ def _levels(name: str, result: AggregationResult | Undefined) -> str:
     else:
         sentence += " The two have the same sign, so no reversal is seen."
     if result.is_reversed_between and result.between_slope is not None:
-        tested = "not tested" if isinstance(result.between, Undefined) else f"p {equals(result.between.p)}"
+        tested = "not tested" if isinstance(result.between, Undefined) else f"p {p_with_sign(result.between.p)}"
         sentence += (
             f" The relation between the means of the algorithms has the opposite sign (b = "
-            f"{written(result.between_slope)}, {tested})."
+            f"{number(result.between_slope)}, {tested})."
         )
     if result.opposite:
         sentence += f" Opposite in sign to the overall relation: {listed(result.opposite)}."
@@ -214,11 +223,11 @@ def _levels(name: str, result: AggregationResult | Undefined) -> str:
 
 
 def _points(slope: LevelSlope) -> str:
-    size, direction = written(abs(slope.estimate)), "higher" if slope.estimate >= 0 else "lower"
+    size, direction = number(abs(slope.estimate)), "higher" if slope.estimate >= 0 else "lower"
     compared = f"{size} points {direction} than others" if size.strip("0.") else "the same as others"
     return (
-        f"{compared} (b = {written(slope.estimate)}, 95% CI "
-        f"{bracketed(slope.interval.low, slope.interval.high)}, p {equals(slope.p)})"
+        f"{compared} (b = {number(slope.estimate)}, 95% CI "
+        f"{interval(slope.interval.low, slope.interval.high)}, p {p_with_sign(slope.p)})"
     )
 
 
@@ -256,9 +265,9 @@ def _r(result: CorrelationResult | Undefined, where: str) -> str:
     if isinstance(result, Undefined):
         return f"no correlation {where} ({result.reason.rstrip('.')})"
     limits = (
-        f", 95% CI {bracketed(result.interval.low, result.interval.high, is_share=True)}" if result.interval else ""
+        f", 95% CI {interval(result.interval.low, result.interval.high, is_share=True)}" if result.interval else ""
     )  # fmt: skip
-    return f"r = {coefficient(result.coefficient)} {where}{limits}, p {equals(result.p)}"
+    return f"r = {coefficient(result.coefficient)} {where}{limits}, p {p_with_sign(result.p)}"
 
 
 def mediation(results: ListEffects, variable: str) -> str:
@@ -267,7 +276,7 @@ def mediation(results: ListEffects, variable: str) -> str:
     if isinstance(model, Undefined):
         return f"Differences were not split into parts that go along with the lists. {model.reason}"
     slopes = [
-        f"{slope.mediator}, b = {written(slope.estimate)}, 95% CI {bracketed(slope.interval.low, slope.interval.high)}"
+        f"{slope.mediator}, b = {number(slope.estimate)}, 95% CI {interval(slope.interval.low, slope.interval.high)}"
         for slope in model.slopes
     ]
     n_clear = {slope.mediator: 0 for slope in model.slopes}

@@ -9,7 +9,7 @@ from analysis.enums import VARIABLE_OF
 from analysis.results import plan
 from analysis.results.report import Results
 from analysis.results.variables import variable_of
-from analysis.tables.cells import listed
+from documents.numbers import listed
 from studies.design.narrative.plan import level, metric_label
 from studies.instrument import flags
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from analysis.results.comparison import Equivalence
-from analysis.tables.cells import bracketed, written
 from analysis.tables.levels import coverage
+from documents.numbers import interval, number
 from inference import apa
 from inference.equivalence import BoundedPair
 from inference.results import Undefined
@@ -16,7 +16,7 @@ MOST_NAMED = 4
 def sentences(tested: Equivalence) -> list[str]:
     """What was planned, what the pairs show, and the planned contrast."""
     variable, result = tested.variable, tested.result
-    bound = written(tested.bound, 2, variable.is_share)
+    bound = number(tested.bound, 2, variable.is_share)
     opening = f"The plan names {bound} points of {variable.in_text} as the smallest effect of interest."
     if isinstance(result, Undefined):
         return [f"{opening} Equivalence could not be tested. {result.reason}"]
@@ -31,7 +31,7 @@ def sentences(tested: Equivalence) -> list[str]:
     if tested.contrast is not None:
         test = tested.contrast
         finding = "is" if test.p_equivalence < tested.alpha else "is not"
-        limits = bracketed(test.interval.low, test.interval.high, 2, variable.is_share)
+        limits = interval(test.interval.low, test.interval.high, 2, variable.is_share)
         said.append(
             f"The difference of the planned contrast {finding} shown to lie within ± {bound}: "
             f"{coverage(2 * tested.alpha)} CI {limits}, {apa.p_value(test.p_equivalence)} for equivalence."

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.narrative.words import coefficient, in_words, plural
 from analysis.results.lists_shown import LIST_METRIC_OF, CorrelatedLists, ListsShown
-from analysis.tables.cells import bracketed, capital, equals, listed
+from documents.numbers import capital, coefficient, interval, listed, number_word, p_with_sign, plural
 from inference.results import Undefined
 from studies.design.narrative.plan import level
 
@@ -70,7 +69,7 @@ def _sentence(where: str, named: Sequence[str], test: str) -> str:
         return f"{where}, no correlation {test}."
     more = f" The table has {len(named) - MOST_NAMED} more." if len(named) > MOST_NAMED else ""
     words = test.replace("was", "were", 1) if len(named) > 1 else test
-    subject = f"{in_words(len(named))} correlations" if len(named) > 1 else "one correlation"
+    subject = f"{number_word(len(named))} correlations" if len(named) > 1 else "one correlation"
     return f"{where}, {subject} {words}: {'; '.join(named[:MOST_NAMED])}.{more}"
 
 
@@ -78,10 +77,10 @@ def _within(lists: ListsShown, pair: CorrelatedLists) -> str:
     if isinstance(pair.within, Undefined) or pair.p_holm_within is None:
         return ""
     limits = pair.within.interval
-    interval = f", 95% CI {bracketed(limits.low, limits.high, is_share=True)}" if limits else ""
+    ends = f", 95% CI {interval(limits.low, limits.high, is_share=True)}" if limits else ""
     return (
-        f"{_names(lists, pair)}, r = {coefficient(pair.within.coefficient)}{interval}, corrected p "
-        f"{equals(pair.p_holm_within)}"
+        f"{_names(lists, pair)}, r = {coefficient(pair.within.coefficient)}{ends}, corrected p "
+        f"{p_with_sign(pair.p_holm_within)}"
     )
 
 
@@ -90,7 +89,7 @@ def _between(lists: ListsShown, pair: CorrelatedLists) -> str:
         return ""
     return (
         f"{_names(lists, pair)}, τ_b = {coefficient(pair.between.coefficient)}, corrected p "
-        f"{equals(pair.p_holm_between)}"
+        f"{p_with_sign(pair.p_holm_between)}"
     )
 
 
@@ -104,4 +103,4 @@ def title(lists: ListsShown) -> str:
     if not n:
         return "No list metric is significantly correlated with a measure within conditions"
     pairs = "pair of a list metric and a measure is" if n == 1 else "pairs of a list metric and a measure are"
-    return f"{capital(in_words(n))} {pairs} significantly correlated within conditions"
+    return f"{capital(number_word(n))} {pairs} significantly correlated within conditions"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.narrative.words import coefficient, in_words, plural
 from analysis.results.matrix import KNOWN_USERS, Matrix, MatrixCell
-from analysis.tables.cells import capital, equals, listed
+from documents.numbers import capital, coefficient, listed, number_word, p_with_sign, plural
 from evaluation.splitting.kinds import STRANGERS
 from inference.agreement import smallest_exact_p
 from inference.results import Undefined
@@ -42,7 +41,8 @@ def _nothing(matrix: Matrix) -> str:
     )
     n = max((cell.tau.n for cell in matrix.cells if not isinstance(cell.tau, Undefined)), default=0)
     if n >= 2 and smallest_exact_p(n) * matrix.n_family >= matrix.alpha:
-        return f"{sentence} With {in_words(n)} algorithms and so many pairs no correlation could have been significant."
+        algorithms = f"{number_word(n)} algorithms"
+        return f"{sentence} With {algorithms} and so many pairs no correlation could have been significant."
     return sentence
 
 
@@ -54,7 +54,7 @@ def _finding(matrix: Matrix, cell: MatrixCell) -> str:
     change = "higher" if cell.tau.coefficient > 0 else "lower"
     return (
         f"{metric.in_text} with {variable.in_text} (τ_b = {coefficient(cell.tau.coefficient)}, corrected p "
-        f"{equals(cell.p_holm)}: algorithms with {better} {metric.label} had {change} {variable.in_text})"
+        f"{p_with_sign(cell.p_holm)}: algorithms with {better} {metric.label} had {change} {variable.in_text})"
     )
 
 
@@ -97,7 +97,7 @@ def untested(matrix: Matrix) -> str:
     pairs = f"{plural(n, 'pair')} of a metric and a measure {verb} no rank correlation"
     if not names:
         return pairs
-    which = listed(names) if len(names) <= MOST_NAMED else f"{in_words(len(names))} metrics"
+    which = listed(names) if len(names) <= MOST_NAMED else f"{number_word(len(names))} metrics"
     return f"{pairs}, among them all of {which}"
 
 
@@ -108,6 +108,6 @@ def title(matrix: Matrix) -> str:
         return f"No exploratory rank correlation of {matrix.n_family:,} is significant after Holm's correction"
     verb = "is" if n == 1 else "are"
     return (
-        f"{capital(in_words(n))} of {matrix.n_family:,} exploratory rank correlations {verb} significant after Holm's "
-        "correction"
+        f"{capital(number_word(n))} of {matrix.n_family:,} exploratory rank correlations {verb} significant after "
+        "Holm's correction"
     )

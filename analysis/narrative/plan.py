@@ -10,7 +10,7 @@ from analysis.results.perceived import QuestionnaireScale
 from analysis.results.plan import Planned
 from analysis.results.report import Results
 from analysis.results.variables import variable_of
-from analysis.tables.cells import listed
+from documents.numbers import listed
 from studies.design.narrative.plan import contrast_in_words, level, rule_of_exclusion
 from studies.plans import AnalysisPlan
 

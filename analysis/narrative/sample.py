@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from analysis.narrative.words import plural
 from analysis.results.sample import Conduct, Sample
-from analysis.tables.cells import capital, lasting, written
+from documents.numbers import capital, minutes, number, plural
 from inference.balance import LargestDifference
 
 SMALL = 5  # fewer participants with one answer in one condition may be recognisable
@@ -19,12 +18,12 @@ def analysed(sample: Sample, noun: str) -> str:
     sentences = [f"{capital(plural(sample.total.n, noun))} were analysed, {each} in each condition."]
     for characteristic in sample.characteristics:
         total = characteristic.total
-        if (number := total.number) is None:
+        if (summary := total.number) is None:
             continue
-        sd = "" if number.sd is None else f", SD = {written(number.sd)}"
+        sd = "" if summary.sd is None else f", SD = {number(summary.sd)}"
         sentences.append(
-            f"“{characteristic.question}”: M = {written(number.mean)}{sd}, range {number.minimum:,g} to "
-            f"{number.maximum:,g} (n = {total.n:,})."
+            f"“{characteristic.question}”: M = {number(summary.mean)}{sd}, range {summary.minimum:,g} to "
+            f"{summary.maximum:,g} (n = {total.n:,})."
         )
     if sample.total.n == 1:
         sentences[0] = f"1 {noun} was analysed."
@@ -62,11 +61,11 @@ def balance(sample: Sample) -> str:
         return "The conditions do not differ in any of these answers."
     smallest = min(group.n for group in sample.by_condition if group.n)
     return (
-        f"The largest standardised difference between two conditions is {written(largest.difference)} "
+        f"The largest standardised difference between two conditions is {number(largest.difference)} "
         f"(“{question}”, {largest.a} and {largest.b}). It is not tested: under random assignment, differences are due "
         "to chance, and losses after it can add to them. With "
         f"{plural(smallest, 'participant')} in each of two conditions, the standard error of a standardised difference "
-        f"of means is about {written(math.sqrt(2 / smallest))}; the largest of many pairs, and differences over many "
+        f"of means is about {number(math.sqrt(2 / smallest))}; the largest of many pairs, and differences over many "
         "answers, are larger by chance."
     )
 
@@ -80,7 +79,7 @@ def duration(conduct: Conduct) -> str:
     if seconds.maximum < 59.5:
         (median, low, high), unit = (f"{time:.0f}" for time in times), "s"
     else:
-        (median, low, high), unit = map(lasting, times), "min"
+        (median, low, high), unit = map(minutes, times), "min"
     return f"From consent to the end, participation took a median of {median} {unit} (range {low} to {high})."
 
 

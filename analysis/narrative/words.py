@@ -4,38 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.tables.cells import equals, percent, written
+from documents import numbers
+from documents.numbers import coefficient, p_with_sign, percent, plural
 from inference.order_bootstrap import TauDistribution
 from inference.results import AgreementResult
 
-WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
-
-def in_words(n: int) -> str:
-    """A small number as a word.
-
-    Examples
-    --------
-    >>> in_words(7), in_words(21)
-    ('seven', '21')
-    """
-    return WORDS[n] if n < len(WORDS) else str(n)
-
-
-def plural(n: int, noun: str) -> str:
-    """A noun with its number.
-
-    Examples
-    --------
-    >>> plural(1, "pair"), plural(21, "pair")
-    ('1 pair', '21 pairs')
-    """
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
-
-
-def coefficient(value: float) -> str:
-    """A correlation as papers print it."""
-    return written(value, 2, is_share=True)
+__all__ = ["coefficient", "plural"]
+in_words = numbers.number_word  # former name
 
 
 def method(tau: AgreementResult) -> str:
@@ -51,7 +26,7 @@ def tau_b(tau: AgreementResult, symbol: str = "τ_b") -> str:
     >>> tau_b(AgreementResult(0.39, 0.3, "exact permutation", 7, 0.714))
     'τ_b = .39, exact p = .300'
     """
-    return f"{symbol} = {coefficient(tau.coefficient)}, {method(tau)} p {equals(tau.p)}"
+    return f"{symbol} = {coefficient(tau.coefficient)}, {method(tau)} p {p_with_sign(tau.p)}"
 
 
 def stability(bootstrap: TauDistribution) -> str:

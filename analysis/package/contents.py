@@ -21,6 +21,7 @@ from core.errors import ParallaxError
 from evaluation.reported_kinds import tested_kinds
 from inference.ordinal import OrdinalResult
 from studies.data.codebook.cells import cell
+from studies.data.codebook.items import Judged
 from studies.data.codebook.participants import Person
 from studies.data.exports.rows import Source
 from studies.data.exports.tables import tables_of, write_codebook
@@ -37,7 +38,6 @@ from studies.plans import SCALE_PREFIX
 SCRIPTED_ALPHA = "0.05"  # occurs once in each script
 SCRIPTS = Path(__file__).parent / "scripts"
 Scales = Mapping[str, ScaleOfStudy]
-TABLES = {"wide": "participants", "long": "items"}
 
 
 def write_people(report: Report, folder: Path) -> None:
@@ -46,7 +46,8 @@ def write_people(report: Report, folder: Path) -> None:
     Raises `report.answers_changed` where the answers are not those of the report.
     """
     source, plan, tested = Source(report.study, [report.mode]), report.read_plan(), report.read_results().variables
-    analysed = [person for person in source.people() if _is_analysed(person, plan)]
+    people = list(source.people())
+    analysed = [person for person in people if _is_analysed(person, plan)]
     scales = {scale.key: scale for scale in scales_of(questionnaire_from(report.study.questionnaire))}
     if any(_values(analysed, variable.variable, scales) != _reported_values(variable) for variable in tested):
         raise ParallaxError(
@@ -55,8 +56,9 @@ def write_people(report: Report, folder: Path) -> None:
             "included again. Build a new report and download its package.",
         )
     tables = tables_of(report.study)
-    for kind, name in TABLES.items():
-        write_table(folder, f"data/{name}.csv", tables[kind].variables, tables[kind].rows(source))
+    judged = (Judged(person, item) for person in people for item in person.record.items)
+    for kind, name, rows in (("wide", "participants", people), ("long", "items", judged)):
+        write_table(folder, f"data/{name}.csv", tables[kind].variables, rows)
         write_codebook(folder, f"data/{name}", tables[kind])
     variables = [*VARIABLES, *(variable.variable for variable in tested if variable.variable.scale)]
     heads = ["participant.id", "condition", *(variable.key for variable in variables)]

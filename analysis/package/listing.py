@@ -10,7 +10,7 @@ from pathlib import Path
 
 from analysis.exports import formats
 from analysis.exports.document import Document
-from analysis.exports.formats import File, Group, Listing, Outputs
+from analysis.exports.formats import File, Group, Listing, Outputs, Store
 from analysis.models import Report
 from analysis.package.archive import Progress, package_of, silent
 
@@ -24,20 +24,26 @@ GROUPS = {
 }
 
 
-def files_of(report: Report, arrange: Arrange | None = None) -> dict[str, File]:
+def files_of(report: Report, arrange: Arrange | None = None, store: Store | None = None) -> dict[str, File]:
     """Every file of a report by its name (such as ``report.pdf``, ``figures/slope.svg``), created on request.
 
-    `arrange` returns a cached document of the report.
+    `arrange` returns a cached document of the report, `store` what was drawn already.
     """
-    package = [] if report.is_pilot else [_package(report, arrange, silent)]
-    return {file.name: file for file in (*package, *Outputs(report, arrange).files())}
+    package = [] if report.is_pilot else [_package(report, arrange, silent, store)]
+    return {file.name: file for file in (*package, *Outputs(report, arrange, store).files())}
 
 
-def file_of(report: Report, name: str, arrange: Arrange | None = None, progress: Progress = silent) -> File | None:
+def file_of(
+    report: Report,
+    name: str,
+    arrange: Arrange | None = None,
+    progress: Progress = silent,
+    store: Store | None = None,
+) -> File | None:
     """One file of a report, or None if it has none of this name; a pilot has no study package."""
     if name == PACKAGE:
-        return None if report.is_pilot else _package(report, arrange, progress)
-    return formats.file_of(report, name, arrange)
+        return None if report.is_pilot else _package(report, arrange, progress, store)
+    return formats.file_of(report, name, arrange, store)
 
 
 @dataclass(frozen=True)
@@ -58,12 +64,12 @@ def offers_of(files: Iterable[Listing]) -> dict[Group, list[Offer]]:
     return offers
 
 
-def _package(report: Report, arrange: Arrange | None, progress: Progress) -> File:
+def _package(report: Report, arrange: Arrange | None, progress: Progress, store: Store | None) -> File:
     title = "The study package: data, design, results, report, and scripts that recompute it"
 
     def make() -> bytes:
         progress("Arranging the report")
-        files = Outputs(report, arrange).files()
+        files = Outputs(report, arrange, store).files()
         makers = {file.name: partial(_make, file, number, len(files), progress) for number, file in enumerate(files)}
         return package_of(report, makers, progress)
 
@@ -77,7 +83,6 @@ def _make(file: File, number: int, n_files: int, progress: Progress) -> bytes:
 
 def write_report(*, report: Report, folder: Path, progress: Progress) -> list[Path]:
     """Write every file of a report to a folder, the study package last (a pilot has none); returns their paths."""
-    contents: dict[str, bytes] = {}
     written: list[Path] = []
     progress("Arranging the report")
     files = Outputs(report).files()
@@ -85,14 +90,10 @@ def write_report(*, report: Report, folder: Path, progress: Progress) -> list[Pa
         progress(f"Writing {words}")
         for file in files:
             if file.group == group:
-                contents[file.name] = file.make()
-                written.append(_put(folder / file.name, contents[file.name]))
-    if report.is_pilot:
-        progress(f"Wrote {len(written)} files")
-        return written
-    makers: dict[str, Callable[[], bytes]] = {name: partial(bytes, content) for name, content in contents.items()}
-    package = package_of(report, makers)
-    written.append(_put(folder / PACKAGE, package))
+                written.append(_put(folder / file.name, file.make()))
+    if not report.is_pilot:
+        package = package_of(report, {file.name: (folder / file.name).read_bytes for file in files})
+        written.append(_put(folder / PACKAGE, package))
     progress(f"Wrote {len(written)} files")
     return written
 

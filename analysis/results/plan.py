@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from analysis.results.codec import decode, stored
 from studies.plans import SCALE_PREFIX, Contrast, contrast_from
@@ -72,7 +72,7 @@ class ReportPlan:
 class OtherAlpha:
     """Another level of the tests."""
 
-    of: str = "alpha"
+    of: Literal["alpha"] = "alpha"
     planned: float
     actual: float = field(metadata=stored("done"))
 
@@ -81,7 +81,7 @@ class OtherAlpha:
 class MissingPrimary:
     """A side of the primary pair that the report lacks: a variable or a metric."""
 
-    of: str = "primary"
+    of: Literal["primary"] = "primary"
     lacks: str
     key: str
 
@@ -90,7 +90,7 @@ class MissingPrimary:
 class OmittedVariables:
     """Planned variables that are not tested."""
 
-    of: str = "variables"
+    of: Literal["variables"] = "variables"
     omitted: tuple[str, ...] = field(metadata=stored("left_out"))
 
 
@@ -98,7 +98,7 @@ class OmittedVariables:
 class OtherRule:
     """Another rule of exclusion."""
 
-    of: str = "rule"
+    of: Literal["rule"] = "rule"
     planned: tuple[str, ...]
     actual: tuple[str, ...] = field(metadata=stored("done"))
 
@@ -107,14 +107,14 @@ class OtherRule:
 class HandExclusionsIgnored:
     """Participants who were excluded by hand are analysed."""
 
-    of: str = "by_hand_taken_in"
+    of: Literal["by_hand_taken_in"] = "by_hand_taken_in"
 
 
 @dataclass(frozen=True, kw_only=True)
 class HandExclusions:
     """Participants excluded by hand, beside the rule that the plan states in words."""
 
-    of: str = "by_hand"
+    of: Literal["by_hand"] = "by_hand"
     n: int
     words: str
 
@@ -153,7 +153,7 @@ class TargetExtension:
 class OtherSize:
     """Another number of participants than planned."""
 
-    of: str = "participants"
+    of: Literal["participants"] = "participants"
     target: int
     analysed: int
     under_way: int
@@ -166,7 +166,7 @@ class OtherSize:
 class Reopened:
     """Recruitment that was reopened after a close, when outcomes could already be seen."""
 
-    of: str = "reopened"
+    of: Literal["reopened"] = "reopened"
     closed: str
     day: str
     by: str
@@ -186,7 +186,7 @@ class OtherSetting:
 class OtherRun:
     """Another run than the design pins, by the hashes of their inputs."""
 
-    of: str = "run"
+    of: Literal["run"] = "run"
     planned: str
     actual: str = field(metadata=stored("done"))
     settings: tuple[OtherSetting, ...]
@@ -196,7 +196,7 @@ class OtherRun:
 class OtherVersions:
     """Software that changed since the launch."""
 
-    of: str = "versions"
+    of: Literal["versions"] = "versions"
     changed: tuple[OtherSetting, ...]
 
 

@@ -1,25 +1,22 @@
-"""The JSON Schema of a report's numbers, generated from the dataclasses that hold them."""
+"""The JSON Schema of a report's numbers, which pydantic generates from the dataclasses that hold them."""
 
 from __future__ import annotations
 
 import inspect
 import json
-import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
-from enum import Enum
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema
 
 from analysis.results.bayesian import BayesianResults
-from analysis.results.codec import KIND, default_of, storage_of
+from analysis.results.codec import DEFINED, KIND, core_schema, flat_fields, tag_of_result
 from analysis.results.plan import ReportPlan
 from analysis.results.provenance import Provenance
-from analysis.results.report import Results
+from analysis.results.report import SCHEMA_NAME, Results
 from evaluation.reported_kinds import ERRORS, HITS
-from inference.results import Undefined
 
 Schema = dict[str, Any]
-NAME = "report.schema.json"
 DESCRIPTION = (
     "Perceived and objective quality of the same models: every number with its test, inputs and seeds. A statistic "
     'without a value is {"is_defined": false} with its reason; there is no NaN. New keys may be added at any time; '
@@ -30,12 +27,6 @@ CORRELATION: Schema = {"minimum": -1, "maximum": 1}
 LEVEL: Schema = {"exclusiveMinimum": 0, "exclusiveMaximum": 1}
 DIGEST: Schema = {"pattern": "^([0-9a-f]{64})?$"}
 MODE: Schema = {"enum": ["live", "simulated"]}
-SCALARS: Mapping[Any, Schema] = {
-    bool: {"type": "boolean"},
-    int: {"type": "integer", "minimum": 0},
-    float: {"type": "number"},
-    str: {"type": "string"},
-}
 # Bounds of fields by name, and of single fields by class and name.
 BOUNDS: Mapping[str, Schema] = {
     **dict.fromkeys(("p", "p_holm", "p_unadjusted", "perceived_p", "objective_p", "proportional_p"), PROBABILITY),
@@ -57,19 +48,19 @@ BOUNDS: Mapping[str, Schema] = {
 
 def report_schema() -> bytes:
     """The schema of a whole report, as it is published."""
-    generator = _Generator()
+    parts = {"plan": ReportPlan, "provenance": Provenance, "results": Results, "bayesian": BayesianResults}
+    generated, definitions = _Generator().generate_definitions(
+        [(name, "validation", core_schema(part)) for name, part in parts.items()]
+    )
     properties = {
-        "$schema": {"const": NAME},
+        "$schema": {"const": SCHEMA_NAME},
         "study": {"type": "string"},
         "report": {"type": "integer", "minimum": 1},
         "mode": MODE,
         "is_pilot": {"type": "boolean"},
         "notice": {"type": "string"},
         "inputs_hash": {"type": "string", **DIGEST},
-        "plan": generator.schema_of(ReportPlan),
-        "provenance": generator.schema_of(Provenance),
-        "results": generator.schema_of(Results),
-        "bayesian": generator.schema_of(BayesianResults),
+        **{name: generated[name, "validation"] for name in parts},
     }
     document = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -79,91 +70,55 @@ def report_schema() -> bytes:
         "type": "object",
         "properties": properties,
         "required": [name for name in properties if name not in ("is_pilot", "notice", "bayesian")],
-        "$defs": dict(sorted(generator.definitions.items())),
+        "$defs": dict(sorted(definitions.items())),
     }
     return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-class _Generator:
-    """Schemas of types; every dataclass becomes one definition."""
+class _Generator(GenerateJsonSchema):
+    """The schemas of pydantic with what is special about stored results; titles only repeat the names of fields."""
 
-    def __init__(self) -> None:
-        self.definitions: dict[str, Schema] = {}
-        self.owners: dict[str, type] = {}
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
 
-    def schema_of(self, hint: Any, bounds: Schema | None = None) -> Schema:
-        """The schema of a type, within bounds where it is a number or a string."""
-        origin, arguments = get_origin(hint), get_args(hint)
-        if is_dataclass(hint) and isinstance(hint, type):
-            return self._reference(hint)
-        if isinstance(hint, type) and issubclass(hint, Enum):
-            return {"enum": [member.value for member in hint]}
-        if origin is Literal:
-            return {"enum": list(arguments)}
-        if origin is tuple:
-            return self._array(arguments, bounds)
-        if origin is dict:
-            return {"type": "object", "additionalProperties": self.schema_of(arguments[1], bounds)}
-        if origin in (Union, types.UnionType):
-            return self._union(arguments, bounds)
-        return {**SCALARS[hint], **(bounds or {})} if hint in SCALARS else {}
-
-    def _array(self, arguments: tuple[Any, ...], bounds: Schema | None) -> Schema:
-        if arguments[-1] is Ellipsis:
-            return {"type": "array", "items": self.schema_of(arguments[0], bounds)}
-        n = len(arguments)
-        members = [self.schema_of(argument, bounds) for argument in arguments]
-        return {"type": "array", "prefixItems": members, "minItems": n, "maxItems": n}
-
-    def _union(self, arguments: tuple[Any, ...], bounds: Schema | None) -> Schema:
-        members = [argument for argument in arguments if argument is not types.NoneType]
-        if Undefined in members:
-            schema = self._result(next(member for member in members if member is not Undefined))
-        else:
-            schemas = [self.schema_of(member, bounds) for member in members]
-            schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-        if len(members) == len(arguments):
-            return schema
-        return {"anyOf": [{"type": "null"}, schema]}
-
-    def _result(self, member: Any) -> Schema:
-        """A result, or the reason why there is none."""
+    def tagged_union_schema(self, schema: Any) -> Schema:
+        """A result, or the reason why there is none; other unions as they are."""
+        if schema["discriminator"] is not tag_of_result:
+            return super().tagged_union_schema(schema)
         return {
             "type": "object",
-            "properties": {"is_defined": {"type": "boolean"}},
-            "required": ["is_defined"],
-            "if": {"properties": {"is_defined": {"const": True}}},
-            "then": self.schema_of(member),
-            "else": self.schema_of(Undefined),
+            "properties": {DEFINED: {"type": "boolean"}},
+            "required": [DEFINED],
+            "if": {"properties": {DEFINED: {"const": True}}},
+            "then": self.generate_inner(schema["choices"]["defined"]),
+            "else": self.generate_inner(schema["choices"]["undefined"]),
         }
 
-    def _reference(self, owner: type) -> Schema:
-        name = owner.__name__
-        if self.owners.setdefault(name, owner) is not owner:
-            raise TypeError(
-                f"Two dataclasses of reports are called {name}; rename one, as each name is one definition."
-            )
-        if name not in self.definitions:
-            self.definitions[name] = {}  # fills a cycle
-            self.definitions[name] = self._definition(owner)
-        return {"$ref": f"#/$defs/{name}"}
+    def dataclass_schema(self, schema: Any) -> Schema:
+        """A dataclass with the bounds of its fields; the keys of flat fields join its own."""
+        owner, plain = schema["cls"], super().dataclass_schema(schema)
+        properties, flat = plain["properties"], flat_fields(owner)
+        required = [key for key in properties if key not in flat and (key in plain.get("required", ()) or key == KIND)]
+        return {
+            "description": " ".join((inspect.getdoc(owner) or "").split("\n\nAttributes\n")[0].split()),
+            "type": "object",
+            "properties": {
+                key: _bounded(member, BOUNDS.get(f"{owner.__name__}.{key}", BOUNDS.get(key, {})))
+                for key, member in properties.items()
+                if key not in flat
+            },
+            "required": required,
+            **({"allOf": [properties[name] for name in flat]} if flat else {}),
+        }
 
-    def _definition(self, owner: type) -> Schema:
-        hints, properties, required, joined = get_type_hints(owner), {}, [], []
-        for entry in fields(owner):
-            storage, hint = storage_of(entry), hints[entry.name]
-            if storage.is_flat:
-                joined.append(self.schema_of(hint))
-                continue
-            key = storage.key or entry.name
-            properties[key] = self._property(owner, key, entry, hint)
-            if default_of(entry) is MISSING or entry.name == KIND:
-                required.append(key)
-        description = (inspect.getdoc(owner) or "").split("\n\nAttributes\n")[0]
-        schema: Schema = {"description": " ".join(description.split()), "type": "object", "properties": properties}
-        return {**schema, "required": required, **({"allOf": joined} if joined else {})}
 
-    def _property(self, owner: type, key: str, entry: Field[Any], hint: Any) -> Schema:
-        if entry.name == KIND and isinstance(entry.default, str):
-            return {"const": entry.default}
-        return self.schema_of(hint, BOUNDS.get(f"{owner.__name__}.{key}", BOUNDS.get(key)))
+def _bounded(node: Any, bounds: Schema) -> Any:
+    """A field with bounds of its numbers and strings; counts are never negative."""
+    if isinstance(node, list):
+        return [_bounded(item, bounds) for item in node]
+    if not isinstance(node, dict):
+        return node
+    kind = node.get("type")
+    limits = bounds if kind in ("integer", "number", "string") else {}
+    least = {"minimum": 0} if kind == "integer" else {}
+    return {**{key: _bounded(value, bounds) for key, value in node.items()}, **least, **limits}

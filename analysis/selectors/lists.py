@@ -14,7 +14,7 @@ from analysis.selectors.inputs import Answers, conditions_of
 from catalog.models import Item
 from catalog.selectors.ratings import content_terms
 from core.errors import ParameterError
-from evaluation.metrics.beyond_accuracy import diversity, novelty, overlap
+from evaluation.metrics.beyond_accuracy import diversity, novelty
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of, training_rows
 from recommenders import registry
@@ -148,15 +148,15 @@ def _predicted(slots: Slots, unscored: Mapping[str, str]) -> Floats:
 
 
 def _overlaps(lists: Lists, conditions: Sequence[str]) -> tuple[Floats, Floats]:
-    """The mean overlap of each list with the others of its condition, and with those of the other conditions."""
-    labels = np.array(conditions)
-    within, between = np.full(len(lists), np.nan), np.full(len(lists), np.nan)
-    for row, own in enumerate(lists):
-        shares = overlap(np.broadcast_to(own, lists.shape), lists, lists.shape[1])
-        is_same = labels == labels[row]
-        n_others, n_elsewhere = int(is_same.sum()) - 1, int((~is_same).sum())
-        if n_others:
-            within[row] = (shares[is_same].sum() - shares[row]) / n_others
-        if n_elsewhere:
-            between[row] = shares[~is_same].mean()
+    """The mean share of each list in common with the others of its condition, and with those of other conditions."""
+    labels, condition = np.unique(np.array(conditions), return_inverse=True)
+    is_item = lists >= 0
+    counts = np.zeros((len(labels), lists.max() + 1), dtype=np.int64)  # lists of a condition that hold an item
+    np.add.at(counts, (np.broadcast_to(condition[:, np.newaxis], lists.shape)[is_item], lists[is_item]), 1)
+    # An item is once in a list, so the items that a list shares with all others are counts of its items.
+    own = np.where(is_item, counts[condition[:, np.newaxis], lists], 0).sum(axis=1)
+    everywhere = np.where(is_item, counts.sum(axis=0)[lists], 0).sum(axis=1)
+    n_same = np.bincount(condition)[condition]
+    parts = ((own - is_item.sum(axis=1), n_same - 1), (everywhere - own, len(lists) - n_same))
+    within, between = (np.where(n > 0, shared / lists.shape[1] / np.maximum(n, 1), np.nan) for shared, n in parts)
     return within, between

@@ -10,6 +10,7 @@ from django.utils import timezone
 from analysis.enums import BAYESIAN_MOVES, RequestStatus
 from analysis.models import BayesianAnalysis, Report
 from analysis.services.bayesian import compute_bayesian
+from analysis.services.packages import request_files
 from analysis.services.report_cache import PAGE, draw_pages, is_outdated
 from core.transitions import move
 from jobs.leases import JobLeases
@@ -74,6 +75,7 @@ def compute_requested(*, analysis_id: int) -> bool:
     report = Report.objects.filter(pk=analysis.report_id).first()
     if report is not None and is_outdated(report, PAGE):
         draw_pages(report)
+        request_files(report=report)
     return is_done
 
 

@@ -97,8 +97,9 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     correlations, novelty = correlations_of(answers, list(perceived))
     progress("Generalising over items")
     nested, nested_means = nested_model(answers, alpha)
-    progress("Adjusting for covariates and losses")
+    progress("Measuring the lists shown")
     lists = _shown_lists(inputs)
+    progress("Adjusting for covariates and losses")
     covariates = covariate_analyses(
         study, inputs.reading, inputs.flow, lists=lists, consumed=consumed, tested=list(perceived),
         primary=by_key(perceived, inputs.plan.primary.perceived), covariates=inputs.plan.covariates, alpha=alpha,

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from django.dispatch import receiver
-
 from analysis.models import Report
 from core.transitions import record
 from studies.models import Participant, Study
 from studies.monitoring.selectors.exclusions import REASON_ERASED
-from studies.participation.services.withdrawal import answers_erased
 
 POINTS = "points"  # the scores of single participants, by condition
 
 
-@receiver(answers_erased, dispatch_uid="analysis.erase_scores")
 def erase_scores(*, study: Study, participants: Sequence[Participant], reasons: Sequence[str], **_more: Any) -> None:
     """Erase individual scores, and the words of exclusions, from every report that may hold one of the participants.
 

@@ -62,7 +62,7 @@ def build_report(
     that it is a pilot, and is out of date once the design changes or the study is launched.
 
     Raises `report.not_launched` (a draft without simulated participants, or a report on people of a draft),
-    `report.unknown_mode`, `report.run_not_finished`, `run.other_protocol`, `run.many_models`,
+    `report.unknown_mode`, `report.no_participants`, `report.run_not_finished`, `run.other_protocol`, `run.many_models`,
     `report.models_differ`, `report.bad_plan`.
     """
     is_pilot = study.status == StudyStatus.DRAFT
@@ -80,6 +80,8 @@ def build_report(
         draft=draft,
         progress=progress,
     )
+    if not inputs.flow.analysed:
+        raise ParallaxError("report.no_participants", _nobody(inputs))
     inputs_hash = _inputs_hash(inputs, provenance)
     report = Report.objects.filter(study=study, inputs_hash=inputs_hash).first()
     if report is not None:
@@ -159,6 +161,18 @@ def _read(
         metrics=stored.metrics, opened=opened, is_pilot=draft is not None, repetitions=repetitions,
     )  # fmt: skip
     return inputs, provenance
+
+
+def _nobody(inputs: Inputs) -> str:
+    """Why there is nothing to report."""
+    people = "simulated participant" if inputs.mode == Mode.SIMULATED else "participant"
+    if n := inputs.flow.completed:
+        verb = "has" if n == 1 else "have"
+        return (
+            f"{n} {people}{'' if n == 1 else 's'} of {inputs.study.slug} {verb} completed the study, and none is "
+            "analysed: their answers are incomplete, or they are excluded. Change the exclusions to build a report."
+        )
+    return f"No {people} of {inputs.study.slug} has completed the study, so there is nothing to report yet."
 
 
 def _versions() -> tuple[tuple[str, str], ...]:

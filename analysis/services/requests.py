@@ -1,22 +1,20 @@
-"""Requests to workers for reports and packages, with progress in words."""
+"""Requests to workers for reports and their files, with progress in words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from analysis.enums import REQUEST_MOVES, REQUEST_OPEN, RequestKind, RequestStatus
-from analysis.models import Report, ReportRequest
+from analysis.models import ReportRequest
 from analysis.package import Progress
 from analysis.selectors.responses import mode_to_report
 from analysis.services.leases import REQUESTS, lease_request
-from analysis.services.packages import clean_packages, store_package
+from analysis.services.packages import TASK, clean_packages, files_state, request_files, store_files
 from analysis.services.plans import AS_PLANNED, Overrides
 from analysis.services.report_builder import build_report
 from analysis.services.report_cache import draw_pages
@@ -25,9 +23,6 @@ from core.transitions import move
 from jobs.queue import enqueue_on_commit
 from studies.models import Study
 from studies.monitoring.services.blinding import require_open
-
-FAILED_SECONDS = 60.0  # a package that failed is not tried again before: its error is returned
-TASK = "analysis.make_requested"
 
 
 def require_open_answers(*, study: Study, mode: str | None) -> None:
@@ -48,32 +43,6 @@ def request_report(
     if (request := requests.order_by("-pk").first()) is not None:
         return request
     request = ReportRequest.objects.create(**parameters, hinted_at=timezone.now())
-    enqueue_on_commit(TASK, request_id=request.pk)
-    return request
-
-
-@transaction.atomic
-def request_package(*, report: Report, asked_by: Any = None) -> ReportRequest:
-    """Request the study package of a report from a worker.
-
-    The same request by the same account is returned while it is open, and shortly after it failed.
-    """
-    has_just_failed = Q(
-        status=RequestStatus.FAILED, updated_at__gt=timezone.now() - timedelta(seconds=FAILED_SECONDS)
-    )  # fmt: skip
-    requests = ReportRequest.objects.filter(
-        has_just_failed | Q(status__in=REQUEST_OPEN), report=report, kind=RequestKind.PACKAGE, asked_by=asked_by
-    )
-    if (request := requests.order_by("-pk").first()) is not None:
-        return request
-    request = ReportRequest.objects.create(
-        study=report.study,
-        kind=RequestKind.PACKAGE,
-        report=report,
-        mode=report.mode,
-        asked_by=asked_by,
-        hinted_at=timezone.now(),
-    )
     enqueue_on_commit(TASK, request_id=request.pk)
     return request
 
@@ -116,16 +85,18 @@ def _report(request: ReportRequest, progress: Progress) -> dict[str, Any]:
     )
     progress("Drawing the pages")
     draw_pages(report)
+    if files_state(report).left:
+        request_files(report=report, asked_by=request.asked_by)
     return {"report": report}
 
 
-def _package(request: ReportRequest, progress: Progress) -> dict[str, Any]:
-    return {"file": store_package(request=request, progress=progress)}
+def _files(request: ReportRequest, progress: Progress) -> dict[str, Any]:
+    return {"file": store_files(request=request, progress=progress)}
 
 
 MAKERS: dict[RequestKind, Callable[[ReportRequest, Progress], dict[str, Any]]] = {
     RequestKind.REPORT: _report,
-    RequestKind.PACKAGE: _package,
+    RequestKind.PACKAGE: _files,
 }
 
 

@@ -7,9 +7,10 @@ from typing import Any
 from django.db import transaction
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.exports.files import inline_svg
+from analysis.exports.files import themed
 from analysis.models import Report
 from analysis.services.report_cache import PAGE, cached, cached_document, chapter_of, page_of
+from charting import render
 from core.errors import ParallaxError
 from core.models import LogEntry
 from documents.blocks import Figure
@@ -77,5 +78,10 @@ def slope_drawing(report: Report) -> SafeString | None:
     figure = slope_figure(report)
     if figure is None:
         return None
-    drawing = cached(report, f"{PAGE}-{SLOPE}", lambda: inline_svg(figure.spec, WIDE, NARROW).encode()).decode()
+
+    def draw() -> bytes:
+        wide, narrow = (themed(render.svg(figure.spec, width=width)) for width in (WIDE, NARROW))
+        return f'<div class="drawn wide">{wide}</div><div class="drawn narrow">{narrow}</div>'.encode()
+
+    drawing = cached(report, f"{PAGE}-{SLOPE}", draw).decode()
     return mark_safe(drawing)  # noqa: S308 -- drawn and escaped there

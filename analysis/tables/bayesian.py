@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from analysis.results.bayesian import BayesFactors, PriorAnalyses, Summary
+from analysis.results.bayesian import BayesFactors, PriorAnalyses
 from analysis.results.comparison import Half
-from analysis.tables.cells import MISSING, decimal, interval, share_cell, whole
-from documents.tables import Cell, Column, Row, Table, text
+from analysis.tables.cells import MISSING, decimal, interval, limits, share_cell, whole
+from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
 from evaluation.reported_kinds import kind_name
-from inference.bayes_factors import BayesFactor
 from inference.order_bootstrap import RankProbabilities
 from inference.results import Undefined
 
@@ -53,80 +52,66 @@ def pairs_table(models: PriorAnalyses) -> Table:
 def estimates_table(models: PriorAnalyses) -> Table:
     """Effects and hit rates of every algorithm under the main priors."""
     posterior = models.main.posterior
-    rows = tuple(
-        Row((text(name), *_cells(posterior.effects[name], 2), *_cells(posterior.hit_rates[name], 3)))
-        for name in sorted(posterior.effects)  # databases keep keys in orders of their own
-    )
-    columns = (
-        Column("Algorithm"), Column("Effect", True, "perceived"), Column("95% CrI", True, "perceived"),
-        Column(kind_name(models.modelled.kind), True, "objective"), Column("95% CrI", True, "objective"),
-    )  # fmt: skip
+    effects, rates = posterior.effects, posterior.hit_rates
     spread = ", ".join(
         f"{name} SD {summary.mean:.2f} [{summary.low:.2f}, {summary.high:.2f}]"
         for name, summary in (("participants", posterior.sd_participants), ("items", posterior.sd_items))
     )
-    note = (
-        "Effects on the latent scale around their mean, in residual standard deviations; the other spreads on this "
-        f"scale: {spread}. Posterior means and 95% credible intervals (CrI)."
+    return table(
+        "posterior-estimates",
+        "Posterior of effects and hit rates",
+        sorted(effects),  # databases keep keys in orders of their own
+        Words[str]("Algorithm", lambda name: name),
+        Numbers("Effect", lambda name: decimal(effects[name].mean), "perceived"),
+        Numbers("95% CrI", lambda name: limits(effects[name]), "perceived"),
+        Numbers(kind_name(models.modelled.kind), lambda name: decimal(rates[name].mean, 3), "objective"),
+        Numbers("95% CrI", lambda name: interval(rates[name].low, rates[name].high, 3), "objective"),
+        note="Effects on the latent scale around their mean, in residual standard deviations; the other spreads on "
+        f"this scale: {spread}. Posterior means and 95% credible intervals (CrI).",
     )
-    return Table("posterior-estimates", "Posterior of effects and hit rates", columns, rows, note)
-
-
-def _cells(summary: Summary, digits: int) -> tuple[Cell, Cell]:
-    return decimal(summary.mean, digits), interval(summary.low, summary.high, digits)
 
 
 def priors_table(models: PriorAnalyses) -> Table:
     """The same conclusions under every prior, with the diagnostics of its chains."""
-    rows = []
-    for prior in models.priors:
-        tau, sampling = prior.posterior.ranks.tau, prior.posterior.sampling
-        rows.append(
-            Row(
-                (
-                    text(prior.name),
-                    decimal(prior.ordinal.effect_sd),
-                    decimal(prior.ordinal.spread_scale),
-                    text(f"Beta({prior.hits.mean[0]:g}, {prior.hits.mean[1]:g})"),
-                    text(f"Beta({prior.hits.correlation[0]:g}, {prior.hits.correlation[1]:g})"),
-                    decimal(tau.mean, 2, is_share=True),
-                    interval(tau.ci_low, tau.ci_high, is_share=True),
-                    decimal(tau.share_positive, 2, is_share=True),
-                    decimal(sampling.worst.r_hat, 3),
-                    whole(int(min(sampling.worst.ess_bulk, sampling.worst.ess_tail))),
-                    whole(sampling.divergences),
-                    whole(sampling.chains * sampling.draws),
-                )
-            )
-        )
-    columns = (
-        Column("Priors"), Column("SD of effects", True), Column("Scale of spreads", True), Column("Hit rate"),
-        Column("Correlation within users"), Column("τ", True), Column("95% CrI", True), Column("P(τ > 0)", True),
-        Column("R̂", True), Column("ESS", True), Column("Divergences", True), Column("Draws", True),
-    )  # fmt: skip
-    note = (
-        "Effects of algorithms: normal; spreads of participants and items: half-t with 3 degrees of freedom; "
+    return table(
+        "prior-sensitivity",
+        "Sensitivity to the priors",
+        [(prior, prior.posterior.ranks.tau, prior.posterior.sampling) for prior in models.priors],
+        Words("Priors", lambda row: row[0].name),
+        Numbers("SD of effects", lambda row: decimal(row[0].ordinal.effect_sd)),
+        Numbers("Scale of spreads", lambda row: decimal(row[0].ordinal.spread_scale)),
+        Words("Hit rate", lambda row: _beta(row[0].hits.mean)),
+        Words("Correlation within users", lambda row: _beta(row[0].hits.correlation)),
+        Numbers("τ", lambda row: decimal(row[1].mean, 2, is_share=True)),
+        Numbers("95% CrI", lambda row: interval(row[1].ci_low, row[1].ci_high, is_share=True)),
+        Numbers("P(τ > 0)", lambda row: decimal(row[1].share_positive, 2, is_share=True)),
+        Numbers("R̂", lambda row: decimal(row[2].worst.r_hat, 3)),
+        Numbers("ESS", lambda row: whole(int(min(row[2].worst.ess_bulk, row[2].worst.ess_tail)))),
+        Numbers("Divergences", lambda row: whole(row[2].divergences)),
+        Numbers("Draws", lambda row: whole(row[2].chains * row[2].draws)),
+        note="Effects of algorithms: normal; spreads of participants and items: half-t with 3 degrees of freedom; "
         "thresholds: normal with SD 3, in ascending order. R̂ and ESS (effective sample size) are of the quantity that "
-        "is worst; divergences are divergent transitions of the sampler."
+        "is worst; divergences are divergent transitions of the sampler.",
     )
-    return Table("prior-sensitivity", "Sensitivity to the priors", columns, tuple(rows), note)
+
+
+def _beta(parameters: tuple[float, float]) -> str:
+    return f"Beta({parameters[0]:g}, {parameters[1]:g})"
 
 
 def factors_table(factors: BayesFactors) -> Table:
     """Bayes factors of every pair of algorithms."""
-    rows = tuple(Row((text(pair.a), text(pair.b), *_factor_cells(pair.factor))) for pair in factors.pairs)
-    columns = (Column("Algorithm"), Column("and"), Column("BF₁₀", True), Column("BF₀₁", True))
-    note = (
-        "Two-sided t tests with the variance pooled over all algorithms; Cauchy prior of scale .71 on the difference "
-        "in standard deviations (Rouder et al., 2009). Not corrected for the number of pairs."
+    return table(
+        "bayes-factors",
+        f"Bayes factors of pairs, {factors.variable.in_text}",
+        [(pair, None if isinstance(pair.factor, Undefined) else pair.factor) for pair in factors.pairs],
+        Words("Algorithm", lambda row: row[0].a),
+        Words("and", lambda row: row[0].b),
+        Numbers("BF₁₀", lambda row: MISSING if row[1] is None else _factor_cell(row[1].alternative)),
+        Numbers("BF₀₁", lambda row: MISSING if row[1] is None else _factor_cell(row[1].null)),
+        note="Two-sided t tests with the variance pooled over all algorithms; Cauchy prior of scale .71 on the "
+        "difference in standard deviations (Rouder et al., 2009). Not corrected for the number of pairs.",
     )
-    return Table("bayes-factors", f"Bayes factors of pairs, {factors.variable.in_text}", columns, rows, note)
-
-
-def _factor_cells(factor: BayesFactor | Undefined) -> tuple[Cell, Cell]:
-    if isinstance(factor, Undefined):
-        return MISSING, MISSING
-    return _factor_cell(factor.alternative), _factor_cell(factor.null)
 
 
 def _factor_cell(value: float) -> Cell:

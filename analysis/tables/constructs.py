@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from analysis.results.constructs import Constructs, ScaleConstruct
-from analysis.tables.cells import MISSING, decimal, interval, probability, whole, written
-from documents.tables import Cell, Column, Row, Table, text
+from analysis.tables.cells import MISSING, decimal, interval, probability, whole
+from documents.numbers import number
+from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
 from inference.factor_analysis import FactorModel
 from inference.fit_indices import FitIndices
 from inference.invariance import InvarianceModel, InvarianceResult
 from inference.results import Undefined
-from inference.structural import StructuralModel, StructuralPath
+from inference.structural import StructuralModel
 
 FIT = ("χ²(df)", "p", "CFI", "TLI", "RMSEA", "90% CI of RMSEA", "SRMR")
 
@@ -21,7 +22,7 @@ def _numbers(names: Iterable[str]) -> tuple[Column, ...]:
 
 
 def _chi_square(statistic: float, df: int) -> Cell:
-    return Cell(f"χ²({df}) = {written(max(statistic, 0.0))}", statistic)
+    return Cell(f"χ²({df}) = {number(max(statistic, 0.0))}", statistic)
 
 
 def _fit_cells(fit: FitIndices) -> tuple[Cell, ...]:
@@ -58,49 +59,45 @@ def fit(constructs: Constructs) -> Table:
 
 def loadings(model: FactorModel) -> Table:
     """Standardised loadings by factor."""
-    rows = [
-        Row(
-            (
-                text(loading.item),
-                decimal(loading.estimate, 2, True),
-                decimal(loading.se, 2, True),
-                interval(loading.ci_low, loading.ci_high, 2, True),
-            ),
-            group=loading.factor,
-        )
-        for loading in model.loadings
-    ]
-    columns = (Column("Question"), Column("Loading", True, "perceived"), *_numbers(("SE", "95% CI")))
-    return Table("loadings", "Standardised loadings", columns, tuple(rows), group_name="Scale")
+    return table(
+        "loadings",
+        "Standardised loadings",
+        model.loadings,
+        Words("Question", lambda loading: loading.item),
+        Numbers("Loading", lambda loading: decimal(loading.estimate, 2, True), "perceived"),
+        Numbers("SE", lambda loading: decimal(loading.se, 2, True)),
+        Numbers("95% CI", lambda loading: interval(loading.ci_low, loading.ci_high, 2, True)),
+        group_name="Scale",
+        group=lambda loading: loading.factor,
+    )
 
 
 def convergent(model: FactorModel) -> Table:
     """Average variance extracted of each factor."""
-    rows = [
-        Row((text(factor.name), whole(factor.n_items), decimal(factor.ave, 2, True), decimal(factor.ave**0.5, 2, True)))
-        for factor in model.factors
-    ]
-    columns = (Column("Scale"), *_numbers(("Questions", "AVE", "√AVE")))
-    note = "AVE: average variance extracted, the mean squared standardised loading; at least .50 by convention."
-    return Table("convergent-validity", "Convergent validity", columns, tuple(rows), note)
+    return table(
+        "convergent-validity",
+        "Convergent validity",
+        model.factors,
+        Words("Scale", lambda factor: factor.name),
+        Numbers("Questions", lambda factor: whole(factor.n_items)),
+        Numbers("AVE", lambda factor: decimal(factor.ave, 2, True)),
+        Numbers("√AVE", lambda factor: decimal(factor.ave**0.5, 2, True)),
+        note="AVE: average variance extracted, the mean squared standardised loading; at least .50 by convention.",
+    )
 
 
 def discriminant(model: FactorModel) -> Table:
     """Correlations of factors and HTMT."""
-    rows = [
-        Row(
-            (
-                text(f"{pair.a} with {pair.b}"),
-                decimal(pair.correlation, 2, True),
-                decimal(pair.se, 2, True),
-                decimal(pair.htmt, 2, True),
-            )
-        )
-        for pair in model.pairs
-    ]
-    columns = (Column("Scales"), *_numbers(("r of factors", "SE", "HTMT")))
-    note = "HTMT: heterotrait-monotrait ratio of correlations; below .85 by convention."
-    return Table("discriminant-validity", "Discriminant validity", columns, tuple(rows), note)
+    return table(
+        "discriminant-validity",
+        "Discriminant validity",
+        model.pairs,
+        Words("Scales", lambda pair: f"{pair.a} with {pair.b}"),
+        Numbers("r of factors", lambda pair: decimal(pair.correlation, 2, True)),
+        Numbers("SE", lambda pair: decimal(pair.se, 2, True)),
+        Numbers("HTMT", lambda pair: decimal(pair.htmt, 2, True)),
+        note="HTMT: heterotrait-monotrait ratio of correlations; below .85 by convention.",
+    )
 
 
 def invariance(scales: Sequence[ScaleConstruct]) -> Table:
@@ -148,51 +145,35 @@ def paths(model: StructuralModel) -> Table:
         (f"Qualities on {model.outcome}", model.on_outcome),
         (f"Algorithms on {model.outcome} beside the qualities, compared with {model.reference}", model.direct),
     )
-    rows = [Row(_path_cells(path), group=name) for name, members in groups for path in members]
-    columns = (Column("Path"), Column("Estimate", True, "perceived"), *_numbers(("SE", "95% CI", "z", "p")))
-    return Table(
+    return table(
         "paths",
         "Paths of the structural model",
-        columns,
-        tuple(rows),
-        "In standard deviations of the path's end and, for qualities, of its start. p values are not adjusted for one "
-        "another.",
+        [(name, path) for name, members in groups for path in members],
+        Words("Path", lambda row: f"{row[1].start} → {row[1].end}"),
+        Numbers("Estimate", lambda row: decimal(row[1].estimate), "perceived"),
+        Numbers("SE", lambda row: decimal(row[1].se)),
+        Numbers("95% CI", lambda row: interval(row[1].ci_low, row[1].ci_high)),
+        Numbers("z", lambda row: decimal(row[1].z)),
+        Numbers("p", lambda row: probability(row[1].p)),
+        note="In standard deviations of the path's end and, for qualities, of its start. p values are not adjusted for "
+        "one another.",
         group_name="Paths",
-    )
-
-
-def _path_cells(path: StructuralPath) -> tuple[Cell, ...]:
-    return (
-        text(f"{path.start} → {path.end}"),
-        decimal(path.estimate),
-        decimal(path.se),
-        interval(path.ci_low, path.ci_high),
-        decimal(path.z),
-        probability(path.p),
+        group=lambda row: row[0],
     )
 
 
 def indirect(model: StructuralModel) -> Table:
     """Indirect effects with simultaneous intervals."""
-    rows = [
-        Row(
-            (
-                text(effect.condition),
-                decimal(effect.estimate),
-                decimal(effect.se),
-                interval(effect.ci_low, effect.ci_high),
-            ),
-            group=f"Through {effect.quality}",
-        )
-        for effect in model.indirect
-    ]
-    columns = (Column("Algorithm"), Column("Indirect effect", True, "perceived"), *_numbers(("SE", "95% CI")))
-    return Table(
+    return table(
         "indirect-effects",
         f"Indirect effects on {model.outcome}, compared with {model.reference}",
-        columns,
-        tuple(rows),
-        "In standard deviations of the outcome. Monte Carlo intervals, simultaneous over all indirect effects "
+        model.indirect,
+        Words("Algorithm", lambda effect: effect.condition),
+        Numbers("Indirect effect", lambda effect: decimal(effect.estimate), "perceived"),
+        Numbers("SE", lambda effect: decimal(effect.se)),
+        Numbers("95% CI", lambda effect: interval(effect.ci_low, effect.ci_high)),
+        note="In standard deviations of the outcome. Monte Carlo intervals, simultaneous over all indirect effects "
         "(Bonferroni).",
         group_name="Quality",
+        group=lambda effect: f"Through {effect.quality}",
     )

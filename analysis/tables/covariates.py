@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.results.covariates import AdjustedVariable, Attrition, ItemView, ListEffects
-from analysis.tables.cells import MISSING, decimal, interval, probability, share_cell, whole
-from documents.tables import Cell, Column, Row, Table, text
+from analysis.tables.cells import MISSING, decimal, interval, limits, probability, share_cell, whole
+from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
 from inference.ancova import Estimate
 from inference.attrition_bounds import Bounds
 from inference.item_covariates import AdjustedItems
@@ -18,46 +18,43 @@ EACH_PAIR = "Limits for each pair separately."
 
 def tests_table(variables: tuple[AdjustedVariable, ...]) -> Table | None:
     """The F tests of every variable without and with the covariates."""
-    rows = tuple(
-        Row(
-            (
-                text(variable.name), whole(model.n), decimal(model.unadjusted.f), probability(model.unadjusted.p),
-                decimal(model.adjusted.f), probability(model.adjusted.p),
-                decimal(model.partial_eta_squared, is_share=True), decimal(model.sd_unadjusted),
-                decimal(model.sd_adjusted),
-            )
-        )
-        for variable in variables
-        if not isinstance(model := variable.ancova, Undefined)
-    )  # fmt: skip
-    columns = (
-        Column("Variable"), Column("n", True), Column("F", True), Column("p", True), Column("F, adjusted", True),
-        Column("p, adjusted", True), Column("Partial η², adjusted", True), Column("Residual SD", True),
-        Column("Residual SD, adjusted", True),
-    )  # fmt: skip
-    note = "Adjusted: analysis of covariance with the stratification factors and declared covariates."
-    return Table("adjusted-tests", "Comparisons without and with covariates", columns, rows, note) if rows else None
+    models = [(variable.name, variable.ancova) for variable in variables]
+    defined = [(name, model) for name, model in models if not isinstance(model, Undefined)]
+    if not defined:
+        return None
+    return table(
+        "adjusted-tests",
+        "Comparisons without and with covariates",
+        defined,
+        Words("Variable", lambda row: row[0]),
+        Numbers("n", lambda row: whole(row[1].n)),
+        Numbers("F", lambda row: decimal(row[1].unadjusted.f)),
+        Numbers("p", lambda row: probability(row[1].unadjusted.p)),
+        Numbers("F, adjusted", lambda row: decimal(row[1].adjusted.f)),
+        Numbers("p, adjusted", lambda row: probability(row[1].adjusted.p)),
+        Numbers("Partial η², adjusted", lambda row: decimal(row[1].partial_eta_squared, is_share=True)),
+        Numbers("Residual SD", lambda row: decimal(row[1].sd_unadjusted)),
+        Numbers("Residual SD, adjusted", lambda row: decimal(row[1].sd_adjusted)),
+        note="Adjusted: analysis of covariance with the stratification factors and declared covariates.",
+    )
 
 
 def means_table(variable: AdjustedVariable) -> Table | None:
     """Observed and adjusted means of one variable."""
     if isinstance(variable.ancova, Undefined):
         return None
-    rows = tuple(
-        Row(
-            (
-                text(mean.condition), whole(mean.n), decimal(mean.mean), decimal(mean.adjusted), decimal(mean.se),
-                interval(mean.interval.low, mean.interval.high),
-            )
-        )
-        for mean in variable.ancova.means
-    )  # fmt: skip
-    columns = (
-        Column("Algorithm"), Column("n", True), Column("Mean", True, "perceived"),
-        Column("Adjusted mean", True, "perceived"), Column("SE", True), Column("95% CI", True),
-    )  # fmt: skip
-    title = f"{variable.name}: observed and adjusted means"
-    return Table(f"adjusted-means-{variable.key}", title, columns, rows, "Adjusted to the mean of every covariate.")
+    return table(
+        f"adjusted-means-{variable.key}",
+        f"{variable.name}: observed and adjusted means",
+        variable.ancova.means,
+        Words("Algorithm", lambda mean: mean.condition),
+        Numbers("n", lambda mean: whole(mean.n)),
+        Numbers("Mean", lambda mean: decimal(mean.mean), "perceived"),
+        Numbers("Adjusted mean", lambda mean: decimal(mean.adjusted), "perceived"),
+        Numbers("SE", lambda mean: decimal(mean.se)),
+        Numbers("95% CI", lambda mean: limits(mean.interval)),
+        note="Adjusted to the mean of every covariate.",
+    )
 
 
 def pairs_table(variable: AdjustedVariable) -> Table | None:
@@ -91,102 +88,89 @@ def _beside(
     pairs: Sequence[tuple[tuple[str, str], Estimate | ItemPair, Estimate | ItemPair]],
     note: str,
 ) -> Table:
-    rows = tuple(
-        Row(
-            (*(text(name) for name in names), *_difference(unadjusted), *_difference(adjusted)),
-            is_quiet=not adjusted.is_significant,
-        )
-        for names, unadjusted, adjusted in pairs
+    return table(
+        key,
+        title,
+        pairs,
+        Words("Algorithm", lambda pair: pair[0][0]),
+        Words("and", lambda pair: pair[0][1]),
+        Numbers("Difference", lambda pair: decimal(pair[1].difference), "perceived"),
+        Numbers("95% CI", lambda pair: limits(pair[1].interval)),
+        Numbers("p, Holm", lambda pair: probability(pair[1].p)),
+        Numbers("Adjusted difference", lambda pair: decimal(pair[2].difference), "perceived"),
+        Numbers("95% CI, adjusted", lambda pair: limits(pair[2].interval)),
+        Numbers("p, Holm, adjusted", lambda pair: probability(pair[2].p)),
+        note=note,
+        is_quiet=lambda pair: not pair[2].is_significant,
     )
-    columns = (
-        Column("Algorithm"), Column("and"), Column("Difference", True, "perceived"), Column("95% CI", True),
-        Column("p, Holm", True), Column("Adjusted difference", True, "perceived"), Column("95% CI, adjusted", True),
-        Column("p, Holm, adjusted", True),
-    )  # fmt: skip
-    return Table(key, title, columns, rows, note)
-
-
-def _difference(pair: Estimate | ItemPair) -> tuple[Cell, Cell, Cell]:
-    limits = MISSING if pair.interval is None else interval(pair.interval.low, pair.interval.high)
-    return decimal(pair.difference), limits, probability(pair.p)
 
 
 def attrition_table(results: Attrition) -> Table | None:
     """Participants lost by condition."""
     if isinstance(results.test, Undefined):
         return None
-    rows = tuple(
-        Row(
-            (
-                text(rate.condition), whole(rate.n_assigned), whole(rate.n_lost), share_cell(rate.share),
-                interval(rate.interval.low, rate.interval.high, is_share=True),
-            )
-        )
-        for rate in results.test.rates
-    )  # fmt: skip
-    columns = (
-        Column("Algorithm"), Column("Assigned", True), Column("Not analysed", True), Column("Share", True),
-        Column("95% CI", True),
-    )  # fmt: skip
-    return Table("attrition", "Participants lost after assignment", columns, rows, "Limits after Wilson.")
+    return table(
+        "attrition",
+        "Participants lost after assignment",
+        results.test.rates,
+        Words("Algorithm", lambda rate: rate.condition),
+        Numbers("Assigned", lambda rate: whole(rate.n_assigned)),
+        Numbers("Not analysed", lambda rate: whole(rate.n_lost)),
+        Numbers("Share", lambda rate: share_cell(rate.share)),
+        Numbers("95% CI", lambda rate: limits(rate.interval, is_share=True)),
+        note="Limits after Wilson.",
+    )
 
 
 def bounds_table(results: Attrition, name: str) -> Table | None:
     """What the losses leave possible of every difference."""
-    rows = tuple(
-        Row(
-            (
-                text(pair.a), text(pair.b), decimal(pair.observed), *_bounds(pair.lee), *_bounds(pair.worst_case),
-            )
-        )
-        for pair in results.pairs
-    )  # fmt: skip
-    columns = (
-        Column("Algorithm"), Column("and"), Column("Difference", True, "perceived"), Column("Lee's bounds", True),
-        Column("95% CI, Lee", True), Column("Worst-case bounds", True), Column("95% CI, worst case", True),
-    )  # fmt: skip
-    note = "Confidence intervals of the difference after Imbens and Manski (2004), for each pair separately."
-    return Table("attrition-bounds", f"{name}: bounds of the differences under attrition", columns, rows, note)
+    return table(
+        "attrition-bounds",
+        f"{name}: bounds of the differences under attrition",
+        results.pairs,
+        Words("Algorithm", lambda pair: pair.a),
+        Words("and", lambda pair: pair.b),
+        Numbers("Difference", lambda pair: decimal(pair.observed), "perceived"),
+        Numbers("Lee's bounds", lambda pair: limits(pair.lee)),
+        Numbers("95% CI, Lee", lambda pair: _uncertainty(pair.lee)),
+        Numbers("Worst-case bounds", lambda pair: limits(pair.worst_case)),
+        Numbers("95% CI, worst case", lambda pair: _uncertainty(pair.worst_case)),
+        note="Confidence intervals of the difference after Imbens and Manski (2004), for each pair separately.",
+    )
 
 
-def _bounds(bounds: Bounds | Undefined) -> tuple[Cell, Cell]:
-    if isinstance(bounds, Undefined):
-        return MISSING, MISSING
-    return interval(bounds.low, bounds.high), interval(bounds.interval.low, bounds.interval.high)
+def _uncertainty(bounds: Bounds | Undefined) -> Cell:
+    return MISSING if isinstance(bounds, Undefined) else limits(bounds.interval)
 
 
 def known_items_table(view: ItemView, consumed: str) -> Table | None:
     """Means of ratings at equal shares of consumed and heard-of items; `consumed` is the study's participle."""
     if isinstance(view.model, Undefined):
         return None
-    rows = tuple(
-        Row(
-            (
-                text(mean.condition), whole(mean.n_answers), decimal(mean.mean), decimal(mean.se),
-                interval(mean.interval.low, mean.interval.high),
-            )
-        )
-        for mean in view.model.model.conditions
-    )  # fmt: skip
-    columns = (
-        Column("Algorithm"), Column("Ratings", True), Column("Adjusted mean", True, "perceived"), Column("SE", True),
-        Column("95% CI", True),
-    )  # fmt: skip
-    title = f"Ratings of items at equal shares of items {consumed} and heard of"
-    note = "Random intercepts of participants and of items within algorithms; every participant has the same weight."
-    return Table("known-items", title, columns, rows, note)
+    return table(
+        "known-items",
+        f"Ratings of items at equal shares of items {consumed} and heard of",
+        view.model.model.conditions,
+        Words("Algorithm", lambda mean: mean.condition),
+        Numbers("Ratings", lambda mean: whole(mean.n_answers)),
+        Numbers("Adjusted mean", lambda mean: decimal(mean.mean), "perceived"),
+        Numbers("SE", lambda mean: decimal(mean.se)),
+        Numbers("95% CI", lambda mean: limits(mean.interval)),
+        note="Random intercepts of participants and of items within algorithms; every participant has the same weight.",
+    )
 
 
 def lists_table(results: ListEffects) -> Table:
     """Popularity and diversity of the lists of every condition."""
-    rows = tuple(
-        Row((text(row.condition), whole(row.n), decimal(row.popularity), decimal(row.diversity, is_share=True)))
-        for row in results.conditions
+    return table(
+        "shown-lists",
+        "Popularity and diversity of the lists that participants saw",
+        results.conditions,
+        Words("Algorithm", lambda row: row.condition),
+        Numbers("Lists", lambda row: whole(row.n)),
+        Numbers("Popularity, %", lambda row: decimal(row.popularity)),
+        Numbers("Diversity", lambda row: decimal(row.diversity, is_share=True)),
     )
-    columns = (
-        Column("Algorithm"), Column("Lists", True), Column("Popularity, %", True), Column("Diversity", True),
-    )  # fmt: skip
-    return Table("shown-lists", "Popularity and diversity of the lists that participants saw", columns, rows)
 
 
 def mediation_table(results: ListEffects, name: str) -> Table | None:

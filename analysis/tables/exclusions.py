@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.results.exclusions import Exclusions
 from analysis.tables.cells import MISSING, NONE, decimal, f_statistic, probability, whole
-from documents.tables import Cell, Column, Row, Table, text
+from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
 from inference.results import Undefined
 
 HOW = {"hand": "By hand", "rule": "By the plan's rule"}
@@ -13,15 +13,14 @@ SIDES = ("as analysed", "all completers")
 
 def reasons(exclusions: Exclusions) -> Table:
     """How many participants are excluded for each reason."""
-    rows = tuple(
-        Row((text(HOW[reason.how]), text(reason.reason), whole(reason.n))) for reason in exclusions.reasons
-    )  # fmt: skip
-    return Table(
+    return table(
         "exclusions-reasons",
         "Excluded from the analysis",
-        (Column("How"), Column("Reason"), Column("n", True)),
-        rows,
-        "Each participant is counted once: by hand before by rule, and by the first flag that the rule names.",
+        exclusions.reasons,
+        Words("How", lambda reason: HOW[reason.how]),
+        Words("Reason", lambda reason: reason.reason),
+        Numbers("n", lambda reason: whole(reason.n)),
+        note="Each participant is counted once: by hand before by rule, and by the first flag that the rule names.",
     )
 
 

@@ -4,57 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.results.perceived import ItemsOfCondition, Liking
+from analysis.results.perceived import FrequentItem, ItemsOfCondition, Liking
 from analysis.results.report import ItemWords
-from analysis.tables.cells import capital, decimal, share_cell, whole, written
-from documents.tables import Column, Row, Table, text
+from analysis.tables.cells import decimal, share_cell, whole
+from documents.numbers import capital, number
+from documents.tables import Numbers, Table, Words, table
 
 
 def items_table(items: Sequence[ItemsOfCondition]) -> Table:
     """How many items each condition recommended, with the most frequent."""
-    rows = tuple(
-        Row(
-            (
-                text(condition.condition),
-                whole(condition.n_slots),
-                whole(condition.n_distinct),
-                share_cell(condition.share_of_most_shown),
-                whole(condition.n_filled),
-                text(
-                    "; ".join(f"{item.title} ({item.n}×, M\u00a0{written(item.mean_rating)})" for item in condition.top)
-                ),
-            )
-        )
-        for condition in items
+    return table(
+        "items",
+        "Recommended items by algorithm",
+        items,
+        Words("Algorithm", lambda condition: condition.condition),
+        Numbers("Slots", lambda condition: whole(condition.n_slots)),
+        Numbers("Distinct items", lambda condition: whole(condition.n_distinct)),
+        Numbers("Share of the most frequent", lambda condition: share_cell(condition.share_of_most_shown)),
+        Numbers("Filled by popularity", lambda condition: whole(condition.n_filled)),
+        Words("Most frequent, mean rating", lambda condition: "; ".join(map(_frequent, condition.top))),
     )
-    columns = (
-        Column("Algorithm"), Column("Slots", True), Column("Distinct items", True),
-        Column("Share of the most frequent", True), Column("Filled by popularity", True),
-        Column("Most frequent, mean rating"),
-    )  # fmt: skip
-    return Table("items", "Recommended items by algorithm", columns, rows)
+
+
+def _frequent(item: FrequentItem) -> str:
+    return f"{item.title} ({item.n}×, M\u00a0{number(item.mean_rating)})"
 
 
 def liking_table(liking: Sequence[Liking], words: ItemWords) -> Table:
     """Liking of consumed items and interest in the others, with their shares."""
-    rows = tuple(
-        Row(
-            (
-                text(condition.condition),
-                share_cell(condition.share_watched),
-                whole(condition.n_watched),
-                decimal(condition.liking),
-                whole(condition.n_not_watched),
-                decimal(condition.interest),
-                *((whole(condition.branches.get("trailer_seen")),) if words.has_trailers else ()),
-            )
-        )
-        for condition in liking
+    trailers = Numbers[Liking](
+        f"Items not {words.consumed}, trailer seen before", lambda row: whole(row.branches.get("trailer_seen"))
     )
-    columns = (
-        Column("Algorithm"), Column(capital(words.consumed), True), Column(f"Items {words.consumed}", True),
-        Column("Liking, M", True, "perceived"), Column(f"Items not {words.consumed}", True),
-        Column("Interest, M", True, "perceived"),
-        *((Column(f"Items not {words.consumed}, trailer seen before", True),) if words.has_trailers else ()),
-    )  # fmt: skip
-    return Table("liking", "Perceived accuracy by kind of rating", columns, rows)
+    return table(
+        "liking",
+        "Perceived accuracy by kind of rating",
+        liking,
+        Words("Algorithm", lambda row: row.condition),
+        Numbers(capital(words.consumed), lambda row: share_cell(row.share_watched)),
+        Numbers(f"Items {words.consumed}", lambda row: whole(row.n_watched)),
+        Numbers("Liking, M", lambda row: decimal(row.liking), "perceived"),
+        Numbers(f"Items not {words.consumed}", lambda row: whole(row.n_not_watched)),
+        Numbers("Interest, M", lambda row: decimal(row.interest), "perceived"),
+        *((trailers,) if words.has_trailers else ()),
+    )

@@ -7,7 +7,7 @@ from analysis.results.flow import Flow
 from analysis.results.plan import ReportPlan
 from analysis.results.provenance import Provenance
 from analysis.tables.cells import whole
-from documents.tables import Column, Row, Table, text
+from documents.tables import Numbers, Table, Words, plain_table, table
 from studies.plans import SCALE_PREFIX
 
 
@@ -19,8 +19,8 @@ def flow_table(flow: Flow) -> Table:
         ("Abandoned", flow.abandoned), ("Withdrew", flow.withdrawn), ("Still taking part", flow.under_way),
         ("Completed", flow.completed), ("Excluded from the analysis", flow.excluded), ("Analysed", flow.analysed),
     )  # fmt: skip
-    rows = tuple(Row((text(name), whole(n))) for name, n in counts)
-    return Table("flow", "Participants from consent to analysis", (Column("Participants"), Column("n", True)), rows)
+    rows = [(name, whole(n)) for name, n in counts]
+    return plain_table("flow", "Participants from consent to analysis", ("Participants", "n"), rows)
 
 
 def exclusions_sentence(flow: Flow) -> str:
@@ -43,23 +43,18 @@ def exclusions_sentence(flow: Flow) -> str:
 
 def flow_by_condition(flow: Flow) -> Table:
     """Participants from assignment to analysis, by condition."""
-    rows = tuple(
-        Row(
-            (
-                text(condition.condition),
-                whole(condition.target),
-                whole(condition.assigned),
-                whole(condition.under_way),
-                whole(condition.abandoned),
-                whole(condition.completed),
-                whole(condition.analysed),
-            )
-        )
-        for condition in flow.by_condition
+    return table(
+        "flow-by-condition",
+        "Participants by condition",
+        flow.by_condition,
+        Words("Algorithm", lambda row: row.condition),
+        Numbers("Target", lambda row: whole(row.target)),
+        Numbers("Assigned", lambda row: whole(row.assigned)),
+        Numbers("Still taking part", lambda row: whole(row.under_way)),
+        Numbers("Abandoned", lambda row: whole(row.abandoned)),
+        Numbers("Completed", lambda row: whole(row.completed)),
+        Numbers("Analysed", lambda row: whole(row.analysed)),
     )
-    names = ("Target", "Assigned", "Still taking part", "Abandoned", "Completed", "Analysed")
-    columns = (Column("Algorithm"), *(Column(name, True) for name in names))
-    return Table("flow-by-condition", "Participants by condition", columns, rows)
 
 
 def provenance_table(provenance: Provenance, plan: ReportPlan, inputs_hash: str) -> Table:
@@ -84,9 +79,14 @@ def provenance_table(provenance: Provenance, plan: ReportPlan, inputs_hash: str)
     ]
     lines += [(f"Seed of the bootstrap, {_resampled(name)}", str(seed)) for name, seed in provenance.bootstrap_seeds]
     lines += [(f"Version of {name}", version) for name, version in provenance.versions]
-    rows = tuple(Row((text(name), text(value))) for name, value in lines)
-    note = "The README of the study package names the random stream of each seed."
-    return Table("provenance", "Inputs, seeds and versions", (Column("Input"), Column("Value")), rows, note)
+    return table(
+        "provenance",
+        "Inputs, seeds and versions",
+        lines,
+        Words("Input", lambda line: line[0]),
+        Words("Value", lambda line: line[1]),
+        note="The README of the study package names the random stream of each seed.",
+    )
 
 
 def _resampled(stream: str) -> str:

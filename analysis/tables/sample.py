@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from analysis.results.sample import AnswersOfCondition, Characteristic, Conduct, NumberSummary, Sample
-from analysis.tables.cells import MISSING, NONE, decimal, lasting, percent, whole
+from analysis.tables.cells import MISSING, decimal, whole
+from documents.numbers import NONE, minutes, percent
 from documents.tables import Cell, Column, Row, Table, text
 from inference.results import Undefined
 
@@ -113,10 +114,10 @@ def _conduct(group: Conduct, *, has_trailers: bool, asks_comments: bool) -> tupl
     span = MISSING
     if seconds is not None:
         low, high = seconds.minimum, seconds.maximum
-        span = Cell(f"{lasting(low)} to {lasting(high)}", f"{low!r} {high!r}")
+        span = Cell(f"{minutes(low)} to {minutes(high)}", f"{low!r} {high!r}")
     return (
         whole(group.n),
-        MISSING if seconds is None else Cell(lasting(seconds.median), seconds.median),
+        MISSING if seconds is None else Cell(minutes(seconds.median), seconds.median),
         span,
         whole(group.details_opened),
         whole(group.opened_details),

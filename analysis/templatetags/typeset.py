@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
+from analysis.narrative import bayesian
 from documents import html
 from documents.blocks import Figure, Section
 
@@ -15,6 +16,9 @@ register = template.Library()
 def typeset(text: str) -> SafeString:
     """Escape a sentence, and set the statistics in it."""
     return mark_safe(html.sentence(str(text)))  # noqa: S308 - escaped there
+
+
+register.filter("without_installing", bayesian.without_installing)
 
 
 @register.filter

@@ -153,11 +153,7 @@ def open_source(path: Path, limits: Limits | None = None) -> Source:
 def _plain_file(path: Path, limits: Limits) -> SourceFile:
     size = path.stat().st_size
     known = 0 if path.name.lower().endswith(".gz") else size
-    return SourceFile(path.name, _opener(path), _most(size, limits, path.name), known)
-
-
-def _opener(path: Path) -> Callable[[], BinaryIO]:
-    return lambda: path.open("rb")
+    return SourceFile(path.name, lambda: path.open("rb"), _most(size, limits, path.name), known)
 
 
 def _most(packed_bytes: int, limits: Limits, name: str) -> int:

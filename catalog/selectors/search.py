@@ -120,16 +120,13 @@ class _Index:
 
 def _document(titles: Sequence[str], year: int | None, facts: dict[str, list[str]]) -> Document:
     labels = list(facts.get("genre", ()))
-    labels += [SAME_GENRE[genre.casefold().replace("-", " ")] for genre in labels if _is_written_twice(genre)]
+    folded = [genre.casefold().replace("-", " ") for genre in labels]
+    labels += [SAME_GENRE[genre] for genre in folded if genre in SAME_GENRE]
     if year is not None:
         decade = year - year % 10
         labels += [str(year), f"{decade}s", f"{decade % 100:02d}s"]
     people = [person for kind in PEOPLE for person in facts.get(kind, ())]
     return Document([*titles, *facts.get("alias", ())], people, labels)
-
-
-def _is_written_twice(genre: str) -> bool:
-    return genre.casefold().replace("-", " ") in SAME_GENRE
 
 
 @lru_cache(maxsize=INDEXES_KEPT)

@@ -3,8 +3,7 @@ languages, retire versions."""
 
 from catalog.services.dataset_import import import_dataset, import_parsed
 from catalog.services.demo import DEMO_BOOKS_NAME, DEMO_NAME, load_demo_books, load_demo_dataset
-from catalog.services.item_language import change_item_language
-from catalog.services.item_type_change import change_item_type
+from catalog.services.item_facts import change_item_language, change_item_type
 from catalog.services.metadata import add_metadata
 from catalog.services.subset import SubsetResult, make_subset
 from catalog.services.versions import retire_version

@@ -19,8 +19,12 @@ from catalog.importers.options import Options
 from catalog.importers.row_checks import is_in_order
 from catalog.item_types import guessed_item_type
 from catalog.models import Dataset, DatasetVersion
-from catalog.services.item_language import change_item_language, check_item_language, installed_languages
-from catalog.services.item_type_change import check_item_type
+from catalog.services.item_facts import (
+    change_item_language,
+    check_item_language,
+    check_item_type,
+    installed_languages,
+)
 from catalog.services.refusals import import_refusals
 from catalog.services.versions import store_version
 from core import artefacts

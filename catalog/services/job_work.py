@@ -39,8 +39,11 @@ def import_files(job: DatasetJob, progress: Progress) -> Result:
     """Import the files of a job with the columns that were confirmed."""
     chosen = job.settings
     _require_name(chosen["name"], job.requested_by)
-    _require_project(job)
-    options = _import_options(chosen["options"])
+    if job.project_id is not None and not writes_in(job.requested_by, job.project_id):  # has left since, or only reads
+        raise ParallaxError("project.not_yours", "You may no longer add datasets to the project that was chosen.")
+    options = dict(chosen["options"])
+    if options.get("scale"):
+        options["scale"] = scale_of_text(options["scale"])
     if (items := items_path(job)) is not None:
         options["items_file"] = items
     version = import_dataset(
@@ -147,24 +150,11 @@ def _base_of(job: DatasetJob) -> DatasetVersion:
     return job.base
 
 
-def _import_options(values: Mapping[str, Any]) -> dict[str, Any]:
-    options = dict(values)
-    if options.get("scale"):
-        options["scale"] = scale_of_text(options["scale"])
-    return options
-
-
 def _require_name(name: str, actor: Any) -> None:
     """Refuse a name that was taken after it had been checked."""
     dataset = Dataset.objects.filter(name=name).first()
     if dataset is not None and not may_change(actor, dataset):
         raise ParallaxError("dataset.not_yours", f"The name {name!r} is not available. Choose another name.")
-
-
-def _require_project(job: DatasetJob) -> None:
-    """Refuse a project whose members the account has left since, or in which it only reads."""
-    if job.project_id is not None and not writes_in(job.requested_by, job.project_id):
-        raise ParallaxError("project.not_yours", "You may no longer add datasets to the project that was chosen.")
 
 
 def _imported(version: DatasetVersion) -> str:

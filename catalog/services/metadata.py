@@ -25,8 +25,8 @@ from catalog.importers.sources import open_source
 from catalog.models import DatasetVersion
 from catalog.selectors.parsed_items import parsed_items
 from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
+from catalog.services.item_facts import installed_languages
 from catalog.services.item_files import store_item_file
-from catalog.services.item_language import installed_languages
 from catalog.services.refusals import import_refusals
 from catalog.services.versions import store_version
 from core import artefacts

@@ -117,7 +117,11 @@ def _version_row(
         dataset.save()
     known = dataset.versions.filter(content_hash=content_hash).first()
     if known is not None:
-        return _reinstated(known, owner), False
+        if known.retired_at is not None:
+            known.retired_at = None
+            known.save(update_fields=["retired_at", "updated_at"])
+            _log(known, owner, "retired", "open")
+        return known, False
     newest = dataset.versions.order_by("-number").first()
     number = newest.number + 1 if newest else 1
     return DatasetVersion.objects.create(dataset=dataset, number=number, content_hash=content_hash, **facts), True
@@ -195,14 +199,6 @@ def _count_rows() -> None:
     with connection.cursor() as cursor:
         for model in (Item, Feature):
             cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
-
-
-def _reinstated(version: DatasetVersion, actor: Any) -> DatasetVersion:
-    if version.retired_at is not None:
-        version.retired_at = None
-        version.save(update_fields=["retired_at", "updated_at"])
-        _log(version, actor, "retired", "open")
-    return version
 
 
 @transaction.atomic

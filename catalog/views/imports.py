@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,7 +13,6 @@ from catalog.forms.upload import DownloadForm, UploadForm
 from catalog.forms.upload_limits import MOST_DATASET
 from catalog.importers.download import LICENCE
 from catalog.importers.formats import FORMATS
-from catalog.models import DatasetJob
 from catalog.permissions import may_name_server_files, may_use_name
 from catalog.selectors.dataset_jobs import jobs_of, unfinished_jobs
 from catalog.selectors.server_files import server_files
@@ -40,18 +37,16 @@ def import_upload(request: HttpRequest) -> HttpResponse:
     )  # fmt: skip
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect(_accepted(form, request.user))
+            cleaned = form.cleaned_data
+            if cleaned.get("path"):
+                job = name_server_file(path=cleaned["path"], actor=request.user, items=cleaned["items_file"])
+            else:
+                job = upload_dataset(upload=cleaned["file"], items=cleaned["items_file"], actor=request.user)
+            return redirect(job)
         except ParallaxError as refusal:
             field = "path" if form.cleaned_data.get("path") else "file"
             form.add_error("items_file" if refusal.extra.get("part") == "items_file" else field, str(refusal))
     return _first_step(request, form, DownloadForm())
-
-
-def _accepted(form: UploadForm, user: Any) -> DatasetJob:
-    cleaned = form.cleaned_data
-    if cleaned.get("path"):
-        return name_server_file(path=cleaned["path"], actor=user, items=cleaned["items_file"])
-    return upload_dataset(upload=cleaned["file"], items=cleaned["items_file"], actor=user)
 
 
 @require_POST

@@ -7,8 +7,18 @@ from dataclasses import dataclass
 
 from documents import tables
 from documents.blocks import Figure, Section
-from evaluation.experiments.claim_verdicts import Finding, Judgement, Numbers, shown
-from evaluation.experiments.schema import NEEDS, ORIGINS, Experiment, PlannedRun, Quantity, Table
+from evaluation.experiments.schema import (
+    NEEDS,
+    ORIGINS,
+    Experiment,
+    Judgement,
+    Numbers,
+    PlannedRun,
+    Quantity,
+    Table,
+)
+from inference.apa import share
+from inference.claims import OPEN, Finding
 from recommenders.choosing import Choice
 
 SYNTHETIC = (
@@ -16,12 +26,11 @@ SYNTHETIC = (
     "no evidence about people."
 )
 RULE = (
-    "A claim is judged by tests over users, not by which number is larger. A comparison supports a claim if the 95% CI "
-    "of the difference (jackknife over 20 groups of users) lies entirely on the claimed side and, if the metric has a "
-    "value for each user, the one-sided sign test is significant at .05. It contradicts the claim if both tests are "
-    "significant in the opposite direction. A claim holds if all its comparisons support it and does not hold if one "
-    "contradicts it. Otherwise it could not be decided: the two tests disagree, or a difference is not significant, "
-    "which is evidence neither for nor against the claim."
+    "A claim is judged by intervals over users (jackknife over 20 groups of users), not by which number is larger. A "
+    "comparison is as claimed if its CI lies entirely on the claimed side, and not as claimed if it lies entirely on "
+    "the other. The CIs of a claim hold together at 95% (Bonferroni), as do those that separate pairs of algorithms. A "
+    "claim is as in the paper if all its comparisons are as claimed, not as in the paper if one is not, and otherwise "
+    "open: a difference that is not significant is evidence neither for nor against it."
 )
 
 
@@ -74,7 +83,7 @@ def filled_table(experiment: Experiment, table: Table, numbers: Numbers, dataset
 
 
 def _number(value: float | None) -> tables.Cell:
-    return tables.Cell(shown(value), value)
+    return tables.Cell("–" if value is None else share(value, 3), value)
 
 
 def document(
@@ -178,29 +187,16 @@ def summary(judgements: Sequence[Judgement]) -> str:
     if not judgements:
         return "The experiment states no claims."
     verdicts = [judgement.verdict for judgement in judgements]
-    n_holding, n_failed = verdicts.count("holds"), verdicts.count("does not hold")
-    n_open = len(verdicts) - n_holding - n_failed
-    counts = (
-        f"{n_holding} {'holds' if n_holding == 1 else 'hold'}, {n_failed} {'does' if n_failed == 1 else 'do'} not hold"
-    )
+    n, n_open, n_not = len(verdicts), verdicts.count(OPEN), sum(words.startswith("not") for words in verdicts)
     return (
-        f"Of {len(verdicts)} claim{'' if len(verdicts) == 1 else 's'}, {counts} and {n_open} could not be decided on "
-        "these data. One dataset and one seed prove nothing either way."
+        f"Claims on these data: {n - n_open - n_not} of {n} as stated, {n_not} not as stated, {n_open} open. One "
+        "dataset and one seed prove nothing either way."
     )
 
 
 def _finding(finding: Finding, experiment: Experiment) -> str:
-    parts = [finding.description]
-    if finding.span is not None:
-        span = finding.span
-        difference = f"difference {shown(span.value)}, " if span.of == "difference" else ""
-        parts.append(f"{difference}{100 * span.confidence:.4g}% CI [{shown(span.low)}, {shown(span.high)}]")
-    if finding.p is not None:
-        parts.append(f"one-sided sign test over users, p {'< .001' if finding.p < 0.001 else '= ' + shown(finding.p)}")
-    if not finding.is_tested:
-        parts.append("not tested over users")
-    decision = {True: "supports the claim", False: "contradicts the claim", None: "undecided"}[finding.holds]
-    return f"{location(finding.quantity, experiment)}: {'; '.join(parts)} ({decision})."
+    decision = {True: "as claimed", False: "not as claimed", None: OPEN}[finding.outcome]
+    return f"{location(finding.quantity, experiment)}: {finding.words} ({decision})."
 
 
 def location(quantity: Quantity, experiment: Experiment) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from inference.claims import Finding, verdict
 from recommenders.choosing import Choice
 
 Needs = Literal["ratings", "usage", "utility"]
 FigureKind = Literal["bars", "lengths", "precision-recall", "croc", "groc"]
-CheckKind = Literal["order", "highest", "lowest", "between", "near", "another-best", "another-order"]
 Origin = Literal["published", "inferred", "noted"]
 
 NEEDS: Mapping[str, str] = {
@@ -19,7 +19,18 @@ NEEDS: Mapping[str, str] = {
     "utility": "usage data with utilities",
 }
 FIGURE_KINDS = ("bars", "lengths", "precision-recall", "croc", "groc")
-CHECK_KINDS = ("order", "highest", "lowest", "between", "near", "another-best", "another-order")
+# The rule of `inference.claims` behind each kind of check, and the numbers that it takes.
+CHECK_KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "order": ("order", ("by",)),
+    "highest": ("highest", ("by",)),
+    "lowest": ("lowest", ("by",)),
+    "top": ("top", ()),
+    "bottom": ("bottom", ()),
+    "between": ("between", ("low", "high")),
+    "near": ("alike", ("within",)),
+    "another-best": ("another-best", ()),
+    "another-order": ("another-order", ()),
+}
 ORIGINS: Mapping[str, str] = {
     "published": "published",
     "inferred": "inferred from the source, which does not state it",
@@ -74,6 +85,9 @@ class Quantity:
     profile_length: int = 0
 
 
+Numbers = Mapping[tuple[Quantity, str], float | None]  # by quantity and algorithm
+
+
 @dataclass(frozen=True)
 class Table:
     """A table with one row per algorithm; `columns` maps headings to the quantities they show."""
@@ -108,20 +122,12 @@ class Note:
 
 @dataclass(frozen=True)
 class Check:
-    """The testable form of a claim; `evaluation.experiments.claim_verdicts` tests it."""
+    """The testable form of a claim: a rule of `inference.claims`, which must be met at each of `quantities`."""
 
-    # "order": each of `contenders` has a higher value than the next, by more than `by`. "highest", "lowest": the first
-    # of them is above, or below, each of the others by more than `by`. "between": each lies between `low` and `high`.
-    # "near": all lie within `within` of each other. "another-best": the best of `contenders` by the first quantity is
-    # not the best by the second. "another-order": at least two of them change their order between the two quantities.
-    kind: CheckKind
-    # The check must hold for each of them; "another-best" and "another-order" compare two.
+    rule: str
     quantities: tuple[Quantity, ...]
     contenders: tuple[str, ...]
-    by: float = 0.0
-    low: float = float("-inf")
-    high: float = float("inf")
-    within: float = 0.0
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -133,6 +139,20 @@ class Claim:
     where: str
     check: Check
     read_as: str = ""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim with the findings that decide it."""
+
+    claim: Claim
+    findings: tuple[Finding, ...]
+
+    @property
+    def verdict(self) -> str:
+        """As in the paper, not as in the paper, or open; of what others noted, as noted or not."""
+        words = verdict(self.findings)
+        return words.replace("in the paper", "noted") if self.claim.origin == "noted" else words
 
 
 @dataclass(frozen=True)

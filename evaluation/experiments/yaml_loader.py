@@ -31,15 +31,6 @@ from recommenders.choosing import RULES, SIZES
 FOLDER = Path(__file__).parent
 LARGEST_FILE = 1_000_000  # bytes
 _KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-_OF_CHECKS = {
-    "order": ("by",),
-    "highest": ("by",),
-    "lowest": ("by",),
-    "between": ("low", "high"),
-    "near": ("within",),
-    "another-best": (),
-    "another-order": (),
-}
 
 
 class _Loader(yaml.SafeLoader):
@@ -265,8 +256,9 @@ def _claim(field: Field, runs: dict[str, PlannedRun]) -> Claim:
 
 
 def _check(field: Field, runs: dict[str, PlannedRun]) -> Check:
-    kind = field.mapping(required=("kind",))["kind"].one_of(CHECK_KINDS)
-    fields = field.mapping(required=("kind", "places", "algorithms"), optional=_OF_CHECKS[kind])
+    kind = field.mapping(required=("kind",))["kind"].one_of(tuple(CHECK_KINDS))
+    rule, numbers = CHECK_KINDS[kind]
+    fields = field.mapping(required=("kind", "places", "algorithms"), optional=numbers)
     quantities = tuple(_quantity(entry, runs) for entry in fields["places"].many(least=1))
     names = tuple(entry.text() for entry in fields["algorithms"].many(least=1))
     _refuse_duplicates(fields["algorithms"], names)
@@ -274,7 +266,7 @@ def _check(field: Field, runs: dict[str, PlannedRun]) -> Check:
         for quantity in quantities:
             if name not in runs[quantity.run].contenders:
                 raise entry.refuse(f"the run {quantity.run} has no algorithm {name!r}.")
-    if kind != "between" and len(names) < 2:
+    if kind not in ("between", "top", "bottom") and len(names) < 2:
         raise fields["algorithms"].refuse(f"a check of the kind {kind} requires at least 2 algorithms.")
     if kind.startswith("another-") and len(quantities) != 2:
         raise fields["places"].refuse(f"a check of the kind {kind} requires two places.")
@@ -282,5 +274,4 @@ def _check(field: Field, runs: dict[str, PlannedRun]) -> Check:
         raise field.refuse("a check of the kind between requires low, high or both.")
     if kind == "near" and "within" not in fields:
         raise field.refuse("a check of the kind near requires within.")
-    numbers = {name: fields[name].number() for name in _OF_CHECKS[kind] if name in fields}
-    return Check(kind=cast(Any, kind), quantities=quantities, contenders=names, **numbers)
+    return Check(rule, quantities, names, {name: fields[name].number() for name in numbers if name in fields})

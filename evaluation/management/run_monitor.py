@@ -14,12 +14,20 @@ from evaluation.selectors.runs import Progress, failure_summary, progress
 from evaluation.services.run_workers import RunWorkers
 from evaluation.services.runs import cancel_run
 from evaluation.services.worker_loop import sweep
+from jobs.worker_lock import is_worker_running
 from jobs.workers import running_workers, waiting_words
 
 POLL_SECONDS = 0.25
 CHECK_SECONDS = 1.0
 PATIENCE_SECONDS = 10.0  # time without a worker until a message is printed
 LINE_SECONDS = 5.0  # between lines if the output is not a terminal
+
+
+GONE = (
+    "\nNo worker has responded for 10 seconds. Start one with `.venv/bin/celery -A parallax worker`, or "
+    "run the command again with `--workers 2`. Still waiting; press Ctrl-C to cancel the run."
+)
+BUSY = "\nThe worker of this machine is busy and has not reported for 10 seconds. Still waiting."
 
 
 def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) -> None:
@@ -40,14 +48,11 @@ def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) ->
             shown, printed_at = line, now
         if run.status not in RUN_OPEN:
             break
-        if not _lacks_worker(run, workers):
+        if workers is not None or running_workers(settings.LONG_QUEUE):  # of any machine, also a busy one
             waiting_since, is_told = now, False
         elif now - waiting_since > PATIENCE_SECONDS and not is_told:
             is_told = True
-            out.write(
-                "\nNo worker has responded for 10 seconds. Start one with `.venv/bin/celery -A parallax worker`, or "
-                "run the command again with `--workers 2`. Still waiting; press Ctrl-C to cancel the run."
-            )
+            out.write(BUSY if is_worker_running() else GONE)
         if now - checked_at >= CHECK_SECONDS:
             checked_at = now
             if workers is not None and workers.restart_missing():
@@ -56,11 +61,6 @@ def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) ->
         time.sleep(POLL_SECONDS)
     if is_terminal:
         out.write("")
-
-
-def _lacks_worker(run: EvaluationRun, workers: RunWorkers | None) -> bool:
-    """Whether no worker of any machine would take the run's parts; a busy one counts, as do the run's own."""
-    return workers is None and not running_workers(settings.LONG_QUEUE)
 
 
 def announce_workers(n_workers: int, out: OutputWrapper) -> None:

@@ -57,7 +57,7 @@ CURVES = (
     Definition(
         key="groc-area",
         title="Area under the global ROC (GROC)",
-        source="Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-80, section 3.1, "
+        source="Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.1, "
         "doi:10.1023/B:ELEC.0000045973.51289.8c.",
         group="curve",
         formula=r"\Pr(s^+ > s^-) + \tfrac12 \Pr(s^+ = s^-)",
@@ -72,7 +72,7 @@ CURVES = (
     Definition(
         key="croc-area",
         title="Area under the customer ROC (CROC)",
-        source="Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-80, section 3.2, "
+        source="Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2, "
         "doi:10.1023/B:ELEC.0000045973.51289.8c.",
         group="curve",
         formula=r"\sum_k \tfrac12 (h_k + h_{k-1}) (f_k - f_{k-1})",

@@ -7,8 +7,7 @@ a g that is the share of relevant cases.
 `METRICS` has the definitions; `metric` parses a name and `str` prints it. Values are computed in `list_values` (from
 `ranks`, `top_n` and `graded`), `rating` for errors of predictions, `rank_correlation` and `half_life` for whole lists,
 `curves`, `customer_curves` and `user_curves` for curves, and `beyond_accuracy`; `resampling` computes those of
-one-plus-random from sums over users. ``python -m evaluation.metrics.metric_table`` prints the page of the
-documentation.
+one-plus-random from sums over users.
 """
 
 from __future__ import annotations

@@ -211,6 +211,7 @@ def make_cases(
     order = np.flatnonzero(is_case)
     order = order[np.lexsort((items[order], users[order]))]
     indptr, rated_items = _barred(train, users, items, barred)
+    closed = np.empty(0) if open_items is None else np.setdiff1d(np.arange(n_items), open_items)
     return Cases(
         users=users[order].astype(np.int32),
         items=items[order].astype(np.int32),
@@ -221,18 +222,12 @@ def make_cases(
         n_items=n_items,
         negatives=int(negatives),
         seed=int(seed),
-        closed=_closed(n_items, open_items),
+        closed=closed.astype(np.int32),
         left_out={
             "hidden ratings neither relevant nor irrelevant": int((~is_test).sum()),
             "hidden ratings of users without training ratings": int((is_test & ~has_profile).sum()),
         },
     )
-
-
-def _closed(n_items: int, open_items: NDArray[np.integer[Any]] | None) -> NDArray[np.int32]:
-    if open_items is None:
-        return np.empty(0, dtype=np.int32)
-    return np.setdiff1d(np.arange(n_items), open_items).astype(np.int32)
 
 
 def _barred(

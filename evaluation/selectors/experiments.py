@@ -11,18 +11,17 @@ from django.db.models import Case, IntegerField, Value, When
 from numpy.typing import NDArray
 
 from core import artefacts
-from core.errors import ParallaxError, ParameterError
+from core.errors import ParameterError
 from evaluation.enums import RUN_OPEN, RunStatus
-from evaluation.experiments.claim_verdicts import Numbers
 from evaluation.experiments.outcome import DatasetFacts, RunFacts
-from evaluation.experiments.schema import Experiment, PlannedRun, Quantity
+from evaluation.experiments.schema import Experiment, Numbers, PlannedRun, Quantity
 from evaluation.experiments.yaml_loader import load, shipped
 from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import protocol
 from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.paired_tests import intervals
-from evaluation.selectors.results import ModelRow, model_rows, user_values
+from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import algorithms_of
 from recommenders import registry
 
@@ -109,18 +108,6 @@ def numbers_at(results: ExperimentResults, quantities: Sequence[Quantity]) -> Nu
         for contender, row in results.rows(quantity.run, quantity.profile_length).items():
             numbers[quantity, contender] = row.cells[name].value if name in row.cells else None
     return numbers
-
-
-def values_by_user(results: ExperimentResults, quantity: Quantity) -> dict[str, NDArray[np.float64]]:
-    """Return a metric by user and algorithm, users in one order; empty for metrics without values by user."""
-    run, plan = results.runs[quantity.run], results.experiment.runs[quantity.run]
-    try:
-        values = user_values(run, measured_name(plan, quantity.metric), quantity.profile_length).values
-    except ParallaxError as without:
-        if without.code != "run.no_user_values":
-            raise
-        return {}
-    return {name: values[:, column] for column, name in enumerate(plan.contenders)}
 
 
 def by_length(results: ExperimentResults, run: str, name: str) -> dict[str, tuple[float | None, ...]]:

@@ -35,7 +35,13 @@ def store_cases_file(*, version: DatasetVersion, path: Path, seed: int) -> str:
         raise ParallaxError(
             "cases.bad_file", f"The cases in {path.name} cannot be used on {version}. {error}"
         ) from error
-    return artefacts.store("given", _stored(cases, ratings), _meta(cases, seed))
+    meta = {
+        "n_items": cases.cases.n_items,
+        "negatives": cases.cases.negatives,
+        "seed": seed,
+        "counted": dict(cases.counted),
+    }
+    return artefacts.store("given", _stored(cases, ratings), meta)
 
 
 def store_probe_list(*, version: DatasetVersion, path: Path) -> str:
@@ -102,15 +108,6 @@ def _stored(file_cases: FileCases, ratings: Ratings) -> dict[str, NDArray[Any]]:
         "rated_items": cases.rated_items,
         "bits": cases.bits,
         "file_rows": file_cases.file_rows,
-    }
-
-
-def _meta(file_cases: FileCases, seed: int) -> dict[str, Any]:
-    return {
-        "n_items": file_cases.cases.n_items,
-        "negatives": file_cases.cases.negatives,
-        "seed": seed,
-        "counted": dict(file_cases.counted),
     }
 
 

@@ -16,15 +16,15 @@ from documents.html import page
 from documents.markdown import document_markdown, table_markdown
 from evaluation.charts import score_by_size
 from evaluation.enums import RunStatus
-from evaluation.experiments.claim_verdicts import Judgement, judge_claims
 from evaluation.experiments.outcome import DatasetFacts, document, filled_table
-from evaluation.experiments.schema import Experiment
+from evaluation.experiments.schema import Experiment, Judgement
 from evaluation.exports import run_document
 from evaluation.models import EvaluationRun
 from evaluation.selectors import experiments as selectors
 from evaluation.selectors.experiments import ExperimentResults
-from evaluation.services.claim_tests import ClaimTests
+from evaluation.services.claim_evidence import RunsEvidence
 from evaluation.services.experiment_figures import drawn_figure
+from inference.claims import judge
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,14 @@ class WrittenOutcome:
 
 def claim_judgements(*, results: ExperimentResults) -> tuple[Judgement, ...]:
     """Judge every claim of an experiment by tests on the results of its finished runs."""
-    quantities = [quantity for claim in results.experiment.claims for quantity in claim.check.quantities]
-    return judge_claims(results.experiment, selectors.numbers_at(results, quantities), ClaimTests(results))
+    experiment = results.experiment
+    evidence = RunsEvidence(
+        {key: (run, experiment.runs[key].contenders) for key, run in results.runs.items()},
+        lambda quantity: selectors.measured_name(experiment.runs[quantity.run], quantity.metric),
+    )
+    checks = [claim.check for claim in experiment.claims]
+    found = (judge(check.rule, evidence, check.quantities, check.contenders, **check.numbers) for check in checks)
+    return tuple(Judgement(*judged) for judged in zip(experiment.claims, map(tuple, found), strict=True))
 
 
 def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun], folder: Path) -> WrittenOutcome:
@@ -112,13 +118,11 @@ def _json(
                 "verdict": judgement.verdict,
                 "findings": [
                     {
-                        "run": finding.quantity.run,
-                        "metric": finding.quantity.metric,
-                        "profile_length": finding.quantity.profile_length,
-                        "words": finding.description,
-                        "holds": finding.holds,
-                        "sign_test_p": finding.p,
-                        "interval": None if finding.span is None else asdict(finding.span),
+                        **asdict(finding.quantity),
+                        "words": finding.words,
+                        "is_as_claimed": finding.outcome,
+                        "interval": finding.interval and asdict(finding.interval),
+                        "confidence": finding.confidence,
                     }
                     for finding in judgement.findings
                 ],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any
 
 from catalog.models import DatasetVersion
 from core.errors import ParallaxError
@@ -90,7 +89,7 @@ def _choice(
     recipe = digest_of({"model": model, "values": values, "share": search.share, "rule": search.rule})
     stored = SizeChoice.objects.filter(recipe=recipe).first()
     if stored is not None:
-        return _read(stored.choice)
+        return Choice(**{**stored.choice, "sizes": tuple(Size(**size) for size in stored.choice["sizes"])})
     choice = choose_size(
         version=version,
         algorithm=key,
@@ -116,7 +115,3 @@ def _possible(version: DatasetVersion, contender: Contender, search: SizeSearch,
     )
     limit = kind.limits(TrainingSize(rows.n_users, rows.n_items, features))[SIZES[contender.algorithm].parameter]
     return [value for value in search.values if value <= limit.largest]
-
-
-def _read(stored: Mapping[str, Any]) -> Choice:
-    return Choice(**{**stored, "sizes": tuple(Size(**size) for size in stored["sizes"])})

@@ -47,7 +47,12 @@ def plan_experiment(
     Raises ParallaxError with code ``experiment.other_data``: the dataset does not have the required data. Code
     ``experiment.bad_input``: a run, table, figure or claim is not possible.
     """
-    _check_data(experiment, version)
+    if lacks := lacking_data(experiment, version):
+        raise ParallaxError(
+            "experiment.other_data",
+            f"The experiment {experiment.key} needs {NEEDS[experiment.needs]}, which the dataset "
+            f"{version.dataset.name} does not have. {lacks}",
+        )
     planned = {}
     for key, plan in experiment.runs.items():
         own_seed = experiment.seed if seed is None else seed
@@ -123,15 +128,6 @@ def lacking_data(experiment: Experiment, version: DatasetVersion) -> str:
             "the items)."
         )
     return ""
-
-
-def _check_data(experiment: Experiment, version: DatasetVersion) -> None:
-    if lacks := lacking_data(experiment, version):
-        raise ParallaxError(
-            "experiment.other_data",
-            f"The experiment {experiment.key} needs {NEEDS[experiment.needs]}, which the dataset "
-            f"{version.dataset.name} does not have. {lacks}",
-        )
 
 
 def _check_quantities(experiment: Experiment) -> None:

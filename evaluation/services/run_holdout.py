@@ -92,7 +92,8 @@ def _holdout(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: P
     counted = {what: count for what, count in partition.counted.items() if what not in left_out}
     if "negatives" in run.protocol:
         counted[f"cases with fewer than {cases.negatives:,} unrated items to draw from"] = cases.n_short
-        cases = with_candidates(cases)
+        if len(cases) * -(-cases.n_items // 8) <= MAX_BITMAP_BYTES:  # draw the candidates of all cases once
+            cases = replace(cases, bits=cases.bitmaps(np.arange(len(cases))))
     return Holdout(
         label=partition.label,
         n_hidden=len(partition.hidden),
@@ -152,15 +153,20 @@ def partition_cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, parti
     users, items = rows.users[partition.hidden], rows.items[partition.hidden]
     values = rows.values[partition.hidden]
     good: NDArray[np.bool_] | None = None
-    is_cold = isinstance(options, ColdStartItems)
-    if is_cold and options.outcome == "explicit":
-        good = values >= options.threshold
-    elif is_cold and protocol.key == "test-observations":
-        outcomes = observations(rows, partition, outcome="implicit", candidates="all")
-        users, items, good = outcomes.users, outcomes.items, outcomes.is_good
-        values = np.full(len(users), np.nan, dtype=np.float32)
-    elif is_cold:
-        good = np.ones(len(users), dtype=np.bool_)
+    if isinstance(options, ColdStartItems):
+        is_implicit = options.outcome == "implicit"
+        if protocol.key == "test-observations" and (is_implicit or options.candidates == "all"):
+            outcomes = observations(
+                rows,
+                partition,
+                outcome="implicit" if is_implicit else "explicit",
+                threshold=options.threshold,
+                candidates="all",
+            )
+            users, items, good = outcomes.users, outcomes.items, outcomes.is_good
+            values = np.full(len(users), np.nan, dtype=np.float32)
+        else:
+            good = np.ones(len(users), dtype=np.bool_) if is_implicit else values >= options.threshold
     return make_cases(
         known,
         users,
@@ -208,13 +214,6 @@ def _utility_cases(run: EvaluationRun, rows: RatingRows, partition: Partition, k
         open_items=partition.test_items,
     )
     return replace(cases, left_out={**cases.left_out, "hidden rows that were worth nothing": int((~has_utility).sum())})
-
-
-def with_candidates(cases: Cases) -> Cases:
-    """Draw the candidates of all cases once, unless their bitmaps are too large to keep."""
-    if len(cases) * -(-cases.n_items // 8) > MAX_BITMAP_BYTES:
-        return cases
-    return replace(cases, bits=cases.bitmaps(np.arange(len(cases))))
 
 
 def _holdout_of_file(run: EvaluationRun) -> Holdout:

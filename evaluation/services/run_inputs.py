@@ -201,6 +201,8 @@ def _split(
             "One list over all pairs cannot be divided into two groups of users, so dev-eval is not possible."
         )
     options = {**(spec.inner.options.as_dict() if spec.inner else {}), **spec.options.as_dict()}
+    if options.get("candidates") == "all" and protocol["name"] != "test-observations":
+        raise ParameterError("The split ranks all test items (candidates=all) only in the protocol test-observations.")
     if options.get("list") == OWN_LIST:
         if probe_of(version) is None:
             raise ParameterError(NO_LIST.format(version))

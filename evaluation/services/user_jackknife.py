@@ -19,7 +19,7 @@ from evaluation.protocols.blocks import MAX_SCORES, Arrays, joined, measure_bloc
 from evaluation.protocols.outcomes import of_users
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
 from evaluation.selectors.results import model_rows
-from evaluation.selectors.runs import algorithms_of, longest_list
+from evaluation.selectors.runs import longest_list, measured_algorithms
 from evaluation.services.numerics import numeric_threads
 from evaluation.services.reduction import TrainingSides, outcomes_of, training_sides
 from evaluation.services.runs import BLOCK_USERS
@@ -55,11 +55,11 @@ def values_without_groups(run: EvaluationRun, profile_length: int = 0) -> tuple[
                 _without_groups_of_pool(
                     run, algorithm, groups, run_cases=run_cases, sides=sides, profile_length=profile_length
                 )
-                for algorithm in algorithms_of(run)
+                for algorithm in measured_algorithms(run)
             )
     return tuple(
         _without_groups(run, algorithm, row.users_digest, groups, run_cases=run_cases, sides=sides)
-        for algorithm, row in zip(algorithms_of(run), model_rows(run, profile_length), strict=True)
+        for algorithm, row in zip(measured_algorithms(run), model_rows(run, profile_length), strict=True)
     )
 
 

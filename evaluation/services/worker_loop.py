@@ -137,9 +137,11 @@ def execute(*, part: RunPart) -> bool:
         fail_part(part=part, reason=str(refusal))
         return False
     except Exception as fault:
+        what = describe(part)
+        activity = what[:1].lower() + what[1:]
         fail_part(
             part=part,
-            reason=f"An unexpected error occurred while {_activity(part)}. {type(fault).__name__}: {fault}",
+            reason=f"An unexpected error occurred while {activity}. {type(fault).__name__}: {fault}",
             detail=traceback.format_exc()[-TRACE_CHARACTERS:],
         )
         raise
@@ -148,11 +150,6 @@ def execute(*, part: RunPart) -> bool:
         with contextlib.suppress(DatabaseError):
             PARTS.release(part)
         raise
-
-
-def _activity(part: RunPart) -> str:
-    text = describe(part)
-    return text[:1].lower() + text[1:]
 
 
 def sweep(*, run: EvaluationRun | None = None) -> int:

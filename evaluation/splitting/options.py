@@ -139,6 +139,12 @@ class ColdStartItems(Parameters):
         choices=("implicit", "explicit"),
     )
     threshold: float = parameter(4.0, description="Explicit: the rating from which an item is good.")
+    candidates: str = parameter(
+        "rated",
+        description="Explicit, test observations: rank the test items a user rated, or all (as implicit always does).",
+        choices=("rated", "all"),
+        is_added=True,
+    )
 
 
 @dataclass(frozen=True)

@@ -88,10 +88,10 @@ def digest_file(path: Path) -> Path:
 
 def check_digest(path: Path) -> None:
     """Compare a backup with the digest beside it, if there is one. Raises ParallaxError `backup.damaged`."""
-    beside = digest_file(path)
+    stored = digest_file(path)
     with path.open("rb") as source:
-        if beside.exists() and digest_of(source) != beside.read_text().partition(" ")[0]:
-            raise ParallaxError("backup.damaged", f"{path} does not match {beside.name}. Use another backup.")
+        if stored.exists() and digest_of(source) != stored.read_text().partition(" ")[0]:
+            raise ParallaxError("backup.damaged", f"{path} does not match {stored.name}. Use another backup.")
 
 
 class BackupReader:
@@ -127,10 +127,10 @@ class BackupReader:
     def _checked(self, name: str, target: IO[bytes]) -> None:
         try:
             with self._archive.open(name) as source:
-                found = _copy(source, target)
+                copied = _copy(source, target)
         except (KeyError, zipfile.BadZipFile, zlib.error, EOFError) as problem:
             raise self._damaged(name) from problem
-        if found != self.manifest.files[name]:
+        if copied != self.manifest.files[name]:
             raise self._damaged(name)
 
     def _damaged(self, name: str) -> ParallaxError:

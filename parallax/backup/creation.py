@@ -46,7 +46,7 @@ def create_backup(path: Path, progress: Progress, *, is_tried: bool = True) -> t
 
 
 def _create_backup(path: Path, progress: Progress, is_tried: bool) -> tuple[Manifest, list[str]]:
-    keys, beside = encryption.recipients(), digest_file(path)
+    keys, digest_path = encryption.recipients(), digest_file(path)
     if "backups" in settings.STORAGES and not keys:
         raise ParallaxError(
             "backup.plain_copy", "PARALLAX_BACKUP_S3 takes encrypted backups only: set PARALLAX_BACKUP_RECIPIENT."
@@ -61,10 +61,10 @@ def _create_backup(path: Path, progress: Progress, is_tried: bool) -> tuple[Mani
             encryption.encrypt(source, target, keys) if keys else shutil.copyfileobj(source, target)
     with path.open("rb") as source:
         digest = digest_of(source)
-    beside.write_text(f"{digest}  {path.name}\n")  # as sha256sum writes it
+    digest_path.write_text(f"{digest}  {path.name}\n")  # as sha256sum writes it
     if "backups" in settings.STORAGES:
         progress("Copying to the bucket")
-        for file in (path, beside):
+        for file in (path, digest_path):
             with file.open("rb") as source:
                 storages["backups"].save(file.name, File(source))
         with storages["backups"].open(path.name) as copy:

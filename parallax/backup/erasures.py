@@ -1,6 +1,6 @@
 """The list of erasures, outside the backups: who has to be erased again after an older backup was restored.
 
-A line is a keyed digest of a participant who withdrew, by which nobody is recognised without the secret key. Lines are
+A line is a keyed digest of a participant who withdrew, which identifies no one without the secret key. Lines are
 derived from the database, so a process that is killed loses none, and the list never gets shorter.
 """
 
@@ -63,12 +63,12 @@ def append(file: Path, lines: Iterable[str]) -> None:
 
 
 def replay(key: str) -> int:
-    """Withdraw everyone again whom the list names; `key` is the secret key of this database. Returns their number."""
+    """Withdraw again all participants on the list; `key` is the secret key of this database. Returns their number."""
     listed, people = lines_of(list_file()), Participant.objects.exclude(status=ParticipantStatus.WITHDRAWN)
-    found = [pk for pk, code in people.values_list("pk", "code") if _digest(pk, code, key) in listed]
-    for participant in Participant.objects.filter(pk__in=found):
+    listed_keys = [pk for pk, code in people.values_list("pk", "code") if _digest(pk, code, key) in listed]
+    for participant in Participant.objects.filter(pk__in=listed_keys):
         withdraw(participant=participant, reason="Withdrew before this backup was restored; erased again.")
-    return len(found)
+    return len(listed_keys)
 
 
 def _digest(pk: int, code: str, key: str | None = None) -> str:

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -137,15 +137,12 @@ def _program(name: str, major: int) -> str:
     """The path of a client program of the server's version; Debian keeps several side by side."""
     candidates = [shutil.which(name), f"/usr/lib/postgresql/{major}/bin/{name}"]
     for path in filter(None, candidates):
-        if Path(path).exists() and _major_version([path, "--version"]) == major:
-            return path
+        if Path(path).exists():
+            output = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+            if (version := re.search(r"\d+", output)) and int(version[0]) == major:
+                return path
     raise ParallaxError(
         "backup.no_program",
         f"The server is PostgreSQL {major}, and {name} of that version is not installed. "
         f"Install the package postgresql-client-{major}.",
     )
-
-
-def _major_version(command: Sequence[str]) -> int:
-    found = re.search(r"(\d+)", subprocess.run(command, capture_output=True, text=True, check=False).stdout)
-    return int(found[1]) if found else 0

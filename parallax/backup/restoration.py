@@ -37,8 +37,9 @@ def restore_backup(
     key: Path | None = None,
     erasure_lists: Collection[Path] = (),
 ) -> Manifest:
-    """Restore database, stored files and secret key, and erase again whom a list of erasures names. `is_replacing`
-    allows an installation that holds data already; `key` is the private key of an encrypted backup.
+    """Restore database, stored files and secret key, and erase again the participants on a list of erasures.
+
+    `is_replacing` allows an installation that holds data already; `key` is the private key of an encrypted backup.
 
     Until all checks have passed nothing is changed. Stored files are put in place first; until then an interruption
     leaves the installation as it was, and files that no row refers to. While secret key and database are replaced, a

@@ -135,7 +135,6 @@ def _section(key: str, title: str, *specs: Spec, intervals: int = 0) -> Section:
                 f"{key}-{n}",
                 spec,
                 "Bars are 95% confidence intervals." if n < intervals else "",
-                "Simulated participants",
                 None if n else table,
             )
             for n, spec in enumerate(specs)

@@ -17,7 +17,7 @@ from core.code_digest import current_code_digest
 from core.errors import ParallaxError
 from core.models import LogEntry
 from jobs.workers import running_workers
-from parallax.broker import count_messages, eviction_policy, message_folder
+from parallax.broker import count_messages, message_folder
 from parallax.database import LAUNCHER, database_name
 from parallax.doctor.diagnosis import Diagnosis, advice, is_well, problem
 from parallax.env import is_public
@@ -30,8 +30,7 @@ WITHOUT_HTTPS = {"security.W004", "security.W008", "security.W012", "security.W0
 
 def check_settings() -> Iterator[Diagnosis]:
     """Django's system checks, with those for a public site."""
-    found = checks.run_checks(include_deployment_checks=True)
-    messages = [message for message in found if not message.is_silenced()]
+    messages = [message for message in checks.run_checks(include_deployment_checks=True) if not message.is_silenced()]
     if not settings.HTTPS:
         messages = [message for message in messages if message.id not in WITHOUT_HTTPS]
     for message in messages:
@@ -89,18 +88,11 @@ def check_broker() -> Iterator[Diagnosis]:
     """Messages to workers can be sent, and are taken."""
     try:
         count = count_messages()
-        policy = eviction_policy() if settings.REDIS_URL else "noeviction"
     except ParallaxError as refusal:
         yield problem(
             "Broker", str(refusal), "Start Redis or correct REDIS_URL; without Redis, mend the folder's rights."
         )
         return
-    if policy != "noeviction":
-        yield advice(
-            "Broker",
-            f"Redis deletes entries when its memory is full ({policy}), among them counts that limit entries.",
-            "Set its maxmemory-policy to noeviction.",
-        )
     kind = "Redis" if settings.REDIS_URL else str(message_folder())
     if count > MANY_MESSAGES:
         yield advice("Broker", f"{count} messages wait in {kind}.", "Start a worker, or more workers.")

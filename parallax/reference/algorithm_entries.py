@@ -42,20 +42,20 @@ def _entry(algorithm: type[Algorithm]) -> str:
         " ".join(filter(None, facts)),
     ]
     if infos:
-        parts.append(table(("parameter", "default", "values", "meaning"), map(_parameter, infos)))
+        rows = [(code(info.name), code(str(info.default)), allowed_values(info), info.description) for info in infos]
+        parts.append(table(("parameter", "default", "values", "meaning"), rows))
     return "\n\n".join([*parts, _memory(algorithm)])
 
 
-def _parameter(info: ParameterInfo) -> tuple[str, str, str, str]:
+def allowed_values(info: ParameterInfo) -> str:
+    """The values that a parameter or option may have; empty if any."""
     if info.choices:
-        values = ", ".join(map(code, info.choices))
-    elif info.minimum is not None and info.maximum is not None:
-        values = f"{info.minimum:g} to {info.maximum:g}"
-    elif info.minimum is not None:
-        values = f"at least {info.minimum:g}"
-    else:
-        values = {"bool": "true or false"}.get(info.type.__name__, "")
-    return code(info.name), code(str(info.default)), values, info.description
+        return ", ".join(map(code, info.choices))
+    if info.minimum is not None and info.maximum is not None:
+        return f"{info.minimum:g} to {info.maximum:g}"
+    if info.minimum is not None:
+        return f"at least {info.minimum:g}"
+    return {"bool": "true or false"}.get(info.type.__name__, "")
 
 
 def _memory(algorithm: type[Algorithm]) -> str:

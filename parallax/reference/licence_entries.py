@@ -30,11 +30,8 @@ def licence_of(name: str) -> str:
         installed = distribution(name)
     except PackageNotFoundError:
         return NOT_INSTALLED
-    return _expression(installed) or _classified(installed) or _worded(installed) or _in_file(installed) or "not stated"
-
-
-def _expression(installed: Distribution) -> str:
-    return _stated(installed, "License-Expression")
+    expression = _stated(installed, "License-Expression")
+    return expression or _classified(installed) or _worded(installed) or _in_file(installed) or "not stated"
 
 
 def _classified(installed: Distribution) -> str:

@@ -13,8 +13,10 @@ from parallax.reference import (
     command_entries,
     endpoint_entries,
     licence_entries,
+    metric_entries,
     question_entries,
     setting_entries,
+    split_entries,
     statistic_entries,
 )
 
@@ -25,8 +27,10 @@ ENTRIES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "commands": command_entries.entries,
         "endpoints": endpoint_entries.entries,
         "licences": licence_entries.entries,
+        "metrics": metric_entries.entries,
         "questions": question_entries.entries,
         "settings": setting_entries.entries,
+        "splits": split_entries.entries,
         "statistics": statistic_entries.entries,
     }
 )

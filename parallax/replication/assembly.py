@@ -20,7 +20,6 @@ def simulated(
         paper=paper,
         report=report,
         names=stages.names_of(report, paper.algorithms),
-        novelty_r=stages.novelty_correlation(report.study),
         facts={
             **pages.dataset_facts(run.version),
             "hidden": run.split.get("share", 0.0),
@@ -37,7 +36,6 @@ def answered(*, paper: Published, report: Report, study: Study) -> pages.Replica
         paper=paper,
         report=report,
         names=stages.names_by_algorithm(study, paper),
-        novelty_r=stages.novelty_of_report(results),
         facts={
             **pages.dataset_facts(study.dataset_version),
             "hidden": split["share"] if split["name"] == "probe" else None,

@@ -1,263 +1,220 @@
-"""The paper's statements, judged by what the tests of our report can show."""
+"""The paper's statements, judged on the answers and the run of a report."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.results.perceived import PerceivedVariable
-from analysis.results.report import Results
-from core.provenance import rng_for
-from inference.corrections import holm
-from inference.results import Undefined
+from analysis.models import Report
+from analysis.selectors.inputs import Measured, Person, measured_by, positions_in
+from analysis.selectors.responses import read_answers
+from evaluation.experiments.schema import Quantity
+from evaluation.selectors.results import reported_metrics
+from evaluation.selectors.runs import measured_algorithms
+from evaluation.services.claim_evidence import RunsEvidence
+from inference.anova import welch
+from inference.average_advantage import MeanEstimates
+from inference.claim_estimates import Correlation, EffectSize, Median, Share, contrast_of_means
+from inference.claims import WHOLE, Estimate, Pairs, Weights, judge, verdict
+from inference.correlation import pearson
+from inference.jackknife import group_jackknife
+from inference.pair_decisions import offline_pairs
+from inference.posthoc import games_howell
+from inference.results import PairwiseResult, Undefined
 from parallax.replication.published import Claim
+from studies.monitoring.selectors.exclusions import exclusions
 
-Check = Mapping[str, Any]
-YES, NO, OPEN = "as in the paper", "not as in the paper", "could not be decided"
+FEWEST = 5  # participants of a condition that is compared
+NOT_SCORED = "not scored"
+ACCURACY, FON, SON = "perceived accuracy", "first-order novelty", "second-order novelty"
+SATISFACTION = "global satisfaction"
+EFFECT = "effect on "
+Ratings = Sequence[int]
+Columns = Mapping[str, NDArray[np.float64]]
 
-RESAMPLES = 2000
-FEWEST = 5  # participants of a condition, below which there is no bootstrap interval
-Z = 1.959964  # of a 95% interval
-_FIELDS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
-    "mean": lambda samples: samples.mean(axis=1),
-    "median": lambda samples: np.median(samples, axis=1),
-    "q1": lambda samples: np.quantile(samples, 0.25, axis=1),
-    "q3": lambda samples: np.quantile(samples, 0.75, axis=1),
+# Quantities of one participant, from the sums and the single ratings.
+MEANS: Mapping[str, Callable[[Person, Ratings], Fraction | int]] = {
+    ACCURACY: lambda person, ratings: Fraction(person.accuracy_sum, person.n_items),
+    FON: lambda person, ratings: Fraction(person.fon_sum, person.n_items),
+    SON: lambda person, ratings: Fraction(person.son_sum, person.n_items),
+    SATISFACTION: lambda person, ratings: person.satisfaction,
+    "ratings of 2 or less": lambda person, ratings: Fraction(sum(rating <= 2 for rating in ratings), len(ratings)),
+    "items rated 3 or more": lambda person, ratings: sum(rating >= 3 for rating in ratings),
+}
+SHARES: Mapping[str, Callable[[Person, Ratings], bool]] = {
+    "perceived accuracy of 3 or more": lambda person, ratings: person.accuracy_sum >= 3 * person.n_items,
+    "no unheard-of item": lambda person, ratings: person.son_sum == 0,
+}
+MEDIAN = f"median {ACCURACY}"
+NOVELTIES_R = "r of both novelties"
+
+
+def _r(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    return float(np.corrcoef(x, y)[0, 1]) if np.ptp(x) and np.ptp(y) else np.nan
+
+
+def _within(values: NDArray[np.float64], conditions: NDArray[np.str_]) -> float:
+    """The root of the sum of squares around the conditions' means; NaN where nothing varies."""
+    _names, of = np.unique(conditions, return_inverse=True)
+    means = np.bincount(of, values) / np.bincount(of)
+    return float(np.linalg.norm(values - means[of])) or np.nan
+
+
+def _spread(columns: Columns, conditions: NDArray[np.str_]) -> float:
+    return float(np.log(_within(columns[SATISFACTION], conditions) / _within(columns[ACCURACY], conditions)))
+
+
+def _accuracy_over(novelty: str) -> Callable[[Columns, NDArray[np.str_]], float]:
+    def statistic(columns: Columns, conditions: NDArray[np.str_]) -> float:
+        return _r(columns[SATISFACTION], columns[ACCURACY]) - abs(_r(columns[SATISFACTION], columns[novelty]))
+
+    return statistic
+
+
+STATISTICS: Mapping[str, Callable[[Columns, NDArray[np.str_]], float]] = {
+    "log ratio of the SDs of satisfaction and accuracy": _spread,
+    f"r of satisfaction with accuracy less |r| with {FON}": _accuracy_over(FON),
+    f"r of satisfaction with accuracy less |r| with {SON}": _accuracy_over(SON),
 }
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """One number of an algorithm with its 95% bootstrap interval over participants."""
+class StudyEvidence:
+    """A report's evidence, as `inference.claims.Evidence`: participants' answers, and the run with its users.
 
-    value: float
-    low: float
-    high: float
+    `people` are the analysed participants with the paper's name of their algorithm and their single ratings. Pairs of
+    participants' values are those of Games and Howell's test, and those of recall and fallout of the report's
+    comparisons. Algorithms with fewer than five participants have no intervals and take part in no pair.
+    """
 
-    def __str__(self) -> str:
-        return f"{_number(self.value)} [{_number(self.low)}, {_number(self.high)}]"
+    def __init__(
+        self,
+        people: Sequence[tuple[str, Person, Ratings]],
+        offline: RunsEvidence,
+        offline_pairs: Mapping[str, Pairs | None],
+        alpha: float,
+    ) -> None:
+        self.alpha = alpha
+        self._people, self._offline, self._offline_pairs = people, offline, offline_pairs
+        self.pairs = lru_cache(maxsize=None)(self._pairs)  # Games and Howell's test is slow
 
+    @classmethod
+    def of(cls, report: Report, names: Mapping[str, str]) -> StudyEvidence:
+        """Read a report's answers, exclusions as in the report, and its run; `names` has the paper's by condition."""
+        study, run, results = report.study, report.run, report.read_results()
+        excluded = exclusions(study, [results.mode], by_hand=results.plan.by_hand, rule=results.plan.exclude)
+        answers = read_answers(study, results.mode, excluded).analysed
+        shown = iter(answers.shown)
+        people = [
+            (names[person.condition], person, [next(shown).rating for _ in range(person.n_items)])
+            for person in answers.people
+        ]
+        positions = positions_in(study, run)
+        measured = measured_by(run, answers.conditions, positions, 0)
+        by_position = {at: names[label] for at, label in zip(positions, answers.conditions, strict=True)}
+        of_run = [by_position.get(at, "") for at in range(len(measured_algorithms(run)))]
+        stored, alpha = reported_metrics(run), results.plan.alpha
+        offline = RunsEvidence(
+            {"": (run, of_run)}, lambda quantity: stored.get(quantity.metric, quantity.metric), alpha=alpha
+        )
+        of_users = {kind: _pairs_of_users(measured, kind, names, alpha) for kind in ("recall", "fallout")}
+        return cls(people, offline, of_users, alpha)
 
-@dataclass(frozen=True)
-class Ours:
-    """Our results, by the paper's names of the algorithms."""
+    def value(self, quantity: str, name: str) -> float | None:
+        """An algorithm's value."""
+        if name not in WHOLE and quantity in ("recall", "fallout", "f"):
+            return self._offline.value(Quantity("", quantity), name)
+        estimate = self.contrast(quantity, {name: 1.0})
+        return None if estimate is None else estimate.value
 
-    results: Results
-    names: Mapping[str, str]  # label of a condition -> name in the paper
-    novelty_r: float | None
-
-    def variable(self, key: str) -> PerceivedVariable:
-        """One variable's results."""
-        return next(variable for variable in self.results.variables if variable.key == key)
-
-    def values(self, key: str, name: str) -> NDArray[np.float64]:
-        """The answers of one algorithm's participants; empty if there are none."""
-        variable = self.variable(key)
-        label = next((label for label, known in self.names.items() if known == name), "")
-        points: NDArray[np.float64] = np.asarray(variable.points.get(label, ()), dtype=np.float64)
-        return points / float(variable.points_per_unit)
-
-    def estimate(
-        self, key: str, name: str, statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    ) -> Estimate | None:
-        """A statistic of one algorithm's participants; None with too few of them."""
-        values = self.values(key, name)
-        if len(values) < FEWEST:
+    def contrast(self, quantity: str, weights: Weights) -> Estimate | None:
+        """A weighted sum of algorithms' values, or a statistic of all participants."""
+        if quantity in ("recall", "fallout", "f"):
+            return self._offline.contrast(Quantity("", quantity), weights)
+        if tuple(weights) == WHOLE:
+            return self._overall(quantity)
+        groups = self._groups(ACCURACY if quantity == MEDIAN else quantity)
+        weights = {name: weight for name, weight in weights.items() if weight}
+        if not weights.keys() <= groups.keys():
             return None
-        resampleses = rng_for(1, f"replication:{key}:{name}").choice(values, size=(RESAMPLES, len(values)))
-        low, high = np.quantile(statistic(resampleses), [0.025, 0.975])
-        return Estimate(float(statistic(values[None, :])[0]), float(low), float(high))
+        if quantity in MEANS:
+            return contrast_of_means(MeanEstimates.of_groups(groups), weights)
+        (name,) = weights
+        values = np.array(groups[name], dtype=np.float64)
+        return Share(values) if quantity in SHARES else Median(values, low=1, high=5)
+
+    def _overall(self, quantity: str) -> Estimate | None:
+        if quantity.startswith(EFFECT):
+            test = welch(self._groups(quantity.removeprefix(EFFECT)), leave_out_constant=True)
+            return None if isinstance(test, Undefined) else EffectSize(test)
+        values_of = {key: [of(person, ratings) for _name, person, ratings in self._people] for key, of in MEANS.items()}
+        n = len(self._people)
+        if n <= 3:
+            return None
+        if quantity == NOVELTIES_R:
+            r = pearson(values_of[FON], values_of[SON])
+            return None if isinstance(r, Undefined) else Correlation(r.coefficient, n)
+        columns = {key: np.array(of_key, dtype=np.float64) for key, of_key in values_of.items()}
+        conditions, of = np.array([name for name, _person, _ratings in self._people]), STATISTICS[quantity]
+        values = []
+        for rest in (np.arange(n) != left_out for left_out in range(-1, n)):
+            values.append(of({key: column[rest] for key, column in columns.items()}, conditions[rest]))
+        return group_jackknife(values[0], values[1:]) if np.isfinite(values).all() else None
+
+    def _pairs(self, quantity: str) -> Pairs | None:
+        if quantity == "f":
+            return self._offline.pairs(Quantity("", quantity))
+        if quantity in self._offline_pairs:
+            return self._offline_pairs[quantity]
+        return _significant(games_howell(self._groups(quantity), self.alpha))
+
+    def is_lower_better(self, quantity: str) -> bool:
+        """Whether it is fallout."""
+        return quantity == "fallout"
+
+    def _groups(self, quantity: str) -> dict[str, list[Fraction | int]]:
+        of, groups = {**MEANS, **SHARES}[quantity], dict[str, list[Fraction | int]]()
+        for name, person, ratings in self._people:
+            groups.setdefault(name, []).append(of(person, ratings))
+        return {name: values for name, values in groups.items() if len(values) >= FEWEST}
+
+
+def _pairs_of_users(measured: Measured, kind: str, names: Mapping[str, str], alpha: float) -> Pairs | None:
+    if kind not in measured.users:
+        return None
+    columns = measured.users[kind].T
+    values = {names[label]: column for label, column in zip(measured.conditions, columns, strict=True)}
+    return _significant(offline_pairs(values, measured.cases[kind], alpha=alpha))
+
+
+def _significant(tests: PairwiseResult | Undefined) -> Pairs | None:
+    if isinstance(tests, Undefined):
+        return None
+    pairs = (pair for pair in tests.pairs if pair.is_significant)
+    return {(pair.a, pair.b) if pair.difference > 0 else (pair.b, pair.a) for pair in pairs}
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim with its verdict and our numbers."""
+    """A statement with its verdict and our numbers."""
 
     claim: Claim
     verdict: str
     ours: str
 
 
-def judge(claim: Claim, ours: Ours) -> Judgement:
-    """Judge one statement: only a significant result decides it, for the paper or against it."""
-    outcome, words = CHECKS[claim.check["kind"]](claim.check, ours)
-    return Judgement(claim, OPEN if outcome is None else YES if outcome else NO, words)
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}"
-
-
-def _within(estimate: Estimate, low: float, high: float) -> bool | None:
-    """Whether the whole interval lies within the bounds (True), beyond them (False), or across one (None)."""
-    if low <= estimate.low and estimate.high <= high:
-        return True
-    if estimate.high < low or estimate.low > high:
-        return False
-    return None
-
-
-def _all_within(estimates: Mapping[str, Estimate], low: float, high: float) -> tuple[bool | None, str]:
-    """Whether each interval lies within the bounds; one that lies beyond them is enough against it."""
-    inside = {name: _within(estimate, low, high) for name, estimate in estimates.items()}
-    values = [estimate.value for estimate in estimates.values()]
-    if len(estimates) == 1:
-        words = str(next(iter(estimates.values())))
-    else:
-        words = f"{_number(min(values))} to {_number(max(values))}"
-        for decision, label in ((False, "beyond it"), (None, "undecided")):
-            listed = ", ".join(f"{name} {estimates[name]}" for name in estimates if inside[name] is decision)
-            words += f"; {label}: {listed}" if listed else ""
-    if False in inside.values():
-        return False, words
-    return (None if None in inside.values() else True), words
-
-
-def _estimates(check: Check, ours: Ours, field: str) -> dict[str, Estimate] | None:
-    names = check.get("algorithms", list(ours.names.values()))
-    estimates = {name: ours.estimate(check["variable"], name, _FIELDS[field]) for name in names}
-    known = {name: estimate for name, estimate in estimates.items() if estimate is not None}
-    return known if len(known) == len(estimates) else None
-
-
-TOO_FEW = f"an algorithm has fewer than {FEWEST} participants"
-
-
-def _between(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    estimates = _estimates(check, ours, check["field"])
-    if estimates is None:
-        return None, TOO_FEW
-    low = math.nextafter(check["above"], math.inf) if "above" in check else check.get("low", -math.inf)
-    return _all_within(estimates, low, check.get("high", math.inf))
-
-
-def _close(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    outcomes, words = [], []
-    for field in ("mean", "median"):
-        estimates = _estimates(check, ours, field)
-        if estimates is None:
-            return None, TOO_FEW
-        outcome, description = _all_within(estimates, check["to"] - check["within"], check["to"] + check["within"])
-        outcomes.append(outcome)
-        words.append(f"{field}s {description}")
-    if False in outcomes:
-        return False, "; ".join(words)
-    return (None if None in outcomes else True), "; ".join(words)
-
-
-def _share_from(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    estimate = ours.estimate(
-        check["variable"], check["algorithm"], lambda samples: (samples >= check["value"]).mean(axis=1)
-    )
-    if estimate is None:
-        return None, TOO_FEW
-    percent = [f"{100 * value:.0f}%" for value in (estimate.value, estimate.low, estimate.high)]
-    outcome = _within(estimate, math.nextafter(check["above"], math.inf), math.inf)
-    return outcome, f"{percent[0]} [{percent[1]}, {percent[2]}]"
-
-
-def _highest(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    variable, name = ours.variable(check["variable"]), check["algorithm"]
-    order = variable.orders.tukey
-    label = next((label for label in order.names if ours.names[label] == name), None)
-    if label is None:
-        return None, f"no participant of {name}"
-    means = {ours.names[condition]: variable.described[condition].mean for condition in order.names}
-    best = max(means, key=means.__getitem__)
-    words = f"{name} {_number(means[name])}, highest {best} {_number(means[best])}"
-    above, below = order.dominates[label], order.dominated_by[label]
-    if below:
-        return False, f"{words}; significantly below {', '.join(ours.names[better] for better in below)}"
-    words += f"; significantly above {len(above)} of {len(means) - 1}"
-    return (True if len(above) == len(means) - 1 else None), words
-
-
-def _correlation(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    n = sum(len(points) for points in ours.variable("fon").points.values())
-    if ours.novelty_r is None or n <= 3:
-        return None, "one of them does not vary"
-    z, half = math.atanh(max(min(ours.novelty_r, 1 - 1e-12), -1 + 1e-12)), Z / math.sqrt(n - 3)
-    estimate = Estimate(ours.novelty_r, math.tanh(z - half), math.tanh(z + half))
-    return _within(estimate, check["near"] - check["within"], check["near"] + check["within"]), f"r = {estimate}"
-
-
-def _anova(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    results = {variable.name: variable.anova for variable in ours.results.variables}
-    tests = {name: anova.p for name, anova in results.items() if not isinstance(anova, Undefined)}
-    if len(tests) < len(results):
-        return None, "not every variable has the test"
-    failed = [name for name, p in tests.items() if p >= ours.results.plan.alpha]
-    n = len(tests) - len(failed)
-    words = f"significant in {n} of {len(tests)} variables"
-    # A test that is not significant does not show that there is no difference.
-    return (None if failed else True), words + (f"; not in {', '.join(failed).lower()}" if failed else "")
-
-
-def _no_separate_algorithm(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    alone = []
-    for variable in ours.results.variables:
-        order = variable.orders.tukey
-        k = len(order.names)
-        for label in order.names:
-            name = ours.names[label]
-            if len(order.dominates[label]) == k - 1:
-                alone.append(f"{name} significantly above all in {variable.name.lower()}")
-            elif len(order.dominated_by[label]) == k - 1:
-                alone.append(f"{name} significantly below all in {variable.name.lower()}")
-    if alone:
-        return False, "; ".join(alone)
-    return None, "no algorithm here either, which does not show that there is none"
-
-
-def _one_novelty(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    if not ours.results.novelty_is_one_order:
-        return False, "different partial orders"
-    if ours.variable("fon").orders.tukey.pairs:
-        return True, "the same partial order"
-    return None, "no significant difference in either novelty"
-
-
-def _no_correlation(check: Check, ours: Ours) -> tuple[bool | None, str]:
-    comparisons = [
-        comparison
-        for kind in check["metrics"]
-        for comparison in ours.results.comparisons
-        if (comparison.variable_key, comparison.kind, comparison.profile_length) == (check["variable"], kind, 0)
-    ]
-    taus = [(comparison.kind, comparison.tau) for comparison in comparisons]
-    defined = [(kind, tau) for kind, tau in taus if not isinstance(tau, Undefined)]
-    if len(defined) < len(check["metrics"]):
-        return None, "not every metric has a rank correlation"
-    adjusted = holm([tau.p for _kind, tau in defined])
-    words = "; ".join(
-        f"{kind}: τ_b = {_number(tau.coefficient)}, Holm-adjusted exact p = {p:.3f}".replace("0.", ".")
-        for (kind, tau), p in zip(defined, adjusted, strict=True)
-    )
-    alpha = ours.results.plan.alpha
-    signs = [
-        0 if p >= alpha else 1 if tau.coefficient > 0 else -1
-        for (_kind, tau), p in zip(defined, adjusted, strict=True)
-    ]  # fmt: skip
-    if 1 in signs:
-        return False, words
-    if all(sign < 0 for sign in signs):
-        return True, words
-    return None, f"{words}; a correlation that is not significant is no evidence that there is none"
-
-
-CHECKS: dict[str, Callable[[Check, Ours], tuple[bool | None, str]]] = {
-    "between": _between,
-    "highest": _highest,
-    "share_from": _share_from,
-    "correlation": _correlation,
-    "close": _close,
-    "anova": _anova,
-    "nobody_alone": _no_separate_algorithm,
-    "one_novelty": _one_novelty,
-    "no_correlation": _no_correlation,
-}
+def judged(claim: Claim, evidence: StudyEvidence) -> Judgement:
+    """Judge a statement; one without a check is shown with our values and not scored."""
+    if claim.check is None:
+        values = {name: evidence.value(claim.shows, name) for name in claim.names}
+        ours = ", ".join(f"{name} {value:.2f}" for name, value in values.items() if value is not None)
+        return Judgement(claim, NOT_SCORED, ours)
+    check = claim.check
+    findings = judge(check.rule, evidence, check.quantities, claim.names, **check.options)
+    several = len(check.quantities) > 1
+    words = [f"{finding.quantity}: {finding.words}" if several else finding.words for finding in findings]
+    return Judgement(claim, verdict(findings), "; ".join(words))

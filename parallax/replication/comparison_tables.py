@@ -7,7 +7,8 @@ from typing import Any
 
 from analysis.enums import VARIABLE_OF, VARIABLES
 from analysis.results.report import Results
-from analysis.tables.cells import NONE, decimal, interval, written
+from analysis.tables.cells import decimal, interval
+from documents.numbers import NONE, number
 from documents.tables import Table, plain_table
 from parallax.replication.claims import Judgement
 from parallax.replication.published import TIERS, Published
@@ -42,14 +43,14 @@ def table_2(results: Results, paper: Published, names: Mapping[str, str]) -> Tab
     rows = []
     for line in results.objective.lengths[0].table:
         name = names[line.condition]
-        cells = [name]
+        cells = [name, paper.types[name]]
         for kind, _title in KINDS:
             cells.append(decimal(line.value(kind), 3, is_share=True).text)
             if kind in paper.table_2[name]:
-                cells.append(written(paper.table_2[name][kind], 3 if kind == "fallout" else 2, is_share=True))
+                cells.append(number(paper.table_2[name][kind], 3 if kind == "fallout" else 2, is_share=True))
         rows.append(tuple(cells))
     printed = paper.table_2[paper.algorithms[0]]
-    head = [""]
+    head = ["", "Type"]
     for kind, title in KINDS:
         head += [f"{title}, here", "published"] if kind in printed else [f"{title}, here"]
     return plain_table("table-2", "Table 2. At lists of 5. The paper prints no precision.", head, rows)
@@ -79,7 +80,7 @@ def figure(results: Results, key: str, names: Mapping[str, str]) -> Table:
             rows.append((name, "0", *(NONE,) * 7))
             continue
         numbers = (box.mean, box.whisker_low, box.q1, box.median, box.q3, box.whisker_high)
-        cells = (written(value, 2, defined.is_share) for value in numbers)
+        cells = (number(value, 2, defined.is_share) for value in numbers)
         rows.append((name, str(box.n), *cells, str(len(box.outliers))))
     head = ("", "n", "Mean", "Whisker from", "Quartile 1", "Median", "Quartile 3", "Whisker to", "Outliers")
     people = "participants" if results.is_live else "simulated participants"
@@ -109,7 +110,7 @@ def claims(judgements: Sequence[Judgement]) -> Table:
     ]
     return plain_table(
         "claims",
-        "Statements of the paper, judged on our numbers; in brackets 95% bootstrap intervals over participants.",
+        "Statements of the paper, judged on our numbers.",
         ("Statement", "Where", "Verdict", "Our numbers"),
         rows,
         is_words=True,

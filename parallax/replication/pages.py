@@ -27,8 +27,9 @@ from documents.delimited import table_csv
 from documents.html import page
 from documents.markdown import document_markdown, table_markdown
 from documents.tables import Table
+from inference.claims import AS, NOT_AS, OPEN, WHOLE
 from parallax.replication import comparison_tables
-from parallax.replication.claims import NO, YES, Judgement, Ours, judge
+from parallax.replication.claims import NOT_SCORED, NOVELTIES_R, Judgement, StudyEvidence, judged
 from parallax.replication.published import Published
 
 TITLE = "Looking for good recommendations: a replication"
@@ -47,7 +48,6 @@ class Replication:
     paper: Published
     report: Report
     names: Mapping[str, str]
-    novelty_r: float | None
     facts: Mapping[str, Any]
 
     @cached_property
@@ -60,10 +60,15 @@ class Replication:
         """The title of its page."""
         return TITLE if self.results.is_live else f"{TITLE} with simulated participants"
 
+    @cached_property
+    def evidence(self) -> StudyEvidence:
+        """The answers and the run, for the statements."""
+        return StudyEvidence.of(self.report, self.names)
+
+    @cached_property
     def claims(self) -> list[Judgement]:
         """The verdict on every statement of the paper."""
-        ours = Ours(self.results, self.names, self.novelty_r)
-        return [judge(claim, ours) for claim in self.paper.claims]
+        return [judged(claim, self.evidence) for claim in self.paper.claims]
 
     def tables(self) -> dict[str, Table]:
         """Tables 1 and 2, the data of Figures 2 to 5, and the claims."""
@@ -72,7 +77,7 @@ class Replication:
             comparison_tables.table_2(self.results, self.paper, self.names),
             comparison_tables.intervals(self.results, self.names),
             *comparison_tables.figures(self.results, self.names),
-            comparison_tables.claims(self.claims()),
+            comparison_tables.claims(self.claims),
         )
         return {table.key: table for table in tables}
 
@@ -113,14 +118,14 @@ def figures(replication: Replication) -> dict[str, Figure]:
             people = "participants" if is_live else "simulated participants"
             words = f"Figure {variable.figure} here: {variable.in_text} of {people}"
             drawable.append(Figure(f"figure-{variable.figure}", box, words))
-    return {figure.key: figure.with_drawing(lambda spec, _width: render.svg(spec)) for figure in drawable}
+    return {figure.key: figure.with_drawing(lambda one: render.svg(one.spec)) for figure in drawable}
 
 
 def sections(replication: Replication, figures: Mapping[str, Figure]) -> list[Section]:
     """The whole page below its title."""
     tables = replication.tables()
     statements = Section("statements", "Statements of the paper")
-    statements.say(_count(replication.claims(), is_live=replication.results.is_live))
+    statements.say(_count(replication.claims, is_live=replication.results.is_live))
     statements.put(tables["claims"])
     orders = Section("orders", "Table 1: the partial orders")
     orders.put(tables["table-1"])
@@ -171,12 +176,13 @@ def _ending(replication: Replication) -> tuple[Section, ...]:
 
 
 def _count(judgements: list[Judgement], *, is_live: bool) -> str:
-    n, n_same, n_not = len(judgements), *(sum(row.verdict == verdict for row in judgements) for verdict in (YES, NO))
+    verdicts = [row.verdict for row in judgements if row.verdict != NOT_SCORED]
+    n, n_as, n_not, n_open = len(verdicts), *map(verdicts.count, (AS, NOT_AS, OPEN))
     return (
-        f"Of {n} statements, {n_same} come out as in the paper, {n_not} do not, and {n - n_same - n_not} "
-        "could not be decided. Only significant results decide: a statement counts as in the paper, or not, where the "
-        "95% bootstrap interval over participants or the named test leaves no doubt on these data, and a result that "
-        "is not significant counts as neither." + ("" if is_live else SIMULATED)
+        f"Of {n} scored statements, {n_as} come out as in the paper, {n_not} do not, and {n_open} are open. The "
+        "claimed quantity's own interval decides, or the pairs of algorithms that are separated: by Games and "
+        "Howell's test, and for the metrics by simultaneous intervals over users. Several intervals are "
+        "Bonferroni-corrected. A result that is not significant counts as neither." + ("" if is_live else SIMULATED)
     )
 
 
@@ -185,9 +191,7 @@ def printed(replication: Replication) -> str:
     parts = []
     for key, table in replication.tables().items():
         if key == "claims":
-            parts.append(
-                "\n".join(f"  {row.verdict:<20}  {row.claim.says} ({row.ours})" for row in replication.claims())
-            )
+            parts.append("\n".join(f"  {row.verdict:<20}  {row.claim.says} ({row.ours})" for row in replication.claims))
             continue
         parts.append(f"{table.title}\n\n{_aligned(table)}")
     return "\n\n".join(parts)
@@ -237,7 +241,7 @@ def _numbers(replication: Replication) -> dict[str, Any]:
         "design_hash": replication.report.study.design_hash,
         "report_inputs_hash": replication.report.inputs_hash,
         "names": dict(replication.names),
-        "novelty_r": replication.novelty_r,
+        "novelty_r": replication.evidence.value(NOVELTIES_R, *WHOLE),
         "published": {
             "table_1": {
                 key: {tier: list(names) for tier, names in tiers.items()}
@@ -252,6 +256,6 @@ def _numbers(replication: Replication) -> dict[str, Any]:
         },
         "claims": [
             {"says": row.claim.says, "where": row.claim.where, "verdict": row.verdict, "ours": row.ours}
-            for row in replication.claims()
+            for row in replication.claims
         ],
     }

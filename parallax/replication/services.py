@@ -181,7 +181,7 @@ def _write(job: ReplicationJob, tell: Tell) -> dict[str, Any]:
         folder = Path(name) / job.paper
         assembly.write_folder(replication, folder)
         file = _stored(folder, f"{FOLDER}/{job.pk}.zip")
-    verdicts = [[row.verdict, row.claim.says, row.ours] for row in replication.claims()]
+    verdicts = [[row.verdict, row.claim.says, row.ours] for row in replication.claims]
     return {"report": report, "file": file, "verdicts": verdicts}
 
 

@@ -7,15 +7,12 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from django.conf import settings
 from django.core.management.base import OutputWrapper
 from django.utils.text import slugify
 
 from analysis.enums import VARIABLES
 from analysis.models import Report
-from analysis.results.report import Results
-from analysis.selectors.responses import read_answers
 from analysis.services import build_report
 from catalog.models import DatasetVersion
 from core.errors import ParallaxError
@@ -26,7 +23,6 @@ from evaluation.management.run_monitor import announce_workers, cancel, watch
 from evaluation.models import EvaluationRun
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
 from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
-from inference.correlation import CorrelationResult
 from parallax.replication.published import Published
 from studies.design.services.design import create_study
 from studies.design.services.launch import launch_study
@@ -233,24 +229,6 @@ def names_by_algorithm(study: Study, paper: Published) -> Mapping[str, str]:
 def _factors(algorithm: str, params: Mapping[str, Any]) -> int:
     """The factors of a PureSVD model, which the paper has two of; 0 for other algorithms."""
     return int(params["factors"]) if algorithm == "puresvd" else 0
-
-
-def novelty_of_report(results: Results) -> float | None:
-    """Pearson's r of both novelties over the analysed participants; None where the report has none."""
-    for pair in results.correlations:
-        if {pair.a, pair.b} == {"fon", "son"} and isinstance(pair.overall, CorrelationResult):
-            return pair.overall.coefficient
-    return None
-
-
-def novelty_correlation(study: Study) -> float | None:
-    """Pearson's r of both novelties over all participants; None where one of them does not vary."""
-    people = read_answers(study, Mode.SIMULATED, {}).analysed.people
-    fon = np.array([person.fon_sum / person.n_items for person in people])
-    son = np.array([person.son_sum / person.n_items for person in people])
-    if len(people) < 3 or not fon.std() or not son.std():
-        return None
-    return float(np.corrcoef(fon, son)[0, 1])
 
 
 def names_of(report: Report, algorithms: tuple[str, ...]) -> Mapping[str, str]:

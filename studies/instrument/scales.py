@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from studies.instrument.questionnaires.questions import MATRIX, Question, Texts, is_declined
-from studies.instrument.questionnaires.schema import ITEMS, Questionnaire, Scale
+from studies.instrument.questionnaires.schema import ITEMS, Questionnaire
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,11 @@ def scales_of(questionnaire: Questionnaire) -> tuple[ScaleOfStudy, ...]:
         questions = [question for question in questionnaire.questions if question.scale == scale.key]
         members = tuple(member for question in questions for member in members_of(question))
         if members:
-            scales.append(_scale(scale, members, any(q in questionnaire.block(ITEMS) for q in questions)))
+            about_items = any(question in questionnaire.block(ITEMS) for question in questions)
+            scales.append(
+                ScaleOfStudy(scale.key, scale.name, members, scale.least_answered, about_items, scale.score_range)
+            )
     return tuple(scales)
-
-
-def _scale(scale: Scale, members: tuple[Member, ...], is_about_items: bool) -> ScaleOfStudy:
-    return ScaleOfStudy(scale.key, scale.name, members, scale.least_answered, is_about_items, scale.score_range)
 
 
 def negative_members(questionnaire: Questionnaire) -> frozenset[str]:

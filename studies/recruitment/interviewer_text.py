@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+CROSSED = (
+    "In interview sessions, the interviewer is an additional stratification trait, which crosses interviewers with "
+    "conditions."
+)
+
 
 def nested_sentence() -> str:
     """State the limitation of nested interviewers.
@@ -26,13 +31,5 @@ def interviewed_sentence(n: int, interviewers: int, is_nested: bool) -> str:
     '12 participants were started by interviewers, 2 in all. '
     """
     people = "1 participant was" if n == 1 else f"{n:,} participants were"
-    how = nested_sentence() if is_nested else crossed_sentence()
+    how = nested_sentence() if is_nested else CROSSED
     return f"{people} started by interviewers, {interviewers} in all. {how}"
-
-
-def crossed_sentence() -> str:
-    """State how interviewers are handled by default."""
-    return (
-        "In interview sessions, the interviewer is an additional stratification trait, which crosses "
-        "interviewers with conditions."
-    )

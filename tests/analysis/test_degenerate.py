@@ -26,8 +26,6 @@ from analysis.services.report_cache import cached_document
 from charting import render
 from core.errors import ParallaxError
 from inference.results import Undefined
-from studies.design.services.design import change_design
-from studies.design.services.launch import launch_study
 from studies.models import Condition, Participant, Study, StudyMembership
 from studies.monitoring.services.exclusions import exclude
 from tests.factories.analysis import every_page, plant
@@ -104,12 +102,11 @@ def check_figures(report: Report, document: Document) -> None:
     assert ("power" in keys) == report.results["power"]["is_defined"] == has_design
 
 
-def test_nobody_has_finished(study: Study, client: Client) -> None:
-    report = build_report(study=study)
-    assert report.results["flow"]["analysed"] == 0
-    page = whole_report(report, client)
-    assert "No participant has completed the study yet, so there is nothing to compare" in page
-    assert "0 participants are analysed; the plan has 6" in page
+def test_nobody_has_finished(study: Study) -> None:
+    with pytest.raises(ParallaxError, match="No participant of good-films has completed the study") as refused:
+        build_report(study=study)
+    assert refused.value.code == "report.no_participants"
+    assert not Report.objects.exists()
 
 
 @pytest.mark.slow
@@ -176,31 +173,12 @@ def test_a_condition_all_alike(study: Study, client: Client) -> None:
 
 
 @pytest.mark.slow
-def test_all_excluded(study: Study, client: Client) -> None:
+def test_all_excluded(study: Study) -> None:
     plant(study, SPREAD)
     for participant in Participant.objects.order_by("pk"):
         exclude(participant=participant, reason="The server mixed up the lists")
-    report = build_report(study=study)
-    assert (report.results["flow"]["analysed"], report.results["flow"]["excluded"]) == (0, 12)
-    page = whole_report(report, client)
-    assert "No participant has completed the study yet" not in page
-    assert "All participants who completed the study are excluded, so there is nothing to compare" in page
-    assert "0 of the 12 participants who completed the study are analysed." in page
-    assert "The server mixed up the lists" in page
-    assert report.results["exclusions"]["variables"][0]["everybody"]["anova"]["is_defined"]
-
-
-@pytest.mark.slow
-def test_all_left_out_by_the_rule(client: Client) -> None:
-    run = make_run_at("succeeded", algorithms=ALGORITHMS)
-    study = make_study(run=run, status="draft")
-    change_design(study=study, settings={"plan": {"exclude": ["too_fast"]}})
-    launch_study(study=study)
-    plant(study, SPREAD)  # planted people take no time at all
-    report = build_report(study=study)
-    assert report.results["flow"]["excluded_for"] == [{"how": "rule", "reason": "Too fast", "n": 12}]
-    page = whole_report(report, client)
-    assert "The plan's rule excluded 12: 12 too fast." in page
+    with pytest.raises(ParallaxError, match=r"12 participants of good-films have completed .*, and none is analysed"):
+        build_report(study=study)
 
 
 @pytest.mark.slow

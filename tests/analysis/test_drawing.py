@@ -15,7 +15,10 @@ from analysis.exports.formats import Outputs
 from analysis.models import Drawing, Report
 from analysis.package import PACKAGE, files_of
 from analysis.services import build_report, download, report_cache
+from analysis.services.packages import request_files
 from analysis.services.report_cache import cached_document, page_of
+from analysis.services.requests import make_requested
+from charting import render
 from studies.models import Study, StudyMembership
 from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES, PLANTED
 from tests.factories.analysis import plant, planted_person
@@ -120,7 +123,7 @@ def test_a_page_that_is_kept_costs_few_queries_and_draws_nothing(
         raise AssertionError("It was drawn again.")
 
     monkeypatch.setattr(report_cache, "_page", refused)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(10):
         assert "Both sides by algorithm" in owner.get(report.get_absolute_url()).text
 
 
@@ -152,3 +155,33 @@ def test_two_reports_have_a_page_each(owner: Client, report: Report, planted: St
     assert other.pk != report.pk
     pages = [owner.get(reverse("analysis:detail", args=[one.pk])).context["page"].body for one in (report, other)]
     assert pages[0] != pages[1]
+
+
+def test_files_are_drawn_with_the_report_and_the_page_lists_what_is_left(
+    owner: Client, report: Report, django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with django_capture_on_commit_callbacks() as waiting:
+        request = request_files(report=report, asked_by=report.study.memberships.get().researcher)
+    n_files = len([file for file in page_of(report).files if file.is_drawn])
+    assert len(waiting) == 1
+    page = owner.get(report.get_absolute_url()).text
+    assert f"0 files are ready, {n_files + 1} are left." in page
+    assert "every 2s" in page
+    part = reverse("analysis:files", args=[report.pk])
+    drawn: list[str] = []
+    draw = render.svg
+
+    def draw_and_look(spec: Any, **given: Any) -> str:
+        drawn.append(owner.get(part).text)
+        return draw(spec, **given)
+
+    monkeypatch.setattr(render, "svg", draw_and_look)
+    make_requested(request_id=request.pk)
+    n_figures = len(cached_document(report).figures())
+    assert len(drawn) == n_figures  # each chart is drawn once for SVG, PNG, PDF, the page, the paper and the package
+    assert f"3 files are ready, {n_files - 2} are left." in drawn[1]
+    assert "every 2s" not in owner.get(part).text
+    assert "are left" not in owner.get(part).text
+    monkeypatch.setattr(render, "svg", None)  # nothing is drawn for a download
+    for name in ("report.html", "report.pdf", "figures/slope.png", PACKAGE):
+        assert owner.get(f"{report.get_absolute_url()}{name}").status_code == 200

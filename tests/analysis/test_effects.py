@@ -13,7 +13,7 @@ import pytest
 from analysis.enums import VARIABLE_OF, VARIABLES
 from analysis.exports.sections.follow_up import follow_up_sections
 from analysis.narrative import effects as said
-from analysis.results.codec import codec_of, encode
+from analysis.results.codec import decode, encode
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, VariableEffects
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import ItemWords, Results
@@ -69,10 +69,10 @@ def results_of(answers: Answers) -> dict[str, Any]:
         "flow": {"analysed": len(answers.people)},
         "plan": {"alpha": 0.05},
         "study": {},
-        "variables": encode(tuple[PerceivedVariable, ...], [result for result, _ in tested.values()]),
-        "effects": encode(tuple[VariableEffects, ...], effects),
-        "scale_effects": encode(tuple[Effects, ...], scale_effects),
-        "correlations": encode(tuple[CorrelatedVariables, ...], correlations_of(answers, VARIABLES)[0]),
+        "variables": encode(tuple[PerceivedVariable, ...], tuple(result for result, _ in tested.values())),
+        "effects": encode(tuple[VariableEffects, ...], tuple(effects)),
+        "scale_effects": encode(tuple[Effects, ...], tuple(scale_effects)),
+        "correlations": encode(tuple[CorrelatedVariables, ...], tuple(correlations_of(answers, VARIABLES)[0])),
         "novelty": encode(NoveltyCorrelation, correlations_of(answers, VARIABLES)[1]),
         "nested": encode(ItemEffectsResult | Undefined, nested),
         "crossed": encode(ItemEffectsResult | Undefined, crossed),
@@ -95,7 +95,7 @@ def typed(results: dict[str, Any]) -> Results:
         ("nested", ItemEffectsResult | Undefined | None),
         ("crossed", ItemEffectsResult | Undefined),
     ):
-        object.__setattr__(found, name, codec_of(hint).decode(results[name]))
+        object.__setattr__(found, name, decode(hint, results[name]))
     return found
 
 

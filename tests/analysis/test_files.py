@@ -15,7 +15,6 @@ from django.core.management import CommandError, call_command
 from django.template.loader import render_to_string
 
 from analysis.exports.document import document_of
-from analysis.exports.files import report_html
 from analysis.exports.formats import Outputs
 from analysis.models import Report
 from analysis.results.perceived import PerceivedVariable
@@ -59,7 +58,7 @@ class Links(HTMLParser):
 @pytest.fixture(scope="module")
 def page(stored_report: Report) -> str:
     """The report as one file."""
-    return report_html(stored_report)
+    return Outputs(stored_report).files()[0].make().decode()
 
 
 @pytest.mark.integration
@@ -80,16 +79,25 @@ def test_figures_say_what_is_simulated_and_what_is_synthetic(study: Study) -> No
     report = build_report(study=study)
     document = document_of(report)
     assert len(document.figures()) >= 8
-    badges = {figure.key: figure.badge for figure in document.figures()}
-    measured = {key for key in badges if key.startswith(MEASURED)}
-    assert {badges[key] for key in measured} == {"Synthetic ratings"}
-    assert {badges[key] for key in set(badges) - measured} == {"Simulated participants"}
+    marks = {figure.key: figure.spec["usermeta"]["title"].split(". ")[0] for figure in document.figures()}
+    measured = {key for key in marks if key.startswith(MEASURED)}
+    assert {marks[key] for key in measured} == {"Synthetic ratings"}
+    both = "Simulated participants, synthetic ratings"
+    assert {marks[key] for key in set(marks) - measured} == {"Simulated participants", both}
+    assert marks["slope"] == both
+    outputs = Outputs(report)
+    for file in outputs.files():
+        if file.suffix in ("svg", "csv", "tex", "md", "txt"):
+            assert re.search("simulated participants|synthetic ratings", file.make().decode(), re.IGNORECASE), file.name
+        if file.name == "apa.txt":
+            sentences = [line for line in file.make().decode().splitlines()[5:] if line.endswith(".")]
+            assert len(sentences) > 10
+            assert {line.startswith(f"{both}: ") for line in sentences} == {True}
     assert document.notice.endswith("0% are the users' own ratings and 100% are modelled.")
-    undrawn = document.with_drawings(lambda spec, width: "")
+    undrawn = document.with_drawings(lambda figure: "")
     page = render_to_string("analysis/file.html", {"document": undrawn, "styles": ""})
     body = page[page.index("<h1>") :]
     assert body.index("Simulated participants") < body.index("headline")
-    assert len(re.findall(r'<figcaption><span class="badge">', page)) == len(document.figures())
 
 
 @pytest.mark.integration

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -365,3 +366,27 @@ def test_conditions_of_equal_means_and_of_one_participant_have_reasons() -> None
     assert isinstance(between, Undefined)
     assert between.reason == "All conditions have the same mean of the measure."
     assert narrative.findings(lists) == ["No list metric could be correlated with a measure."]
+
+
+def test_overlap_counts_every_other_list() -> None:
+    rng = np.random.default_rng(11)
+    lists = np.array([rng.choice(30, LENGTH, replace=False) for _ in range(90)])
+    for row in range(0, 90, 9):  # short lists
+        lists[row, rng.integers(1, LENGTH) :] = -1
+    conditions = ["alone", *(f"c{number % 4}" for number in range(89))]
+    within, between = _overlaps(lists, conditions)
+    sets = [set(row[row >= 0].tolist()) for row in lists]
+    for row, (own, condition) in enumerate(zip(sets, conditions, strict=True)):
+        shares = {is_same: [] for is_same in (True, False)}
+        for other in range(90):
+            if other != row:
+                shares[conditions[other] == condition].append(len(own & sets[other]) / LENGTH)
+        assert between[row] == pytest.approx(np.mean(shares[False]), abs=1e-12)
+        if condition == "alone":
+            assert np.isnan(within[row])
+        else:
+            assert within[row] == pytest.approx(np.mean(shares[True]), abs=1e-12)
+    many = np.array([rng.choice(2000, LENGTH, replace=False) for _ in range(100_000)])
+    started = process_time()
+    _overlaps(many, ["a", "b"] * 50_000)
+    assert process_time() - started < 5  # every list against every other takes half an hour

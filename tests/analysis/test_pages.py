@@ -93,7 +93,7 @@ def test_analyst_reads_every_address_and_a_worker_draws_what_takes_long(
     client.force_login(analyst)
     with django_capture_on_commit_callbacks() as waiting:
         drawn = client.get(f"{report.get_absolute_url()}report.html", follow=True)
-    assert "A worker is drawing report.html. Select it again in a few seconds." in drawn.content.decode()
+    assert "A worker is drawing report.html. The list of files shows when it is ready." in drawn.content.decode()
     for draw in waiting:
         draw()
     found = {name: client.get(f"{report.get_absolute_url()}{name}") for name in ADDRESSES}
@@ -179,6 +179,7 @@ ANSWERED = {
     "detail": (200, 200, 404),
     "chapter": (200, 200, 404),
     "comments": (200, 200, 404),
+    "files": (200, 200, 404),
     "file": (200, 200, 404),
     "bayesian": (200, 200, 404),
     "bayesian-request": (302, 302, 404),
@@ -201,7 +202,7 @@ def test_every_address_against_every_role(planted: Study, report: Report) -> Non
             arguments = {
                 **{
                     of_report: [report.pk]
-                    for of_report in ("detail", "comments", "bayesian", "bayesian-request", "bayesian-cancel")
+                    for of_report in ("detail", "comments", "files", "bayesian", "bayesian-request", "bayesian-cancel")
                 },
                 **{of_request: [asked.pk] for of_request in ("request", "request-cancel")},
                 "chapter": [report.pk, "comparison"],

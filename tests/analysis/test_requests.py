@@ -48,7 +48,7 @@ def test_a_worker_builds_it_and_the_page_leads_there(
     assert owner.get(address).url == report.get_absolute_url()  # type: ignore[attr-defined]
     polled = owner.get(address, headers={"HX-Request": "true"})
     assert polled.headers["HX-Redirect"] == report.get_absolute_url()
-    asked = ReportRequest.objects.get()
+    asked = ReportRequest.objects.get(kind="report")
     assert requests.make_requested(request_id=asked.pk) is False  # delivered twice
     assert Report.objects.count() == 1
     moves = LogEntry.objects.filter(kind="analysis.reportrequest").order_by("id").values_list("to_status", flat=True)
@@ -86,6 +86,7 @@ def test_every_page_of_a_report_is_drawn_by_the_worker(
     for build in requested:  # and not what is requested by that, the Bayesian analysis
         build()
     report = Report.objects.get()
+    assert [request.activity for request in ReportRequest.objects.filter(kind="package")] == [""]
 
     def refuse(report: Report) -> None:
         raise AssertionError("a web process arranged the report")
@@ -106,7 +107,8 @@ def test_every_page_of_a_report_is_drawn_by_the_worker(
                 assert "This report is being drawn." in owner.get(url).text
                 assert owner.get(url, headers=polling).status_code == 204
     assert len(waiting) == 2
-    for draw in waiting:
-        draw()
+    with django_capture_on_commit_callbacks():  # the files are drawn after the pages
+        for draw in waiting:
+            draw()
     assert owner.get(report.get_absolute_url(), headers=polling).headers["HX-Refresh"] == "true"
     assert "This report is being drawn." not in owner.get(report.get_absolute_url()).text

@@ -69,8 +69,8 @@ def in_process(installation: Installation, program: str) -> str:
 def held(installation: Installation) -> tuple[int, str] | None:
     """The process that holds the newest request, and its lease, once the worker is past its first words."""
     sql = (
-        "SELECT lease FROM analysis_reportrequest WHERE status = 'running' AND activity <> 'Starting' "
-        "ORDER BY id DESC LIMIT 1"
+        "SELECT lease FROM analysis_reportrequest WHERE kind = 'report' AND status = 'running' "
+        "AND activity <> 'Starting' ORDER BY id DESC LIMIT 1"
     )
     found = installation.query(sql)
     return (int(found[0][0].split(":")[1]), found[0][0]) if found else None
@@ -91,7 +91,7 @@ def stopped(installation: Installation) -> int | None:
 
 def request_of(installation: Installation) -> dict[str, Any]:
     names = ("status", "attempts", "error", "report_id")
-    sql = f"SELECT {', '.join(names)} FROM analysis_reportrequest ORDER BY id DESC LIMIT 1"  # noqa: S608 -- our own
+    sql = f"SELECT {', '.join(names)} FROM analysis_reportrequest WHERE kind = 'report' ORDER BY id DESC LIMIT 1"  # noqa: S608 -- our own
     return dict(zip(names, installation.query(sql)[0], strict=True))
 
 
@@ -133,7 +133,9 @@ def test_a_report_that_is_cancelled_while_a_worker_is_at_it_is_never_stored(inst
     os.kill(pid, signal.SIGCONT)
     installation.until(lambda: request_of(installation)["status"] == "succeeded", "the second report")
     assert worker.poll() is None
-    states = installation.query("SELECT status, report_id IS NULL FROM analysis_reportrequest ORDER BY id DESC LIMIT 2")
+    states = installation.query(
+        "SELECT status, report_id IS NULL FROM analysis_reportrequest WHERE kind = 'report' ORDER BY id DESC LIMIT 2"
+    )
     assert [(status, bool(is_none)) for status, is_none in states] == [("succeeded", False), ("cancelled", True)]
     assert installation.query("SELECT COUNT(*) FROM analysis_report") == [(1,)]
     worker.kill()  # as above

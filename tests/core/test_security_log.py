@@ -9,6 +9,7 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import call_command
@@ -25,7 +26,7 @@ from tests.parallax.full_disk_filling import fill
 def log(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file of today, without refusals of tests before."""
     settings.VAR_DIR = tmp_path
-    monkeypatch.setattr(security_log, "_minute", security_log._Minute())
+    monkeypatch.setattr(security_log, "_written", {})
     return tmp_path / "logs" / f"security-{datetime.now(UTC):%Y-%m-%d}.jsonl"
 
 
@@ -76,20 +77,23 @@ def test_an_administrator_compares_an_address_with_the_digest_of_its_network(
     assert capsys.readouterr().out.split()[0] == lines_of(log)[0]["network"] == network_digest(network_of(address))
 
 
-def test_a_flood_of_refusals_is_counted_and_not_written(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.security_log.time.monotonic", lambda: 600.0)
+def test_a_flood_of_refusals_is_not_written_and_its_last_line_says_so(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = [datetime(2026, 11, 25, 10, 0, 59, tzinfo=UTC)]
+    monkeypatch.setattr(security_log, "datetime", Mock(now=lambda _zone: moments[-1]))
     for _ in range(500):
         record_event("test.flood", outcome=REFUSED, address="203.0.113.7")
     for number in range(500):
         record_event("test.flood", outcome=REFUSED, address=f"198.51.100.{number % 250}")
     record_event("test.done", address="203.0.113.7")
-    monkeypatch.setattr("core.security_log.time.monotonic", lambda: 660.0)
+    moments.append(moments[0] + timedelta(seconds=1))
     record_event("test.flood", outcome=REFUSED, address="203.0.113.7")
-    *flood, done, omitted, after = lines_of(log)
-    assert len(flood) == security_log.MOST_REFUSALS
-    assert [line["network"] for line in flood].count(network_digest("203.0.113.7")) == security_log.MOST_ALIKE
+    *flood, done, after = lines_of(log.with_name("security-2026-11-25.jsonl"))
+    own = [line for line in flood if line["network"] == network_digest("203.0.113.7")]
+    assert (len(flood), len(own)) == (security_log.MOST_REFUSALS, security_log.MOST_ALIKE)
+    assert [line for line in flood if "more" in line] == [own[-1], flood[-1]]
     assert done["event"] == "test.done"
-    assert (omitted["event"], omitted["n"]) == ("log.omitted", 1000 - security_log.MOST_REFUSALS)
     assert after["network"] == network_digest("203.0.113.7")
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from documents import html, latex, markdown, tables, typeset
+from documents import html, latex, markdown, numbers, tables, typeset
 
 pytestmark = pytest.mark.unit
 
 
-@pytest.mark.parametrize("module", [html, latex, markdown, tables, typeset])
+@pytest.mark.parametrize("module", [html, latex, markdown, numbers, tables, typeset])
 def test_examples_of_a_module(module: Any) -> None:
     outcome = doctest.testmod(module)
     assert outcome.attempted > 0

@@ -44,8 +44,8 @@ def test_markdown_has_every_block() -> None:
 
 
 def test_a_figure_is_drawn_or_has_the_specification_that_the_page_draws() -> None:
-    drawn = html.figure_html(Figure("bars", SPEC, "Caption, n = 5", "Simulated", TABLE, drawing="<svg></svg>"))
-    assert drawn.startswith('<figure class="chart" id="bars">\n<svg></svg>\n<figcaption><span class="badge">Simulated')
+    drawn = html.figure_html(Figure("bars", SPEC, "Caption, n = 5", TABLE, drawing="<svg></svg>"))
+    assert drawn.startswith('<figure class="chart" id="bars">\n<svg></svg>\n<figcaption>Caption, ')
     assert "Caption, <i>n</i>\u00a0=\u00a05</figcaption>" in drawn
     assert '<summary>Data of this figure</summary><div class="scroll table-recall"' in drawn
     open_figure = html.figure_html(Figure("bars", SPEC))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -51,7 +54,7 @@ def test_escaped_markdown_prints_what_was_written(words: str) -> None:
 
 def test_latex_has_booktabs_caption_above_note_below_and_no_sign_of_its_own() -> None:
     made = latex.table_latex(TABLE, 3, "Simulated participants.")
-    for words in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{\textit{Means of Città \& Co\_1 \#2 \$5 100"):
+    for words in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{Means of Città \& Co\_1 \#2 \$5 100"):
         assert words in made
     assert made.index(r"\caption") < made.index(r"\begin{tabular}") < made.index(r"\textit{Note.}")
     assert r"\multicolumn{3}{@{}l}{\textit{Others \& more}} \\*" in made
@@ -59,6 +62,60 @@ def test_latex_has_booktabs_caption_above_note_below_and_no_sign_of_its_own() ->
     assert r"\ensuremath{-}0.50 & \textless{}~.001" in made or r"\ensuremath{-}0.50 & \textless{} .001" in made
     assert r"\textit{p}, Holm" in made
     assert not re.search(r"(?<!\\)[#$]|[τΩ−−]", "\n".join(line for line in made.splitlines() if line[:1] != "%"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "expected"),
+    [
+        (3, 2, (r"\begin{table}", "{\\normalsize", r"\begin{tabular}{@{}lrr@{}}")),
+        (12, 2, (r"\begin{table}", "{\\footnotesize", r"\begin{tabular}")),
+        (30, 2, (r"\begin{landscape}", r"\begin{longtable}", r"\end{landscape}")),
+        (3, 90, (r"\begin{longtable}{@{}lrr@{}}", r"\endhead")),
+    ],
+)
+def test_latex_of_every_size_is_read_into_a_paper(
+    columns: int, rows: int, expected: tuple[str, ...], tmp_path: Path
+) -> None:
+    table = Table(
+        "table-2",
+        "Table 2. Offline metrics & more",
+        (Column("Algorithm"), *(Column(f"N{number}", True) for number in range(columns - 1))),
+        tuple(Row((text(f"row {row}"), *(decimal(0.125) for _ in range(columns - 1)))) for row in range(rows)),
+        "A note, p = .030.",
+    )
+    made = latex.table_latex(table, 3, "Simulated participants.")
+    for words in (
+        *expected,
+        r"\caption{Offline metrics \& more}\label{tab:offline-metrics-more}",
+        "Simulated participants.",
+    ):
+        assert words in made
+    assert "resizebox" not in made
+    begun = re.findall(r"\\begin\{(\w+)\}", made)
+    assert sorted(begun) == sorted(re.findall(r"\\end\{(\w+)\}", made))
+    rest = re.sub(r"\\[\\&%$#_{}]", "", made)
+    assert rest.count("{") == rest.count("}")
+    if (engine := shutil.which("pdflatex") or shutil.which("tectonic")) is None:
+        return  # its structure is all that can be checked here
+    packages = re.search(r"\\usepackage\{[a-z,]+\}", made)
+    assert packages is not None
+    paper = rf"\documentclass{{article}}{packages.group()}\begin{{document}}\input{{table}}\end{{document}}"
+    (tmp_path / "table.tex").write_text(made)
+    (tmp_path / "paper.tex").write_text(paper)
+    options = ["-interaction=nonstopmode", "-halt-on-error"] if engine.endswith("pdflatex") else []
+    done = subprocess.run([engine, *options, "paper.tex"], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode()
+    assert b"Overfull \\hbox" not in done.stdout
+
+
+def test_latex_breaks_long_words_of_a_table_that_is_too_wide() -> None:
+    words = "NNCosNgr, AsySVD, CorNgr, PureSVD50, PureSVD300, TopPop, LSA"
+    columns = (Column("Algorithms"), Column("Accuracy"), Column("Novelty"))
+    made = latex.table_latex(Table("t", "T", columns, (Row((text("Maximal"), text(words), text(words))),)), 1)
+    shares = [float(share) for share in re.findall(r"p\{([.\d]+)\\linewidth\}", made)]
+    assert len(shares) == 2
+    assert 0.7 < sum(shares) < 0.9
+    assert r"\begin{table}" in made
 
 
 @given(st.text())

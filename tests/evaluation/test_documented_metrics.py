@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,11 +15,11 @@ from evaluation.protocols.model_facts import ModelFacts
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.protocols.unconstrained import pool_of, pooled_precision_recall
 from evaluation.selectors.results import model_rows
+from parallax.reference import metric_entries
 from tests.factories.evaluation import make_run, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
-PAGE = Path(__file__).parents[2] / "docs/reference/metrics.md"
-DOCUMENTED = re.findall(r"^### `([^`]+)`", PAGE.read_text(), flags=re.MULTILINE)
+DOCUMENTED = re.findall(r"^### `([^`]+)`", metric_entries.entries(), flags=re.MULTILINE)
 LIMITS = {"relevant": 4.0, "irrelevant": 2.0}
 
 

@@ -114,6 +114,37 @@ def test_implicit_cold_start_observes_every_pair_of_test_users_and_cold_items() 
     assert croc == pytest.approx(0.5, abs=0.15)
 
 
+@pytest.mark.parametrize("outcome", ["implicit", "explicit"])
+def test_random_recommendation_runs_along_the_diagonal_where_all_users_have_the_same_candidates(outcome: str) -> None:
+    run = work_off(
+        make_run(
+            version=make_version(n_users=150, n_items=80, per_user=20),
+            split={"name": "cold-start-items", "share": 0.5, "outcome": outcome, "candidates": "all"},
+            protocol={"name": "test-observations", **LIMITS},
+            metrics=("croc-area",),
+            profile_lengths=(),
+            algorithms="random",
+        )
+    )
+    cases = cases_of(run).cases
+    n, n_pairs, n_good = cases.n_items - len(cases.closed), len(cases), cases.n_relevant
+    _, n_good_of_user = np.unique(cases.users[cases.is_relevant], return_counts=True)
+    assert set(np.unique(cases.users, return_counts=True)[1]) == {n}
+    curve = artefacts.load("results", model_rows(run)[0].users_digest).arrays
+    distances = np.asarray(curve["croc_y"]) - np.asarray(curve["croc_x"])
+    share = np.arange(len(distances)) / n
+    hits = share * (1 - share) * (n_good_of_user * (n - n_good_of_user)).sum() / (n - 1)  # variance, hypergeometric
+    errors = np.sqrt(hits) / n_good * n_pairs / (n_pairs - n_good)
+    assert len(distances) == n + 1
+    assert (np.abs(distances) <= 3.5 * errors + 1e-12).all()
+    assert errors.max() < 0.03
+
+
+def test_all_test_items_are_ranked_as_test_observations_only() -> None:
+    with pytest.raises(ParallaxError, match="only in the protocol test-observations"):
+        make_run(split={"name": "cold-start-items", "outcome": "explicit", "candidates": "all"})
+
+
 def test_split_by_time_needs_times_and_says_so() -> None:
     run = work_off(make_run(split={"name": "temporal-global"}))
     assert run.status == RunStatus.FAILED

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import runpy
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from core.errors import DataError, ParameterError
-from evaluation.splitting import split_table
 from evaluation.splitting.draws import draw_keys, smallest, stream_key
 from evaluation.splitting.leakage import find_leaks
 from evaluation.splitting.registry import SPLITS, partitions, split_kind, split_spec
@@ -21,7 +16,6 @@ from tests.factories.evaluation import written_split
 from tests.factories.splits import split_of
 
 pytestmark = pytest.mark.unit
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "splits.md"
 WRITTEN = [
     "holdout",
     "holdout:within=user,share=.3",
@@ -259,14 +253,3 @@ def test_splits_say_whether_they_may_back_a_study_and_why():
     assert split_kind("k-fold").why.startswith("Trains several models")
     assert "not independent" in split_kind("k-fold").assumes
     assert "serve" in split_kind("probe").why
-
-
-def test_page_is_up_to_date(tmp_path, capsys, monkeypatch):
-    assert PAGE.read_text(encoding="utf-8") == split_table.table(), (
-        "Write it again: python -m evaluation.splitting.split_table docs/reference/splits.md"
-    )
-    split_table.main([str(tmp_path / "page.md")])
-    assert (tmp_path / "page.md").read_text(encoding="utf-8") == split_table.table()
-    monkeypatch.setattr(sys, "argv", ["reference"])
-    runpy.run_path(split_table.__file__, run_name="__main__")
-    assert capsys.readouterr().out == split_table.table()

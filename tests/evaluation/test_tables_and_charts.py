@@ -12,7 +12,7 @@ pytestmark = pytest.mark.unit
 
 
 def test_examples_of_the_tables_and_bars_hold() -> None:
-    assert doctest.testmod(tables) == (0, 19)
+    assert doctest.testmod(tables) == (0, 17)
     assert doctest.testmod(charts) == (0, 2)
 
 

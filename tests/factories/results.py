@@ -6,7 +6,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from typing import Any, get_args, get_origin, get_type_hints
 
-from analysis.results.codec import default_of, storage_of
+from analysis.results.codec import default_of, flat_fields
 from inference.results import Undefined
 
 
@@ -33,9 +33,8 @@ def partial(hint: Any, plain: Any) -> Any:
 def _dataclass(owner: type, plain: dict[str, Any]) -> Any:
     hints, value = get_type_hints(owner), object.__new__(owner)
     for entry in fields(owner):
-        storage = storage_of(entry)
-        key = storage.key or entry.name
-        if storage.is_flat:
+        key = entry.metadata.get("alias", entry.name)
+        if entry.name in flat_fields(owner):
             object.__setattr__(value, entry.name, partial(hints[entry.name], plain))
         elif key in plain:
             object.__setattr__(value, entry.name, partial(hints[entry.name], plain[key]))

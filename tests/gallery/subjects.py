@@ -26,7 +26,10 @@ def subjects_of(study: Study, owner: User) -> dict[str, dict[str, Any]]:
     upload = upload_dataset(upload=SimpleUploadedFile("ratings.csv", RATINGS), actor=owner)
     import_job = DatasetJob.objects.create(kind=JobKind.IMPORT, requested_by=owner, source="ratings.csv")
     experiment = ExperimentJob.objects.create(
-        experiment="croc-cold", version=run.version, runs={"main": run.pk}, verdicts=[["holds", "It finds more."]]
+        experiment="croc-cold",
+        version=run.version,
+        runs={"main": run.pk},
+        verdicts=[["as in the paper", "It finds more."]],
     )
     simulation = SimulationJob.objects.create(study=study, per_condition=12, seed=1, base_url="http://localhost/")
     replication = ReplicationJob.objects.create(

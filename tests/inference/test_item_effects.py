@@ -52,6 +52,28 @@ def test_the_fit_is_that_of_statsmodels(is_nested: bool) -> None:
         assert [one.se for one in found.conditions] == pytest.approx(other.bse_fe.to_numpy(), rel=5e-3)
 
 
+@pytest.mark.parametrize("ratio", [1.0, 1e-2, 1e-3, 1e-4, 2e-5, 1e-6])
+def test_degrees_of_freedom_are_exact_however_small_a_variance(ratio: float) -> None:
+    """In balanced crossed data a difference of conditions has the degrees of freedom of the mean square of persons."""
+    n, m = 24, 6
+    rng = np.random.default_rng(1)
+    condition, drawn = np.repeat([0, 1], n // 2), rng.normal(0, 1, (n, m))
+    rest = drawn - drawn.mean(axis=1, keepdims=True) - drawn.mean(axis=0) + drawn.mean()
+    persons = drawn.mean(axis=1)
+    persons -= np.array([persons[condition == c].mean() for c in (0, 1)])[condition]
+    # The ratio of the mean squares is that of these variances.
+    wished = (rest**2).sum() / ((n - 1) * (m - 1)) * (1 + m * ratio)
+    persons *= np.sqrt(wished / (m * (persons**2).sum() / (n - 2)))
+    values = rest + persons[:, None] + np.arange(m) + 0.5 * condition[:, None]
+    answers = ItemAnswers(
+        values.ravel(), np.repeat(np.array(["A", "B"])[condition], m), np.repeat(np.arange(n), m),
+        np.tile(np.arange(m), n),
+    )  # fmt: skip
+    fit = item_effects.fit_items(answers, is_nested=False)
+    assert fit.fit.ratios[0] > 0
+    assert fit.estimates.df(np.array([1.0, -1.0])) == pytest.approx(n - 2, rel=1e-4)
+
+
 def test_balanced_data_without_items_are_the_analysis_of_variance_of_means() -> None:
     """With every item shown to everybody, differences of conditions do not depend on crossed items at all."""
     rng = np.random.default_rng(5)

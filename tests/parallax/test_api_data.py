@@ -17,7 +17,6 @@ from analysis.exports.files import report_json
 from analysis.models import Report, ReportRequest
 from analysis.services import build_report
 from analysis.services.requests import make_requested
-from analysis.tasks import draw_file
 from core.models import LogEntry
 from evaluation import exports
 from evaluation.models import EvaluationRun, TrainedModel
@@ -327,12 +326,13 @@ def test_a_report_is_a_workers_business_and_its_files_are_those_of_the_console(
     assert program.get("reports/", study="other")["results"] == []
     files = {one["name"]: one for one in program.get(f"reports/{report.pk}/")["files"]}
     assert {"report.html", "report.json"} < set(files)
-    for name in ("report.html", "report.pdf"):
+    ReportRequest.objects.filter(kind="package").delete()  # requested with the report
+    for n_requested, name in ((1, "report.html"), (0, "figures/slope.svg")):
         with django_capture_on_commit_callbacks() as waiting:
             waits = program.get(files[name]["url"].partition("/api/v1/")[2], 202)
         assert (waits["code"], program.response["Retry-After"]) == ("report.file_under_way", "5")
-        assert len(waiting) == 1
-    draw_file(report_id=report.pk, file="report.html")
+        assert len(waiting) == n_requested
+    make_requested(request_id=ReportRequest.objects.get(kind="package").pk)
     for name in ("report.html", "report.json"):
         program.get(files[name]["url"].partition("/api/v1/")[2])
         assert study.title in program.text

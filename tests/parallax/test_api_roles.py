@@ -131,6 +131,7 @@ def test_every_address_against_every_role(client: Client) -> None:
 
 def test_without_an_account_every_address_asks_for_one(client: Client) -> None:
     study = make_study()
+    completed(study)
     report = build_report(study=study)
     for name in ANSWERED:
         response = client.get(_address(name, study, report))
@@ -173,8 +174,10 @@ def test_an_interviewer_sees_of_a_study_that_it_is_there(client: Client) -> None
 
 def test_nothing_is_written_but_reports(client: Client) -> None:
     study = make_study()
+    completed(study)
     report = build_report(study=study)
     asking = _as(study.memberships.get(role=Role.OWNER).researcher)
+    study.refresh_from_db()
     before = (Study.objects.count(), Report.objects.count(), study.updated_at)
     for name in ANSWERED:
         for method in ("post", "put", "patch", "delete"):

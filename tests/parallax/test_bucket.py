@@ -22,7 +22,7 @@ from django.urls import reverse
 
 from analysis import tasks as analysis_tasks
 from analysis.services import build_report, packages
-from analysis.services.requests import request_package
+from analysis.services.packages import request_files
 from catalog import tasks as catalog_tasks
 from catalog.models import DatasetJob
 from catalog.services import dataset_jobs, upload_folders
@@ -171,10 +171,11 @@ def test_a_package_is_stored_replaced_downloaded_and_deleted(monkeypatch: pytest
     study = make_study()
     completed(study, Mode.SIMULATED)
     report = build_report(study=study, mode=Mode.SIMULATED)
-    request = request_package(report=report)
+    request = request_files(report=report)
     contents = iter((b"PK of a worker that was killed", b"PK of the next one"))
-    monkeypatch.setattr(packages, "file_of", lambda *given: SimpleNamespace(make=lambda: next(contents)))
-    file, again = (packages.store_package(request=request, progress=lambda words: None) for _ in range(2))
+    monkeypatch.setattr(packages, "draw_files", lambda *given: None)
+    monkeypatch.setattr(packages, "stored_file", lambda *given: SimpleNamespace(make=lambda: next(contents)))
+    file, again = (packages.store_files(request=request, progress=lambda words: None) for _ in range(2))
     assert again == file
     type(request).objects.filter(pk=request.pk).update(status="succeeded", file=file)
     package = packages.download_package(report=report)

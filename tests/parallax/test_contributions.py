@@ -50,7 +50,7 @@ class Contribution:
 CONTRIBUTIONS = (
     Contribution(
         "Add a metric", "metric.patch", "metric_end.py",
-        ("tests/evaluation/test_metrics_jaccard.py", "tests/evaluation/test_metric_table.py",
+        ("tests/evaluation/test_metrics_jaccard.py", "tests/parallax/test_reference.py",
          "tests/evaluation/test_metrics_registry.py", "tests/evaluation/test_metrics_examples.py"),
     ),
     Contribution(

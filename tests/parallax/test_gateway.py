@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import re
 import socket
 import subprocess
@@ -24,6 +25,7 @@ from django.test import Client
 
 from accounts.selectors import is_signed_in
 from accounts.services import create_token
+from core import security_log
 from core.networks import client_address, network_of
 from parallax.body_limits import ANYONE, KIB, LIMITS, is_read, largest_body, seconds_for_body
 from parallax.fair_threads import FairThreads, Overloaded
@@ -251,6 +253,20 @@ def test_files_are_refused_before_they_are_read_where_no_form_takes_them(
     _asked(exchange)
     assert exchange.status == status
     assert bool(exchange.chunks) == (status == 415)
+
+
+@pytest.mark.unit
+def test_what_is_refused_before_it_is_read_is_in_the_security_log(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.VAR_DIR = tmp_path
+    monkeypatch.setattr(security_log, "_written", {})
+    headers = [*_length(100), (b"content-type", b"multipart/form-data; boundary=x")]
+    _asked(Exchange([b"x" * 100], path="/s/p/SECRET/rate/", headers=headers))
+    (file,) = (tmp_path / "logs").glob("security-*.jsonl")
+    line = json.loads(file.read_text())
+    assert (line["event"], line["outcome"], line["status"]) == ("access.not_read", "refused", 415)
+    assert (line["network"], line["path"]) == (security_log.network_digest("192.0.2.7"), "/s/p/…/rate/")
 
 
 @pytest.mark.unit

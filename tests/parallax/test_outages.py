@@ -176,7 +176,7 @@ def test_fits_have_a_queue_of_their_own_and_everything_else_is_short() -> None:
 
     assert {queue_of("evaluation.work"), queue_of("analysis.compute_bayesian")} == {long}
     for task in (
-        "studies.make_export", "analysis.make_requested", "analysis.draw_file", "studies.sweep", "analysis.sweep",
+        "studies.make_export", "analysis.make_requested", "studies.sweep", "analysis.sweep",
         "evaluation.sweep", "replication.carry_on", "replication.sweep",
     ):  # fmt: skip
         assert queue_of(task) == short

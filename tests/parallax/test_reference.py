@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from evaluation.metrics.registry import METRICS
+from evaluation.metrics.registry import METRICS, metric
+from evaluation.splitting.registry import SPLITS
 from parallax.api.operations import METHODS
 from parallax.reference import (
     algorithm_entries,
@@ -16,8 +17,10 @@ from parallax.reference import (
     command_entries,
     endpoint_entries,
     licence_entries,
+    metric_entries,
     question_entries,
     setting_entries,
+    split_entries,
     statistic_entries,
 )
 from parallax.reference.markdown import from_docstring, table
@@ -54,6 +57,21 @@ def test_every_setting_has_a_type() -> None:
     read = set(re.findall(r'env_\w+\(\s*"(\w+)"', settings))
     assert read == set(setting_entries.variables())
     assert all(f"| `{name}` |" in setting_entries.entries() for name in read)
+
+
+def test_every_metric_has_an_entry_by_a_name_that_reads_back() -> None:
+    page = metric_entries.entries()
+    for key, definition in METRICS.items():
+        name = metric_entries.name_of(definition)
+        assert metric(name).key == key
+        assert f"### `{name}`\n" in page
+
+
+def test_every_split_has_a_row_with_its_options() -> None:
+    rows = split_entries.entries().splitlines()[2:]
+    for kind, row in zip(SPLITS.values(), rows, strict=True):
+        assert row.startswith(f"| `{kind.key}` | {kind.title} |")
+        assert all(f"`{option.name}` (" in row for option in kind.options.described())
 
 
 def test_every_algorithm_has_a_source_a_cost_and_its_parameters() -> None:

@@ -33,7 +33,7 @@ from studies.enums import Role
 from studies.models import Study
 from studies.monitoring.services.blinding import open_outcomes
 from studies.participation.services.withdrawal import withdraw_on_behalf
-from studies.recruitment.services.recruitment import set_limits
+from studies.recruitment.services.recruitment import set_guests, set_limits, set_panel
 from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import completed, make_study
@@ -49,7 +49,7 @@ PASSWORD = "a password of some length"
 def lines(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lines:
     """The lines that were written since this was called before."""
     settings.VAR_DIR = tmp_path
-    monkeypatch.setattr(security_log, "_minute", security_log._Minute())
+    monkeypatch.setattr(security_log, "_written", {})
 
     def read() -> list[dict[str, Any]]:
         written = []
@@ -133,6 +133,29 @@ def test_a_bad_token_is_logged_without_the_token(lines: Lines) -> None:
     [line] = lines()
     assert (line["event"], line["role"], line["network"]) == ("access.bad_token", "visitor", network_digest(NETWORK))
     assert "plx_guessed" not in json.dumps(line)
+
+
+def test_a_program_that_asks_for_blinded_outcomes_is_logged(lines: Lines) -> None:
+    study = make_study()
+    account, _client = member_of(study, Role.ANALYST)
+    _token, text = create_token(owner=account, name="a program", scope=Scope.READ)
+    lines()
+    program = Client(REMOTE_ADDR=NETWORK, headers={"Authorization": f"Bearer {text}"})
+    assert program.get(f"/api/v1/studies/{study.slug}/outcomes/").status_code == 409
+    [line] = lines()
+    assert (line["event"], line["account"], line["study"]) == ("access.conflict", account.pk, study.slug)
+
+
+def test_a_visitor_who_guesses_ids_of_a_guest_list_is_logged_without_the_id(lines: Lines) -> None:
+    study = make_study()
+    set_panel(study=study, panel="generic", entrance="guest")
+    set_guests(study=study, text="Ab1\n")
+    lines()
+    Client(REMOTE_ADDR=NETWORK).get(f"/s/{study.slug}/?participant_label=Xy9")
+    [line] = lines()
+    assert (line["event"], line["reason"]) == ("study.entry_refused", "study.not_a_guest")
+    assert (line["study"], line["network"]) == (study.slug, network_digest(NETWORK))
+    assert "Xy9" not in json.dumps(line)
 
 
 @override_settings(ALLOWED_HOSTS=["parallax.example"])

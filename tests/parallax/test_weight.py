@@ -30,7 +30,7 @@ print(*[name for name in {large!r} if name in sys.modules])
 
 @pytest.mark.slow
 def test_a_web_server_a_worker_and_a_command_start_without_the_large_libraries() -> None:
-    program = SETTLED.format(large=LARGE)
+    program = SETTLED.format(large=(*LARGE, "pydantic"))
     environment = {"DJANGO_SETTINGS_MODULE": "parallax.settings", "PATH": ""}
     said = subprocess.run(
         [sys.executable, "-c", program], cwd=Path(__file__).parents[2], env=environment, capture_output=True, text=True
@@ -54,6 +54,7 @@ def test_the_chart_runtime_is_a_file_that_browsers_keep(client: Client) -> None:
 def test_no_page_imports_a_large_library_that_web_processes_do_not_share(tmp_path: Path) -> None:
     """Every address that answers GET, as the owner: a library that a page brings in is in each process by itself.
 
+    Models of live studies are open before the processes fork, and no thread that a fork would lose is left.
     Figures of runs and of exports are drawn in child processes: the library that draws keeps 100 MB.
     """
 
@@ -66,7 +67,8 @@ def test_no_page_imports_a_large_library_that_web_processes_do_not_share(tmp_pat
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    start, *pages, end = run("visit", run("make")).splitlines()
+    shared, start, *pages, end = run("visit", run("make")).splitlines()
+    assert shared.split() == ["shared", "3", "MainThread"]
     assert pages == []
     assert set(start.split()[1:]) <= {"numba", "altair", "lxml", "typst", *(f"scipy.{x}" for x in SCIPY)}
     _visited, number, *figures = end.split()

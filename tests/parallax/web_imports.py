@@ -1,7 +1,8 @@
 """Visits every page of the site in one process, and tells which page first imports a heavy library.
 
 `python -m tests.parallax.web_imports make` makes an installation in PARALLAX_VAR and prints its addresses;
-`python -m tests.parallax.web_imports visit` reads them from its input, and prints a line for each library.
+`python -m tests.parallax.web_imports visit` reads them from its input, and prints how many models are open before the
+processes fork, with the threads, and a line for each library.
 """
 
 # ruff: noqa: T201 -- a program that prints
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from contextlib import suppress
 
 import django
@@ -50,6 +52,9 @@ def visit() -> None:
     made = json.load(sys.stdin)
     settings.ALLOWED_HOSTS = ["testserver"]
     load_application()
+    from evaluation.services.serving import opened_model
+
+    print("shared", opened_model.cache_info().currsize, *(thread.name for thread in threading.enumerate()))
     from parallax import wsgi  # noqa: F401 -- as each process does
 
     known = {name for name in HEAVY if name in sys.modules}

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from parallax.replication.claims import NO, OPEN, YES
+from inference.claims import AS, NOT_AS, OPEN
+from parallax.replication.claims import NOT_SCORED
 from tests.tutorial.steps import Act, steps
 from tests.tutorial.terminal import ROOT, Terminal
 
@@ -26,14 +27,14 @@ def test_the_study_of_2011_is_replicated_on_movielens(movielens_small: Path, tmp
     with Terminal(tmp_path, substitutions) as terminal:
         for step in steps(TUTORIAL):
             if isinstance(step, Act):
-                assert (step.verb, step.name in {YES, NO, OPEN}) == ("see", True)
+                assert (step.verb, step.name in {AS, NOT_AS, OPEN}) == ("see", True)
             else:
                 terminal.do(step)
     out = terminal.folder / "var" / "replication"
     numbers = json.loads((out / "replication.json").read_text())
     assert numbers["is_simulated"] is True
-    assert len(numbers["claims"]) == 14
-    assert {claim["verdict"] for claim in numbers["claims"]} <= {YES, NO, OPEN}
+    assert len(numbers["claims"]) == 31
+    assert {claim["verdict"] for claim in numbers["claims"]} <= {AS, NOT_AS, OPEN, NOT_SCORED}
     # What the tutorial quotes of the paper, and where it sends the reader.
     text = " ".join(TUTORIAL.read_text().split())
     published = numbers["published"]

@@ -32,7 +32,8 @@ def method_section(results: Results, badge: str, figure: FigureMaker) -> Section
     section.say(_run(results.objective))
     section.say(_titles(results))
     section.say(
-        f"Tests are two-sided at α = {level(results.plan.alpha)}. Means are resampled {results.plan.resamples:,} "
+        f"Tests are at α = {level(results.plan.alpha)}; t tests are two-sided unless the plan says otherwise. "
+        f"Means are resampled {results.plan.resamples:,} "
         "times, participants within their condition and test users with all their cases; intervals are percentiles. "
         "The p value of a rank correlation is the share of all orders of the algorithms whose correlation is at least "
         "as far from 0."

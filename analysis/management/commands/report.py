@@ -17,8 +17,9 @@ from analysis.results.report import Results
 from analysis.services import build_report
 from analysis.services.bayesian_jobs import compute_requested, request_bayesian
 from analysis.services.plans import Overrides
-from analysis.tables.cells import NONE, decimal, written
+from analysis.tables.cells import decimal
 from core.errors import ParallaxError
+from documents.numbers import NONE, number
 from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import ERRORS, kind_word
 from studies.enums import Mode
@@ -150,7 +151,7 @@ def _table(results: Results) -> list[list[str]]:
     values = [(whole.values(kind), kind not in ERRORS) for kind in tested]
     for condition in results.conditions:
         described = [variable.described.get(condition.label) for variable in results.variables]
-        means = [NONE if numbers is None else written(numbers.mean) for numbers in described]
+        means = [NONE if numbers is None else number(numbers.mean) for numbers in described]
         metrics = [decimal(metric[condition.label], 3, is_share=is_share).text for metric, is_share in values]
         rows.append([condition.label, str(condition.n), *means, *metrics])
     return rows

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from analysis.results.schema import report_schema
-
 
 class Command(BaseCommand):
     help = "Print the JSON Schema of report.json."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from analysis.results.schema import report_schema
+
         self.stdout.write(report_schema().decode(), ending="")

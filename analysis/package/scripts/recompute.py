@@ -6,22 +6,26 @@ report/numbers.csv, with the report's own numbers, is read at the end for the co
 """
 
 import math
+import os
 import sys
+from functools import cache
 from itertools import combinations, permutations
 from pathlib import Path
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small systems: threads wait for each other longer than they work
+
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 ALPHA = 0.05
 FITTED = ("ordinal", "ordinal_pair", "nested")  # by iteration: they agree within .001, all others within a millionth
 TIE_WITHIN = 1e-9  # of the largest value: users with a smaller difference are tied
-FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
+FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
 recomputed = {}
 
 
-def keep(of, test, a, b, **statistics):
+def keep(of, test, a="", b="", **statistics):
     for statistic, value in statistics.items():
         if value is not None and math.isfinite(value):
             recomputed[(of, test, a, b, statistic)] = float(value)
@@ -35,32 +39,42 @@ def holm(ps):
     return adjusted
 
 
-def critical_range(k, df):
-    """The studentized range that k means exceed with probability alpha."""
-    return optimize.brentq(lambda q: stats.studentized_range.sf(q, k, df) - ALPHA, 0.1, 200, xtol=1e-9)
-
-
-def critical_value(k, df):
-    if k == 2:
-        return math.sqrt(2) * stats.t.isf(ALPHA / 2, df)
-    return critical_range(k, df)
+POINTS, WEIGHTS = np.polynomial.legendre.leggauss(160)
 
 
 def range_tail(q, k, df):
+    """Probability that the studentized range of k means exceeds q, by quadrature over the spread and the largest mean.
+
+    scipy's own function takes a second for each interval of a pair with its own degrees of freedom.
+    """
     if k == 2:
         return 2 * stats.t.sf(q / math.sqrt(2), df)
-    return min(1.0, max(0.0, stats.studentized_range.sf(q, k, df)))
+    reach = 9 / math.sqrt(2 * df)
+    low, high = max(0.0, 1 - reach), 1 + reach
+    spread = low + (high - low) * (POINTS + 1) / 2
+    log_density = df / 2 * math.log(df / 2) - special.gammaln(df / 2) + (df - 1) * np.log(spread) - df * spread**2 / 2
+    density = 2 * np.exp(log_density) * WEIGHTS * (high - low) / 2
+    largest = 9 * POINTS
+    within = special.ndtr(largest) - special.ndtr(largest - q * spread[:, None])
+    below = k * 9 * (within ** (k - 1)) @ (WEIGHTS * stats.norm.pdf(largest))
+    return min(1.0, max(0.0, 1 - density @ below))
+
+
+@cache
+def critical_value(k, df):
+    """The studentized range that k means exceed with probability alpha."""
+    return optimize.brentq(lambda q: range_tail(q, k, df) - ALPHA, 0.1, 200, xtol=1e-9)
 
 
 def describe(of, groups):
     for name, values in groups.items():
         n, mean = len(values), values.mean()
         q1, median, q3 = np.quantile(values, [0.25, 0.5, 0.75])
-        keep(of, "described", name, "", n=n, mean=mean, median=median, q1=q1, q3=q3)
+        keep(of, "described", name, n=n, mean=mean, median=median, q1=q1, q3=q3)
         if n > 1:
             sd = values.std(ddof=1)
             half = stats.t.isf(0.025, n - 1) * sd / math.sqrt(n)
-            keep(of, "described", name, "", sd=sd, ci_low=mean - half, ci_high=mean + half)
+            keep(of, "described", name, sd=sd, ci_low=mean - half, ci_high=mean + half)
 
 
 def f_of(groups):
@@ -72,58 +86,28 @@ def f_of(groups):
     return between / df_between / (within / df_within), df_between, df_within, between, within
 
 
+def simultaneous(of, test, a, b, k, difference, error, df):
+    """A pair among k means by the studentized range; `error` is the standard error of one mean."""
+    half, p = critical_value(k, df) * error, range_tail(abs(difference) / error, k, df)
+    keep(of, test, a, b, difference=difference, p=p, ci_low=difference - half, ci_high=difference + half)
+
+
 def variance_tests(of, groups):
     values = list(groups.values())
     k = len(values)
     if k < 2 or sum(((g - g.mean()) ** 2).sum() for g in values) < 1e-12:
         return
     f, df_between, df_within, between, within = f_of(values)
-    keep(
-        of,
-        "anova",
-        "",
-        "",
-        f=f,
-        df_between=df_between,
-        df_within=df_within,
-        p=stats.f.sf(f, df_between, df_within),
-        eta_squared=between / (between + within),
-    )
-
-    unit, critical = within / df_within, critical_value(k, df_within)
+    p, eta_squared = stats.f.sf(f, df_between, df_within), between / (between + within)
+    keep(of, "anova", f=f, df_between=df_between, df_within=df_within, p=p, eta_squared=eta_squared)
     for a, b in combinations(groups, 2):
         difference = groups[a].mean() - groups[b].mean()
-        half = math.sqrt(unit / 2 * (1 / len(groups[a]) + 1 / len(groups[b])))
-        keep(
-            of,
-            "tukey",
-            a,
-            b,
-            difference=difference,
-            p=range_tail(abs(difference) / half, k, df_within),
-            ci_low=difference - critical * half,
-            ci_high=difference + critical * half,
-        )
-
-    for a, b in combinations(groups, 2):
-        of_a = groups[a].var(ddof=1) / len(groups[a])
-        of_b = groups[b].var(ddof=1) / len(groups[b])
-        if of_a + of_b < 1e-15:
-            continue
-        df = (of_a + of_b) ** 2 / (of_a**2 / (len(groups[a]) - 1) + of_b**2 / (len(groups[b]) - 1))
-        difference, half = groups[a].mean() - groups[b].mean(), math.sqrt((of_a + of_b) / 2)
-        critical = critical_value(k, df)
-        keep(
-            of,
-            "games_howell",
-            a,
-            b,
-            difference=difference,
-            df=df,
-            p=range_tail(abs(difference) / half, k, df),
-            ci_low=difference - critical * half,
-            ci_high=difference + critical * half,
-        )
+        error = math.sqrt(within / df_within / 2 * (1 / len(groups[a]) + 1 / len(groups[b])))
+        simultaneous(of, "tukey", a, b, k, difference, error, df_within)
+        squared, df = welch(groups, {a: 1, b: -1})
+        if squared >= 1e-15:
+            keep(of, "games_howell", a, b, df=df)
+            simultaneous(of, "games_howell", a, b, k, difference, math.sqrt(squared / 2), df)
 
     variances = np.array([g.var(ddof=1) for g in values])
     if (variances > 1e-15).all():
@@ -133,21 +117,22 @@ def variance_tests(of, groups):
         unevenness = ((1 - weights / weights.sum()) ** 2 / (n - 1)).sum()
         f = (weights * (means - centre) ** 2).sum() / (k - 1) / (1 + 2 * (k - 2) / (k**2 - 1) * unevenness)
         df = (k**2 - 1) / (3 * unevenness)
-        keep(of, "welch", "", "", f=f, df_between=k - 1, df_within=df, p=stats.f.sf(f, k - 1, df))
+        keep(of, "welch", f=f, df_between=k - 1, df_within=df, p=stats.f.sf(f, k - 1, df))
 
     deviations = [np.abs(g - np.median(g)).round(12) for g in values]
     if sum(((d - d.mean()) ** 2).sum() for d in deviations) > 1e-12:
         f, df_between, df_within, _, _ = f_of(deviations)
-        keep(
-            of,
-            "brown_forsythe",
-            "",
-            "",
-            f=f,
-            df_between=df_between,
-            df_within=df_within,
-            p=stats.f.sf(f, df_between, df_within),
-        )
+        p = stats.f.sf(f, df_between, df_within)
+        keep(of, "brown_forsythe", f=f, df_between=df_between, df_within=df_within, p=p)
+
+
+def welch(groups, weights):
+    """Squared standard error of a weighted sum of means with variances of their own, and its degrees of freedom."""
+    own = {name: weight**2 * groups[name].var(ddof=1) / len(groups[name]) for name, weight in weights.items()}
+    squared = sum(own.values())
+    if squared < 1e-15:
+        return squared, None
+    return squared, squared**2 / sum(part**2 / (len(groups[name]) - 1) for name, part in own.items())
 
 
 def rank_test(of, groups):
@@ -155,33 +140,24 @@ def rank_test(of, groups):
     if len(groups) < 2 or len(set(whole)) == 1:
         return
     result = stats.kruskal(*groups.values())
-    keep(of, "kruskal", "", "", h=result.statistic, df=len(groups) - 1, p=result.pvalue)
+    keep(of, "kruskal", h=result.statistic, df=len(groups) - 1, p=result.pvalue)
 
 
-def contrast(of, groups, higher, lower, sides):
+def contrast(of, groups, weights, sides):
     """The planned contrast: a t test with the variance pooled over all conditions, and Welch's."""
-    conditions = higher + lower
-    if any(name not in groups for name in conditions):
-        return
-    weights = {name: 1 / len(higher) if name in higher else -1 / len(lower) for name in conditions}
     difference = sum(weight * groups[name].mean() for name, weight in weights.items())
-    keep(of, "contrast", "", "", difference=difference)
+    keep(of, "contrast", difference=difference)
     df_within = sum(len(g) - 1 for g in groups.values())
     ms_within = sum(((g - g.mean()) ** 2).sum() for g in groups.values()) / df_within
-    shares = [weight**2 / len(groups[name]) for name, weight in weights.items()]
-    own = [weight**2 * groups[name].var(ddof=1) / len(groups[name]) for name, weight in weights.items()]
-    satterthwaite = sum(part**2 / (len(groups[name]) - 1) for name, part in zip(weights, own))
-    tests = [("contrast", ms_within * sum(shares), df_within)]
-    if sum(own) > 1e-15:
-        tests.append(("contrast_welch", sum(own), sum(own) ** 2 / satterthwaite))
-    for test, squared, df in tests:
+    pooled = ms_within * sum(weight**2 / len(groups[name]) for name, weight in weights.items())
+    for test, squared, df in (("contrast", pooled, df_within), ("contrast_welch", *welch(groups, weights))):
         if squared < 1e-15:
             continue
         error = math.sqrt(squared)
         t, half = difference / error, stats.t.isf(ALPHA / sides, df) * error
         p = stats.t.sf(t, df) if sides == 1 else 2 * stats.t.sf(abs(t), df)
         high = None if sides == 1 else difference + half
-        keep(of, test, "", "", t=t, df=df, p=p, ci_low=difference - half, ci_high=high)
+        keep(of, test, t=t, df=df, p=p, ci_low=difference - half, ci_high=high)
 
 
 def against_bound(difference, squared, df, bound):
@@ -195,33 +171,25 @@ def bounded_pairs(of, groups, bound):
     """Every pair against the bound with Welch's error; Holm's correction within each of the two families."""
     tested = []
     for a, b in combinations(groups, 2):
-        own = [groups[name].var(ddof=1) / len(groups[name]) for name in (a, b)]
-        if sum(own) < 1e-15:
+        squared, df = welch(groups, {a: 1, b: -1})
+        if squared < 1e-15:
             continue
-        df = sum(own) ** 2 / sum(part**2 / (len(groups[name]) - 1) for part, name in zip(own, (a, b)))
         difference = groups[a].mean() - groups[b].mean()
-        half = stats.t.isf(ALPHA, df) * math.sqrt(sum(own))
+        half = stats.t.isf(ALPHA, df) * math.sqrt(squared)
         keep(of, "equivalence", a, b, ci_low=difference - half, ci_high=difference + half)
-        tested.append((a, b, *against_bound(difference, sum(own), df, bound)))
+        tested.append((a, b, *against_bound(difference, squared, df, bound)))
     for place, statistic in ((2, "p_equivalence"), (3, "p_minimum")):
         for row, p in zip(tested, holm([row[place] for row in tested])):
             keep(of, "equivalence", *row[:2], **{statistic: p})
 
 
-def bounded_contrast(of, groups, higher, lower, bound):
+def bounded_contrast(of, groups, weights, bound):
     """The planned contrast against the bound, with Welch's error."""
-    conditions = higher + lower
-    if any(name not in groups for name in conditions):
-        return
-    weights = {name: 1 / len(higher) if name in higher else -1 / len(lower) for name in conditions}
-    own = {name: weight**2 * groups[name].var(ddof=1) / len(groups[name]) for name, weight in weights.items()}
-    squared = sum(own.values())
-    if squared < 1e-15:
-        return
-    df = squared**2 / sum(part**2 / (len(groups[name]) - 1) for name, part in own.items())
-    difference = sum(weight * groups[name].mean() for name, weight in weights.items())
-    same, beyond = against_bound(difference, squared, df, bound)
-    keep(of, "equivalence", "", "", p_equivalence=same, p_minimum=beyond)
+    squared, df = welch(groups, weights)
+    if squared >= 1e-15:
+        difference = sum(weight * groups[name].mean() for name, weight in weights.items())
+        same, beyond = against_bound(difference, squared, df, bound)
+        keep(of, "equivalence", p_equivalence=same, p_minimum=beyond)
 
 
 def sign_tests(of, users):
@@ -253,10 +221,11 @@ def tau_b(of, metric, x, y):
     observed = (signs_x * signs_y).sum()
     p = None
     if len(names) <= 8:
-        orders = permutations(range(len(names)))
-        sums = [(signs_x * signs_y[np.ix_(order, order)]).sum() for order in orders]
+        orders = np.array(list(permutations(range(len(names)))))
+        upper = np.triu_indices(len(names), 1)
+        sums = 2 * signs_y[orders[:, upper[0]], orders[:, upper[1]]] @ signs_x[upper]
         p = float(np.mean(np.abs(sums) >= abs(observed)))
-    keep(of, "tau_b", metric, "", coefficient=observed / untied, p=p)
+    keep(of, "tau_b", metric, coefficient=observed / untied, p=p)
     return p
 
 
@@ -333,13 +302,13 @@ def list_metrics(lists):
         means = {name: values.mean() for name, values in groups.items()}
         for variable in tested:
             if within := within_conditions(column, people[variable], people["condition"]):
-                keep(variable, "correlation_within", metric, "", **within)
+                keep(variable, "correlation_within", metric, **within)
                 found[variable, "correlation_within", metric] = within["p"]
             own = perceived[variable]
             if sum(name in own for name in means) > 2 and (p := tau_b(variable, metric, means, own)) is not None:
                 found[variable, "tau_b", metric] = p
     for (variable, test, metric), p in zip(found, holm(list(found.values()))):
-        keep(variable, test, metric, "", p_holm=p)
+        keep(variable, test, metric, p_holm=p)
 
 
 def correlations(values, pairs):
@@ -358,7 +327,7 @@ def correlations(values, pairs):
         }
         found.update({(first, f"correlation_{part}", second): result for part, result in parts.items() if result})
     for (key, result), p in zip(found.items(), holm([result["p"] for result in found.values()])):
-        keep(*key, "", **result, p_holm=p)
+        keep(*key, **result, p_holm=p)
 
 
 def ordinal(of, groups):
@@ -392,9 +361,9 @@ def ordinal(of, groups):
     covariance = np.zeros((len(names), len(names)))
     covariance[1:, 1:] = np.linalg.inv(hessian)[n_thresholds:, n_thresholds:]
     shifts = np.concatenate([[0.0], fit[n_thresholds:]])
-    keep(of, "ordinal", "", "", log_likelihood=-deviance(fit))
+    keep(of, "ordinal", log_likelihood=-deviance(fit))
     for place, name in enumerate(names[1:], start=1):
-        keep(of, "ordinal", name, "", estimate=shifts[place], se=math.sqrt(covariance[place, place]))
+        keep(of, "ordinal", name, estimate=shifts[place], se=math.sqrt(covariance[place, place]))
     pairs = list(combinations(range(len(names)), 2))
     errors = [math.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]) for i, j in pairs]
     ps = holm([2 * stats.norm.sf(abs(shifts[i] - shifts[j]) / error) for (i, j), error in zip(pairs, errors)])
@@ -404,49 +373,49 @@ def ordinal(of, groups):
 
 def nested(items):
     """The mixed model of ratings with random intercepts of participants and of items within conditions, by REML."""
-    y = items["item.rating"].to_numpy(float)
     names = [name for name in conditions if (items["condition"] == name).any()]
+    person, n_own = np.unique(items["participant.id"], return_inverse=True, return_counts=True)[1:]
+    item = pd.factorize(items["condition"] + "\n" + items["item.id"])[0]
+    of_item = (item[:, None] == np.arange(item.max() + 1)[None, :]).astype(float)
     x = (items["condition"].to_numpy()[:, None] == np.array(names)[None, :]).astype(float)
-    person, item = (
-        pd.factorize(key)[0] for key in (items["participant.id"], items["condition"] + "\n" + items["item.id"])
-    )
-    z = [(codes[:, None] == np.arange(codes.max() + 1)[None, :]).astype(float) for codes in (person, item)]
-    both, sizes = np.hstack(z), [part.shape[1] for part in z]
-    zz, zx, zy = both.T @ both, both.T @ x, both.T @ y
-    xx, xy, yy, df = x.T @ x, x.T @ y, y @ y, len(y) - len(names)
+    y = items["item.rating"].to_numpy(float)
+    whole, n_items, df = np.column_stack([of_item, x, y]), of_item.shape[1], len(y) - len(names)
+    products, sums = whole.T @ whole, pd.DataFrame(whole).groupby(person).sum().to_numpy()
 
     def pieces(sds):
-        scale = np.repeat(np.abs(sds), sizes)
-        factor = np.linalg.cholesky(np.eye(len(scale)) + scale[:, None] * zz * scale[None, :])
-        on_x, on_y = (np.linalg.solve(factor, (scale * side.T).T) for side in (zx, zy))
-        information, score = xx - on_x.T @ on_x, xy - on_x.T @ on_y
-        residual = yy - on_y @ on_y - score @ np.linalg.solve(information, score)
-        return factor, information, residual / df
-
-    if df < 1 or pieces(np.zeros(2))[2] < 1e-9:
-        return
+        """The residual variance, and the determinants of the likelihood; `sds` are shares of the residual's."""
+        of_persons, of_items = np.square(sds)
+        absorbed = products - sums.T @ (sums * (of_persons / (1 + of_persons * n_own))[:, None])
+        system = np.eye(n_items) + of_items * absorbed[:n_items, :n_items]
+        side = absorbed[:n_items, n_items:]
+        rest = absorbed[n_items:, n_items:] - of_items * side.T @ np.linalg.solve(system, side)
+        information, on_y = rest[:-1, :-1], rest[:-1, -1]
+        residual = rest[-1, -1] - on_y @ np.linalg.solve(information, on_y)
+        determinants = np.linalg.slogdet(system)[1] + np.linalg.slogdet(information)[1]
+        return residual / df, determinants + np.log1p(of_persons * n_own).sum()
 
     def deviance(sds):
-        factor, information, variance = pieces(sds)
-        determinants = 2 * np.log(np.diag(factor)).sum() + np.linalg.slogdet(information)[1]
+        variance, determinants = pieces(sds)
         return determinants + df * math.log(max(variance, 1e-12))
 
+    if df < 1 or pieces(np.zeros(2))[0] < 1e-9:
+        return
     starts = [(0.5, 0.5), (0.05, 0.5), (0.5, 0.05), (0.02, 0.02)]
     options = {"xatol": 1e-6, "fatol": 1e-8, "maxiter": 400}
     fits = [optimize.minimize(deviance, start, method="Nelder-Mead", options=options) for start in starts]
     best = min(fits, key=lambda fit: fit.fun)
-    variance = pieces(best.x)[2]
+    variance = pieces(best.x)[0]
     own = [variance * sd**2 for sd in best.x]
     log_likelihood = -0.5 * (best.fun + df * (1 + math.log(2 * math.pi)))
     sds = dict(zip(("sd_persons", "sd_items", "sd_residual"), np.sqrt([*own, variance])))
-    keep("accuracy", "nested", "", "", log_likelihood=log_likelihood, **sds)
-    lengths = np.bincount(person)
-    weights = x / lengths[person][:, None]
+    keep("accuracy", "nested", log_likelihood=log_likelihood, **sds)
+    weights = x / n_own[person][:, None]
     weights /= weights.sum(axis=0)
-    parts = [part.T @ weights for part in z]
-    spread = sum(v * (p**2).sum(axis=0) for v, p in zip(own, parts)) + variance * (weights**2).sum(axis=0)
+    by_person = pd.DataFrame(weights).groupby(person).sum().to_numpy()
+    parts = (by_person, of_item.T @ weights)
+    spread = sum(v * (part**2).sum(axis=0) for v, part in zip(own, parts)) + variance * (weights**2).sum(axis=0)
     for name, mean, squared in zip(names, weights.T @ y, spread):
-        keep("accuracy", "nested", name, "", mean=mean, se=math.sqrt(squared))
+        keep("accuracy", "nested", name, mean=mean, se=math.sqrt(squared))
 
 
 def score(columns, scales):
@@ -454,10 +423,8 @@ def score(columns, scales):
     answered."""
     scored = pd.DataFrame(
         {
-            column: low + high - columns[column] if is_reversed else columns[column]
-            for column, low, high, is_reversed in scales[["column", "low", "high", "is_reversed"]].itertuples(
-                index=False
-            )
+            row.column: row.low + row.high - columns[row.column] if row.is_reversed else columns[row.column]
+            for row in scales.itertuples()
         }
     )
     least = scales["least_answered"].iloc[0] * len(scales) - 1e-9
@@ -502,15 +469,15 @@ if (FOLDER / "data/scales.csv").exists():
 plan = pd.read_csv(FOLDER / "data/plan.csv", dtype=str, keep_default_na=False)
 tested = list(plan["variable"][plan["role"] == "tested"])
 in_steps = list(plan["variable"][plan["role"] == "ordinal"])
-perceived = {}
+perceived, of_two = {}, {}
 for variable in tested:  # an empty cell: no score of a scale
     column = people[variable]
     groups = {name: column[people["condition"] == name].dropna().to_numpy() for name in conditions}
     groups = {name: values for name, values in groups.items() if len(values)}
     describe(variable, groups)
-    of_two = {name: values for name, values in groups.items() if len(values) > 1}
-    variance_tests(variable, of_two)
-    effect_sizes(variable, of_two)
+    of_two[variable] = {name: values for name, values in groups.items() if len(values) > 1}
+    variance_tests(variable, of_two[variable])
+    effect_sizes(variable, of_two[variable])
     rank_test(variable, groups)
     dunn(variable, groups)
     if variable in in_steps:
@@ -526,24 +493,21 @@ if (FOLDER / "data/lists.csv").exists():
     lists = pd.read_csv(FOLDER / "data/lists.csv", dtype={"participant.id": str, "condition": str})
     list_metrics(lists.set_index("participant.id", drop=False).loc[ids].reset_index(drop=True))
 
+weights = {}
 if (FOLDER / "data/contrast.csv").exists():
     planned = pd.read_csv(FOLDER / "data/contrast.csv", dtype=str, keep_default_na=False)
-    variable = planned["variable"][0]
-    column = people[variable]
-    groups = {name: column[people["condition"] == name].dropna().to_numpy() for name in conditions}
-    sets = [list(planned["condition"][planned["set"] == name]) for name in ("higher", "lower")]
-    contrast(variable, {name: g for name, g in groups.items() if len(g) > 1}, *sets, int(planned["sides"][0]))
+    variable, sets = planned["variable"][0], planned.groupby("set")["condition"]
+    if set(planned["condition"]) <= set(of_two[variable]):
+        signs = planned["set"].map({"higher": 1, "lower": -1}) / sets.transform("size")
+        weights = dict(zip(planned["condition"], signs))
+        contrast(variable, of_two[variable], weights, int(planned["sides"][0]))
 
 if (FOLDER / "data/equivalence.csv").exists():
     bounded = pd.read_csv(FOLDER / "data/equivalence.csv", dtype={"variable": str})
     variable, bound = bounded["variable"][0], float(bounded["bound"][0])
-    column = people[variable]
-    groups = {name: column[people["condition"] == name].dropna().to_numpy() for name in conditions}
-    bounded_pairs(variable, {name: g for name, g in groups.items() if len(g) > 1}, bound)
-    if (FOLDER / "data/contrast.csv").exists():
-        planned = pd.read_csv(FOLDER / "data/contrast.csv", dtype=str, keep_default_na=False)
-        sets = [list(planned["condition"][planned["set"] == name]) for name in ("higher", "lower")]
-        bounded_contrast(variable, {name: g for name, g in groups.items() if len(g) > 1}, *sets, bound)
+    bounded_pairs(variable, of_two[variable], bound)
+    if weights:
+        bounded_contrast(variable, of_two[variable], weights, bound)
 
 users = pd.read_csv(FOLDER / "data/run-users.csv")
 objective = {}
@@ -557,7 +521,7 @@ for length, own in users.groupby("profile_length"):
         for name, column in values.items():
             if cases.sum() and column.notna().any():
                 objective[key][name] = (column * cases).sum() / cases.sum()
-                keep(key, "value", name, "", **{kind: objective[key][name]})
+                keep(key, "value", name, **{kind: objective[key][name]})
         sign_tests(key, values)
 
 family = {}
@@ -576,7 +540,7 @@ if (FOLDER / "data/run-metrics.csv").exists():
 primary = set(plan[plan["role"] == "primary"][["variable", "metric"]].itertuples(index=False, name=None))
 exploratory = {key: p for key, p in family.items() if p is not None and key not in primary}
 for (variable, key), p in zip(exploratory, holm(list(exploratory.values()))):
-    keep(variable, "tau_b", key, "", p_holm=p)
+    keep(variable, "tau_b", key, p_holm=p)
 
 reported = pd.read_csv(FOLDER / "report/numbers.csv", dtype={"a": str, "b": str}, keep_default_na=False)
 print("of", "test", "a", "b", "statistic", "recomputed", "report", "agrees", sep="\t")

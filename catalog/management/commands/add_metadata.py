@@ -13,7 +13,7 @@ from catalog.management.flags import in_flags
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
 from catalog.services import add_metadata, change_item_language
-from catalog.services.item_language import check_item_language
+from catalog.services.item_facts import check_item_language
 from core.errors import ParallaxError
 
 EXAMPLES_SHOWN = 3

@@ -117,7 +117,8 @@ class Command(BaseCommand):
 def drawing(result: Search) -> dict[str, Any]:
     """Draw the metric by the only searched parameter if that is a number, otherwise the best value so far by trial."""
     measured = [trial for trial in result.trials if trial.value is not None]
-    stated = f"{result.name} has the best {result.metric} with {_in_words(result.best)}"
+    best = ", ".join(f"{name}={value}" for name, value in result.best.setting.items())
+    stated = f"{result.name} has the best {result.metric} with {best}"
     shared: dict[str, Any] = {
         "title": f"{stated}, of {len(measured)} settings",
         "metric": result.metric,
@@ -144,10 +145,6 @@ def drawing(result: Search) -> dict[str, Any]:
 def _estimate(trial: Trial) -> tuple[float, float, float]:
     value = float(trial.value or 0.0)
     return (value, value, value) if trial.low is None or trial.high is None else (value, trial.low, trial.high)
-
-
-def _in_words(trial: Trial) -> str:
-    return ", ".join(f"{name}={value}" for name, value in trial.setting.items())
 
 
 def _write_csv(file: Path, result: Search) -> None:

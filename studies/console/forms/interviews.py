@@ -83,12 +83,9 @@ class EvaluationForm(forms.Form):
             field = _field(question)
             field.label = next(iter(question.text.values()))
             field.required = question.required
-            field.initial = _shown(interview.evaluation.get(question.key))
+            answer = interview.evaluation.get(question.key)
+            field.initial = ("no", "yes")[answer] if isinstance(answer, bool) else answer
             self.fields[question.key] = field
-
-
-def _shown(value: Any) -> Any:
-    return ("no", "yes")[value] if isinstance(value, bool) else value
 
 
 def _field(question: Question) -> forms.Field:

@@ -17,7 +17,6 @@ from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.services import questionnaires as service
 from studies.instrument.questionnaires.changes import SCALES, changes_between
 from studies.instrument.questionnaires.document import write_document
-from studies.models import Study
 from studies.team.permissions import OWNERS, READERS, Seat, seated
 
 NAMES = {**BLOCK_LABELS, SCALES: "Scales", "attention": "Attention checks"}
@@ -53,21 +52,16 @@ def questionnaire_import(request: HttpRequest, seat: Seat) -> HttpResponse:
             service.import_questionnaire(study=study, text=text, actor=request.user)
             warn_of_numbers(request, study)
             return back_to_list(seat)
-        changes = _changes(study, text)
+        different = changes_between(study.questionnaire, service.checked_document(study=study, text=text))
+        changes = [
+            {"change": change, "block": NAMES[change.block], "fields": ", ".join(change.fields)} for change in different
+        ]
     except ParallaxError as refusal:
         problems, changes = problems_of(refusal), None
     if is_confirmed and not problems:
         problems = ["The questionnaire has changed since the document was checked. Look at the changes again."]
     checked = ImportForm(initial={"document": text, "base": base})
     return _shown(request, seat, {"form": checked, "problems": problems, "changes": changes, "is_checked": True})
-
-
-def _changes(study: Study, text: str) -> list[dict[str, Any]]:
-    document = service.checked_document(study=study, text=text)
-    return [
-        {"change": change, "block": NAMES[change.block], "fields": ", ".join(change.fields)}
-        for change in changes_between(study.questionnaire, document)
-    ]
 
 
 def _shown(request: HttpRequest, seat: Seat, context: dict[str, Any]) -> HttpResponse:

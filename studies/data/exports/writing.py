@@ -117,7 +117,8 @@ def zipped_to(files: Sequence[Written], folder: Path, archive: Path) -> None:
         for file in files:
             # A fixed time: the archive's own clock would make two equal exports differ.
             entry = zipfile.ZipInfo(file.name, EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
+            is_packed = file.name.endswith((".png", ".pdf"))
+            entry.compress_type = zipfile.ZIP_STORED if is_packed else zipfile.ZIP_DEFLATED
             with (folder / file.name).open("rb") as source, whole.open(entry, "w", force_zip64=True) as target:
                 while chunk := source.read(CHUNK):
                     target.write(chunk)

@@ -145,13 +145,16 @@ def _aspredicted(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _osf(plan: Plan) -> list[tuple[str, str]]:
+    blinding = "Participants are not told which recommender they meet, nor which ones there are."
+    n = len(plan.conditions)
+    manipulated = f"Manipulated: the recommender, {n} levels, between participants. Nothing else differs."
     return [
         ("Study information: hypotheses", _question(plan)),
-        ("Design plan: study type, blinding and design", _conditions(plan) + "\n\n" + _blinding()),
+        ("Design plan: study type, blinding and design", f"{_conditions(plan)}\n\n{blinding}"),
         ("Design plan: randomisation", _assignment(plan)),
         ("Sampling plan: existing data", _data(plan)),
         ("Sampling plan: data collection, sample size and stopping rule", _sample(plan)),
-        ("Variables: manipulated and measured", _manipulated(plan) + "\n\n" + _variables(plan)),
+        ("Variables: manipulated and measured", f"{manipulated}\n\n{_variables(plan)}"),
         ("Analysis plan: statistical models and inference criteria", _analyses(plan)),
         ("Analysis plan: data exclusion and missing data", _exclusions(plan)),
         ("Other", _anything_else(plan)),
@@ -197,10 +200,6 @@ def _variables(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _manipulated(plan: Plan) -> str:
-    return f"Manipulated: the recommender, {len(plan.conditions)} levels, between participants. Nothing else differs."
-
-
 def _conditions(plan: Plan) -> str:
     profile = f" {plan.profile}" if plan.profile else ""
     lines = "\n".join(
@@ -216,10 +215,6 @@ def _conditions(plan: Plan) -> str:
 def _assignment(plan: Plan) -> str:
     strata = f" Kept even: {'; '.join(plan.strata)}." if plan.strata else ""
     return f"{plan.assignment}{strata} {plan.seed}"
-
-
-def _blinding() -> str:
-    return "Participants are not told which recommender they meet, nor which ones there are."
 
 
 def _analyses(plan: Plan) -> str:

@@ -6,9 +6,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
-
-from catalog.models import DatasetVersion
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.results import is_pooled
@@ -55,14 +52,8 @@ def _own_first(study: Study, researcher: Any) -> list[EvaluationRun]:
     runs = EvaluationRun.objects.all()
     if researcher is not None:
         runs = EvaluationRun.objects.visible_to(researcher) | EvaluationRun.objects.filter(pk=study.run_id)
-    return sorted(
-        _reportable(runs, study.dataset_version), key=lambda run: (run.pk != study.run_id, not is_pooled(run))
-    )
-
-
-def _reportable(runs: QuerySet[EvaluationRun], version: DatasetVersion) -> list[EvaluationRun]:
-    """Those of the runs that succeeded on a dataset version and that a report can use, newest first."""
-    return [run for run in succeeded_runs(runs).filter(version=version) if _is_reportable(run)]
+    reportable = filter(_is_reportable, succeeded_runs(runs).filter(version=study.dataset_version))  # newest first
+    return sorted(reportable, key=lambda run: (run.pk != study.run_id, not is_pooled(run)))
 
 
 def _is_reportable(run: EvaluationRun) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
@@ -28,7 +27,7 @@ from studies.enums import STUDY_MOVES, StudyStatus
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import NUMBER, questionnaire_from
 from studies.known_items import elicitation_scale, items_asked
-from studies.models import Condition, Study, StudyVersion
+from studies.models import Study, StudyVersion
 from studies.plans import contrast_from, plan_from, tests_of
 from studies.recruitment.panels.exits import code_problems
 from studies.recruitment.selectors.recruitment import recruiting_of
@@ -120,7 +119,10 @@ def model_problems(study: Study) -> list[str]:
             continue
         try:
             for ratings in profiles:
-                _prove(study, condition, ratings)
+                length = int(study.settings["list_length"])
+                served = recommend_in(study=study, condition=condition, ratings=ratings, n=length)
+                if len(served.items) < length:
+                    raise ParallaxError("model.short_list", f"The list has {len(served.items)} of {length} items.")
         except (ArtefactError, StorageAway, OSError) as problem:
             problems.append(f"{condition.label}: {problem}")
         except Exception as problem:  # an algorithm may be anybody's, and end in any error
@@ -155,13 +157,6 @@ def _trial_profiles(study: Study) -> list[dict[int, int]]:
     if is_usage(study.dataset_version):
         profiles.append(dict.fromkeys(indexes[: asked.fewest], points[0]))
     return profiles
-
-
-def _prove(study: Study, condition: Condition, ratings: Mapping[int, int]) -> None:
-    length = int(study.settings["list_length"])
-    served = recommend_in(study=study, condition=condition, ratings=ratings, n=length)
-    if len(served.items) < length:
-        raise ParallaxError("model.short_list", f"The list has {len(served.items)} of {length} items.")
 
 
 def _quota_problems(study: Study, planned: int) -> list[str]:

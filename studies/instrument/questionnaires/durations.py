@@ -100,14 +100,10 @@ def _chance(condition: Condition, earlier: Mapping[str, Question], shares: Mappi
     reached = shares[condition.question]
     if condition.relation == "answered":
         return reached if condition.value else 1.0 - reached
-    return reached * _share_that_meets(condition, earlier[condition.question])
-
-
-def _share_that_meets(test: Test, question: Question) -> float:
-    answers = _answers(test, question)
+    answers = _answers(condition, earlier[condition.question])
     if not answers:
-        return EVEN
-    return sum(test.holds({test.question: answer}) for answer in answers) / len(answers)
+        return reached * EVEN
+    return reached * sum(condition.holds({condition.question: answer}) for answer in answers) / len(answers)
 
 
 def _answers(test: Test, question: Question) -> list[Any]:

@@ -56,3 +56,6 @@ class Command(BaseCommand):
         for file in files:
             rows = "" if file.n_rows is None else str(file.n_rows)
             self.stdout.write(f"{file.name:<64}{rows:>8}  {file.sha256[:12]}")
+        if next((file.n_rows for file in files if file.n_rows is not None), None) == 0:
+            hint = "" if chosen.include_simulated else " Simulated participants need `--include-simulated`."
+            self.stderr.write(self.style.WARNING(f"Warning: no participant's data are in this export.{hint}"))

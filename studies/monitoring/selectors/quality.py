@@ -121,12 +121,6 @@ def _failed(record: Record, checks: Sequence[Question]) -> list[str]:
     return failed
 
 
-def _seconds(participant: Participant) -> float | None:
-    if participant.completed_at is None:
-        return None
-    return (participant.completed_at - participant.consented_at).total_seconds()
-
-
 def _plain(value: Any) -> Any:
     """Return an answer in a comparable form, without free text."""
     if isinstance(value, dict):
@@ -148,8 +142,9 @@ def _scale_answers(record: Record, batteries: Sequence[Battery]) -> list[ScaleAn
 
 def _evidence(record: Record, sources: FlagSources, shared: dict[int, list[str]]) -> Evidence:
     answered = [item.answers for item in record.items if item.answers.get(RATING) is not None]
+    ended = record.participant.completed_at
     return Evidence(
-        seconds=_seconds(record.participant),
+        seconds=None if ended is None else (ended - record.participant.consented_at).total_seconds(),
         items=[tuple(_plain(answers.get(key)) for key in sources.compared) for answers in answered],
         ratings=[*sources.ratings_of(record), *(int(answers[RATING]) for answers in answered)],
         failed_checks=_failed(record, sources.checks),

@@ -32,7 +32,7 @@ def notify_due(*, now: datetime | None = None) -> int:
     moment = now or timezone.now()
     n_new = 0
     running = list(Study.objects.filter(status__in=RUNNING, archived_at__isnull=True).order_by("pk"))
-    known = _known_keys(running)
+    known = set(Notice.objects.filter(study__in=running).order_by().values_list("study_id", "key"))
     for study, kind, key, text in (
         *_counted(running),
         *_flagged(running, moment),
@@ -43,10 +43,6 @@ def notify_due(*, now: datetime | None = None) -> int:
         if (study.pk, key) not in known and notify_owners(study=study, kind=kind, key=key, text=text) is not None:
             n_new += 1
     return n_new
-
-
-def _known_keys(studies: Collection[Study]) -> set[tuple[int, str]]:
-    return set(Notice.objects.filter(study__in=studies).order_by().values_list("study_id", "key"))
 
 
 def _counted(studies: Collection[Study]) -> DueNotices:

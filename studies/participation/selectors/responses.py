@@ -71,11 +71,6 @@ class Record:
     answered: tuple[tuple[int, str, datetime], ...] = ()  # rank, question and time of each answer, if requested
 
 
-def _salted(salt: str, code: str) -> str:
-    digest = hmac.digest(salt.encode(), code.encode(), "sha256")
-    return base64.b32encode(digest).decode().rstrip("=")
-
-
 def public_ids(study: Study) -> dict[int, str]:
     """Ids for publication, by the participant's key. They are meaningless outside the study and cannot be traced back
     to a participant without its salt.
@@ -87,7 +82,8 @@ def public_ids(study: Study) -> dict[int, str]:
     prefixes: set[str] = set()
     rows = Participant.objects.filter(study=study).order_by("pk").values_list("pk", "code")
     for pk, code in rows.iterator(chunk_size=5000):
-        whole = _salted(study.export_salt, code)
+        digest = hmac.digest(study.export_salt.encode(), code.encode(), "sha256")
+        whole = base64.b32encode(digest).decode().rstrip("=")
         length = next(n for n in range(PUBLIC_ID_LENGTH, len(whole) + 1) if whole[:n] not in prefixes)
         ids[pk] = whole[:length]
         prefixes.add(ids[pk])
@@ -171,6 +167,7 @@ def records(
     rows = (
         Participant.objects.filter(study=study, mode__in=modes)
         .select_related("version", "recommendation_list", "interview")
+        .defer("version__snapshot")  # the whole design, which would be read anew for every participant
         .order_by("pk")
     )
     if completed_only:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,6 +11,7 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.selectors import digest_of_token
 from core.errors import ParallaxError
 from core.optional_writes import optional_write
 from studies.allocation.services.slots import locked_study
@@ -23,7 +23,6 @@ from studies.models import (
     DeclinedForm,
     Interview,
     Participant,
-    PersonalLink,
     Study,
     StudyVersion,
 )
@@ -32,14 +31,12 @@ from studies.participation.services.entrance import refuse_unless_open
 from studies.participation.services.entry_gate import Door, EntryAttempt, door_of
 from studies.participation.services.entry_limits import CONSENT, network_of_slot, refuse_if_too_often
 from studies.participation.services.previewing import choose_condition
-from studies.recruitment.selectors.recruitment import HowRecruited
 from studies.recruitment.services import signed_links
 from studies.recruitment.services.completion_codes import CODE_LENGTH, random_code
 from studies.recruitment.services.external_ids import keep_external_ids, known_id, split_parameters
 from studies.recruitment.services.tokens import (
     digest_of_declined,
     digest_of_key,
-    digest_of_token,
     may_continue,
     token_for,
 )
@@ -161,12 +158,14 @@ def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
     has_id = attempt.mode == Mode.LIVE and panel.who(external) is not None
     study = locked_study(attempt.study.pk) if has_id else Study.objects.get(pk=attempt.study.pk)
     refuse_unless_open(study, attempt.mode)
-    if has_id and not Participant.objects.filter(study=study, entry_key=key).exists():
-        _refuse_known(study, attempt.recruiting, external)
+    is_known = has_id and known_id(study=study, panel=panel, parameters=external) is not None
+    if is_known and not Participant.objects.filter(study=study, entry_key=key).exists():
+        raise ParallaxError("study.known_id", _("You are already taking part in this study."))
     is_preview = attempt.mode == Mode.PREVIEW
+    newest = StudyVersion.objects.filter(study=study).order_by("-number").values_list("pk", flat=True).first()
     participant = Participant(
         study=study,
-        version_id=None if is_preview else _newest_version(study),
+        version_id=None if is_preview else newest,
         token_digest=digest_of_token(token),
         entry_key=key,
         mode=attempt.mode,
@@ -187,7 +186,9 @@ def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
                 participant.save(force_insert=True)
                 keep_external_ids(participant=participant, ids=external)
                 if door.link is not None:
-                    _hand_over(door.link, participant, attempt.browser_key)
+                    Interview.objects.filter(link=door.link).update(participant=participant)
+                    door.link.browser_digest = digest_of_key(attempt.browser_key)  # the only browser that may continue
+                    door.link.save(update_fields=["browser_digest"])
         except IntegrityError:
             # Concurrent submissions, or a duplicate code.
             participant.pk = None
@@ -200,13 +201,6 @@ def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
     raise ParallaxError("study.no_code", _("We could not register you just now. Please try again."))
 
 
-def _hand_over(link: PersonalLink, participant: Participant, browser_key: str) -> None:
-    """Bind a personal link to the participant, and to the browser that they use."""
-    Interview.objects.filter(link=link).update(participant=participant)
-    link.browser_digest = digest_of_key(browser_key)
-    link.save(update_fields=["browser_digest"])
-
-
 def _agreed_version(study: Study, shown: int | None) -> ConsentVersion | None:
     """The consent text that newcomers agree to; raises `study.consent_changed` if another was shown."""
     current = current_consent(study)
@@ -216,13 +210,3 @@ def _agreed_version(study: Study, shown: int | None) -> ConsentVersion | None:
             _("This text has been changed since you opened the page. Please read it again."),
         )
     return current
-
-
-def _newest_version(study: Study) -> int | None:
-    """The key of the study's newest frozen design."""
-    return StudyVersion.objects.filter(study=study).order_by("-number").values_list("pk", flat=True).first()
-
-
-def _refuse_known(study: Study, recruiting: HowRecruited, external: Mapping[str, str]) -> None:
-    if known_id(study=study, panel=recruiting.panel, parameters=external) is not None:
-        raise ParallaxError("study.known_id", _("You are already taking part in this study."))

@@ -13,7 +13,7 @@ from core.errors import ParallaxError, ParameterError
 from core.transitions import move
 from studies.allocation.services.slots import locked_study, stratum_for
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, Provenance
-from studies.instrument.questionnaires.schema import ABOUT, Question, questionnaire_from
+from studies.instrument.questionnaires.schema import ABOUT, questionnaire_from
 from studies.models import Participant, Response, Study
 from studies.participation.services.attention import ended_by_attention, note_checks
 from studies.participation.services.entrance import refuse_unless_open
@@ -48,10 +48,6 @@ def checked_about(*, study: Study, answers: Mapping[str, Any]) -> dict[str, Any]
     return checked
 
 
-def _reasons_against(questions: tuple[Question, ...], answers: Mapping[str, Any]) -> list[str]:
-    return [q.key for q in questions if q.key in answers and not q.does_admit(answers[q.key])]
-
-
 @transaction.atomic
 def accept_about(
     *, participant: Participant, answers: Mapping[str, Any], provenance: str = Provenance.PERSON
@@ -73,13 +69,13 @@ def accept_about(
     checked = checked_about(study=study, answers=answers)
     _store_about(current, checked, provenance)
     now = timezone.now()
-    against = _reasons_against(questionnaire_from(study.questionnaire).about, checked)
+    questionnaire = questionnaire_from(study.questionnaire)
+    against = [q.key for q in questionnaire.about if q.key in checked and not q.does_admit(checked[q.key])]
     if against:
         reason = f"Answers that do not admit: {', '.join(against)}."
         to = ParticipantStatus.SCREENED_OUT
         move(current, to=to, allowed=PARTICIPANT_MOVES, reason=reason, last_seen_at=now, network="")
         return current
-    questionnaire = questionnaire_from(study.questionnaire)
     note_checks(participant=current, questionnaire=questionnaire, block=ABOUT, rank=0, answers=checked)
     if ended_by_attention(participant=current, questionnaire=questionnaire):
         return current

@@ -72,7 +72,7 @@ def refuse_if_too_often(
 def network_of_slot(study: Study, mode: str, entrance: str, network: str) -> str:
     """The keyed digest by which the unfinished slots of a network are counted; empty for entries vouched for.
 
-    So it is for the machine itself, which everybody seems to come from behind a proxy that is not trusted.
+    So it is for the machine itself, which all seem to come from behind a proxy that is not trusted.
     """
     if mode != Mode.LIVE or entrance in VOUCHED or network in ("", LOCAL):
         return ""

@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.selectors import digest_of_token
 from core.errors import ParallaxError
 from core.optional_writes import optional_write
 from core.transitions import move
@@ -29,7 +30,6 @@ from studies.participation.services.participant_state import SEEN_EVERY, lock
 from studies.participation.services.slot_queue import seek_slot
 from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
 from studies.recruitment.services.external_ids import known_id
-from studies.recruitment.services.tokens import digest_of_token
 
 logger = logging.getLogger(__name__)
 

@@ -1,8 +1,8 @@
-"""Slots for newcomers and for those who come back: given in the order of a queue, and held by progress only.
+"""Slots for newcomers and returning participants: assigned in the order of a queue, and held by progress only.
 
 A slot stalls when its holder makes no progress for the study's `progress_minutes`, or stays on one page for
 LONGEST_PAGE times as long. It yields as soon as someone waits for it. Of one network, only a share of the open slots
-can be unfinished at the same time; those beyond it wait, and hold up nobody else.
+can be unfinished at the same time; those beyond it wait, and delay no one from other networks.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def is_waited_for(study: Study, moment: datetime) -> bool:
 
 
 def _queue(study: Study, moment: datetime) -> QuerySet[Participant]:
-    """Those who wait and were here recently; those who are away keep their place in the queue."""
+    """Those who wait and were here recently; those who are away keep their position in the queue."""
     statuses = (ParticipantStatus.CONSENTED, ParticipantStatus.ABANDONED)
     return Participant.objects.filter(
         study=study, mode=Mode.LIVE, status__in=statuses, waiting_since__isnull=False, last_seen_at__gt=moment - HERE
@@ -71,9 +71,9 @@ def queue_length(study: Study, moment: datetime, before: Participant | None = No
 
 def _n_open(study: Study) -> int:
     """How many slots no completed participant holds."""
-    held = Participant.objects.filter(study=study, mode=Mode.LIVE, place__isnull=False)
+    slots = Participant.objects.filter(study=study, mode=Mode.LIVE, place__isnull=False)
     wanted = Condition.objects.filter(study=study).aggregate(n=Sum("target"))["n"] or 0
-    return max(0, int(wanted) - held.filter(status=ParticipantStatus.COMPLETED).count())
+    return max(0, int(wanted) - slots.filter(status=ParticipantStatus.COMPLETED).count())
 
 
 def _most_of_network(study: Study, recruiting: HowRecruited) -> int:
@@ -83,10 +83,10 @@ def _most_of_network(study: Study, recruiting: HowRecruited) -> int:
 
 def _unfinished(study: Study) -> Counter[str]:
     """Count the unfinished slots by network."""
-    held = Participant.objects.filter(
+    slots = Participant.objects.filter(
         study=study, mode=Mode.LIVE, status=ParticipantStatus.ACTIVE, place__isnull=False
     ).exclude(network="")
-    return Counter(dict(held.order_by().values_list("network").annotate(n=Count("pk"))))
+    return Counter(dict(slots.order_by().values_list("network").annotate(n=Count("pk"))))
 
 
 def seek_slot(*, study: Study, participant: Participant, now: datetime) -> None:
@@ -94,11 +94,11 @@ def seek_slot(*, study: Study, participant: Participant, now: datetime) -> None:
 
     The caller holds the study's lock, then the participant's, and stores nothing of the participant.
     """
-    others: Sequence[Participant] = ()
+    queued: Sequence[Participant] = ()
     if participant.mode == Mode.LIVE and study.status == StudyStatus.LIVE:
         waiting = _queue(study, now).exclude(pk=participant.pk).select_related("condition")
-        others = list(waiting.select_for_update(of=("self",)))
-    people = sorted([*others, participant], key=lambda each: (each.waiting_since or now, each.pk))
+        queued = list(waiting.select_for_update(of=("self",)))
+    people = sorted([*queued, participant], key=lambda each: (each.waiting_since or now, each.pk))
     refused = _serve(study, people, now)
     reason = refused.get(participant.pk)
     if reason is None:
@@ -142,13 +142,13 @@ def _serve(study: Study, people: Sequence[Participant], now: datetime) -> dict[i
     recruiting = recruiting_of(study)
     is_live = people[-1].mode == Mode.LIVE
     has_networks = is_live and any(person.network for person in people)
-    held = _unfinished(study) if has_networks else Counter[str]()
+    unfinished = _unfinished(study) if has_networks else Counter[str]()
     most = _most_of_network(study, recruiting) if has_networks else 0
     refused: dict[int, str] = {}
     released: set[str] = set()  # networks whose stalled slots were released; "" for all
 
     def attempt(person: Participant) -> str:
-        if person.network and held[person.network] >= most:
+        if person.network and unfinished[person.network] >= most:
             return CROWDED
         if person.assigned_at is None and FULL in refused.values() and person.entrance != Entrance.INTERVIEW:
             return FULL
@@ -160,12 +160,12 @@ def _serve(study: Study, people: Sequence[Participant], now: datetime) -> dict[i
         if reason and is_live and not {network, ""} & released:
             released.add(network)
             if _release_stalled(study, now, network):
-                held = _unfinished(study) if has_networks else held
+                unfinished = _unfinished(study) if has_networks else unfinished
                 reason = attempt(person)
         if reason:
             refused[person.pk] = reason
         else:
-            held[person.network] += 1
+            unfinished[person.network] += 1
     if is_live and len(refused) < len(people) and study.status == StudyStatus.LIVE:
         watch_enrolment(study=study, recruiting=recruiting, now=now)
     return refused
@@ -176,7 +176,7 @@ def _release_stalled(study: Study, now: datetime, network: str) -> int:
     holders = stalled_slots(study, now).order_by("pk").select_for_update(of=("self",)).select_related("condition")
     if network:
         holders = holders.filter(network=network)
-    reason = "No progress, and the place was needed."
+    reason = "No progress, and the slot was needed."
     for holder in holders:
         end_participation(participant=holder, to=ParticipantStatus.ABANDONED, reason=reason)
     return len(holders)
@@ -191,18 +191,18 @@ def _take(study: Study, participant: Participant, now: datetime) -> str:
     reason = "Came back to their own condition."
     is_chosen = participant.mode == Mode.PREVIEW and participant.condition is not None
     if is_chosen or participant.assigned_at is not None:
-        place = retake_slot(study=study, participant=participant)
-        if place is None:
+        slot = retake_slot(study=study, participant=participant)
+        if slot is None:
             return FULL_CONDITION
     else:
-        slot = take_slot(study=study, participant=participant, stratum=participant.stratum)
-        if slot is None:
+        assigned = take_slot(study=study, participant=participant, stratum=participant.stratum)
+        if assigned is None:
             return FULL
-        changes["condition"], place = slot
+        changes["condition"], slot = assigned
     if participant.assigned_at is None:
         reason = "Took a slot."
         changes |= {"stratum": participant.stratum, "step": flow.RATE, "assigned_at": now}
-    changes |= {"place": place, "network": participant.network}
+    changes |= {"place": slot, "network": participant.network}
     move(participant, to=ParticipantStatus.ACTIVE, allowed=PARTICIPANT_MOVES, reason=reason, **changes)
     logger.info("slot study=%s participant=%s stratum=%s", study.slug, participant.code, participant.stratum)
     return ""

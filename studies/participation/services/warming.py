@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import threading
+
+from django.db import DatabaseError, connections
 
 from catalog.selectors.items import preload_items
 from catalog.selectors.search import warm as warm_search
@@ -32,3 +35,19 @@ def warm_live_studies() -> int:
             else:
                 opened += 1
     return opened
+
+
+def start_warming() -> threading.Thread:
+    """Start a thread that runs `warm_live_studies` with database connections of its own, and return it."""
+
+    def run() -> None:
+        try:
+            warm_live_studies()
+        except DatabaseError as problem:  # not migrated yet, or away: the first participant warms what they need
+            logger.warning("models not warmed: %s", problem)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=run, name="warm-models", daemon=True)
+    thread.start()
+    return thread

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
+from core.security_log import REFUSED, record_event
 from studies.design.selectors import texts as written
 from studies.design.selectors.consent import current_consent
 from studies.design.selectors.markdown import rendered
@@ -80,11 +81,17 @@ def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError)
     if refusal.code == "study.known_id":
         return _welcome_back(request, attempt)
     if refusal.code == "study.link_used":
-        return _link_used(request, attempt)
+        text = _(
+            "It opens the study once. To continue, use the device and browser where you began, or the address of the "
+            "page that you were on. If you have neither, please ask the people who sent you the link."
+        )
+        return _message(request, attempt, _("This link has been used"), text=text, status=410)
     if refusal.code == "study.took_part_before":
         return _took_part_before(request, attempt, refusal.message)
     if refusal.code in ("study.not_open", "study.full"):
         return _shut(request, attempt, refusal)
+    if refusal.code in (*BY_INVITATION, "study.bad_signature"):
+        record_event("study.entry_refused", outcome=REFUSED, study=attempt.study.slug, reason=refusal.code)
     if refusal.code == "study.bad_signature":
         return _message(request, attempt, _("This link is not valid"), text=refusal.message)
     if refusal.code in BY_INVITATION:
@@ -111,15 +118,6 @@ def _welcome_back(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
     except ParallaxError as refusal:
         return _message(request, attempt, _("One moment, please"), text=refusal.message)
     return redirect("participant:resume", token=token)
-
-
-def _link_used(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
-    """A personal link bound to another browser, and how to continue."""
-    text = _(
-        "It opens the study once. To continue, use the device and browser where you began, or the address of the page "
-        "that you were on. If you have neither, please ask the people who sent you the link."
-    )
-    return _message(request, attempt, _("This link has been used"), text=text, status=410)
 
 
 def _took_part_before(request: HttpRequest, attempt: EntryAttempt, message: str) -> HttpResponse:

@@ -157,7 +157,8 @@ def item(visit: Visit, rank: int) -> HttpResponse:
 def _item_page(visit: Visit, rank: int, marks: Marks | None = None) -> HttpResponse:
     slots = slots_of(visit)
     slot, page = slots[rank - 1], flow.Place(flow.ITEMS, rank)
-    questions = asked_of(visit, ITEMS, rank, marked(visit, page, marks), _hints(slot))
+    hints = {} if slot.sample.url else {"trailer_seen": _("No trailer available here. Have you seen it elsewhere?")}
+    questions = asked_of(visit, ITEMS, rank, marked(visit, page, marks), hints)
     of_item = details.described(visit, slot.item)
     before = flow.Place(flow.ITEMS, rank - 1) if rank > 1 else flow.Place(flow.RECOMMENDATIONS)
     context = {
@@ -172,10 +173,6 @@ def _item_page(visit: Visit, rank: int, marks: Marks | None = None) -> HttpRespo
         "thumbs": visit.thumbs(slots, rank),
     }
     return visit.page("item", flow.ITEMS, **context)
-
-
-def _hints(slot: pages.Slot) -> dict[str, str]:
-    return {} if slot.sample.url else {"trailer_seen": _("No trailer available here. Have you seen it elsewhere?")}
 
 
 @dataclass(frozen=True)

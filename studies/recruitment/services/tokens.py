@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 
 from django.utils.crypto import salted_hmac
 from django.utils.http import urlsafe_base64_encode
 
+from accounts.selectors import digest_of_token
 from studies.enums import Entrance
 from studies.models import Participant, PersonalLink, Study
 
@@ -19,7 +19,7 @@ def new_entry_key() -> str:
 
 def digest_of_key(entry_key: str) -> str:
     """Return the stored digest of an entry key, from a consent form or a personal link."""
-    return hashlib.sha256(entry_key.encode()).hexdigest()
+    return digest_of_token(entry_key)
 
 
 def token_for(study: Study, entry_key: str) -> str:
@@ -35,11 +35,6 @@ def token_for(study: Study, entry_key: str) -> str:
 def digest_of_declined(study: Study, entry_key: str) -> str:
     """Return the stored digest of a declined form's key; it cannot be matched to a personal link."""
     return salted_hmac("parallax.declined", f"{study.pk}:{entry_key}", algorithm="sha256").hexdigest()
-
-
-def digest_of_token(token: str) -> str:
-    """Return the stored digest of a personal link's token."""
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def may_continue(participant: Participant, browser_key: str) -> bool:

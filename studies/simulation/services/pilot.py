@@ -44,11 +44,6 @@ class Progress:
     outcomes: dict[str, int]
 
 
-def _counts(study: Study) -> Counter[str]:
-    rows = Participant.objects.filter(study=study, mode=Mode.SIMULATED).values_list("status", flat=True)
-    return Counter(rows)
-
-
 def walk_group(
     *,
     study: Study,
@@ -74,7 +69,7 @@ def walk_group(
     study = set_simulated_target(study=study, per_condition=per_condition, effects=effects)
     pool = pool_of(study)
     wanted = per_condition * study.conditions.count()
-    done = _counts(study)[ParticipantStatus.COMPLETED]
+    done = Participant.objects.filter(study=study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED).count()
     outcomes: Counter[str] = Counter()
     n_requests = 0
     turn: EntryTurn | None = None
@@ -130,11 +125,6 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def _client(base_url: str) -> httpx.Client:
-    """Return a client with its own cookies that ignores proxies in the environment."""
-    return httpx.Client(base_url=base_url, timeout=REQUEST_SECONDS, verify=_tls(), trust_env=False)
-
-
 def _walk_one(
     study: Study,
     pool: Pool,
@@ -156,7 +146,8 @@ def _walk_one(
         entry = entry_link(study=study, mode=Mode.SIMULATED, entry_key=entry_key_of(study, seed, number))
         for attempt in range(1, MOST_ATTEMPTS + 1):
             rng = rng_for(seed, "simulated", study.slug, number)
-            with _client(base_url) as client:
+            # Each has its own cookies, and ignores proxies in the environment.
+            with httpx.Client(base_url=base_url, timeout=REQUEST_SECONDS, verify=_tls(), trust_env=False) as client:
                 walker = Walker(
                     client=client,
                     entry=entry,

@@ -54,7 +54,8 @@ def pool_of(study: Study) -> Pool:
         if len(items) >= asked.fewest:
             pairs = {int(item): float(rating) for item, rating in zip(items, ratings, strict=True)}
             users.append(SourceUser(str(external_id), pairs))
-    largest = max((_target(study, condition.target) for condition in study.conditions.all()), default=0)
+    targets = study.conditions.values_list("target", flat=True)
+    largest = max((int(study.settings.get("simulated_per_condition") or target) for target in targets), default=0)
     if len(users) < largest:
         raise ParallaxError(
             "pilot.too_few_users",
@@ -68,10 +69,6 @@ def pool_of(study: Study) -> Pool:
     item_rows = list(Item.objects.filter(version=study.dataset_version).values_list("index", "title", "pk"))
     titles = {index: title for index, title, _pk in item_rows}
     return Pool(tuple(users), side, titles, {index: pk for index, _title, pk in item_rows}, asked, *_ages(study))
-
-
-def _target(study: Study, target: int) -> int:
-    return int(study.settings.get("simulated_per_condition") or target)
 
 
 def _ages(study: Study) -> tuple[int, int]:

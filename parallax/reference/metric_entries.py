@@ -1,25 +1,9 @@
-"""The documentation page of the metrics, generated from their definitions.
-
-python -m evaluation.metrics.metric_table docs/reference/metrics.md
-"""
+"""Metrics: formula, range, undefined cases, task and source, from their definitions."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 from evaluation.metrics.definition import TASKS, Choice, Definition, written
 from evaluation.metrics.registry import METRICS, Metric
-
-HEAD = """# Metrics
-
-Generated from the registry by `python -m evaluation.metrics.metric_table docs/reference/metrics.md`; a test compares
-the two. A metric's name states every choice that changes its value, except for ties that count in expectation and for a
-g that is the share of relevant cases. `f1`, `map` and `mrr` are aliases of `f-beta`, `ap` and `rr`.
-
-An undefined value is none, never 0 and never NaN in a report; users without a value are excluded from the mean and
-counted.
-"""
 
 
 def name_of(definition: Definition) -> str:
@@ -51,28 +35,10 @@ def _entry(definition: Definition) -> str:
     return "\n".join([f"### `{name_of(definition)}`\n", f"{definition.title}.\n", *(f"- {fact}" for fact in facts), ""])
 
 
-def table() -> str:
-    """Return the page as Markdown.
-
-    Examples
-    --------
-    >>> table().splitlines()[0]
-    '# Metrics'
-    """
-    parts = [HEAD]
+def entries() -> str:
+    """Every metric by group."""
+    parts = []
     for group in dict.fromkeys(definition.group for definition in METRICS.values()):
         parts.append(f"## {group[0].upper()}{group[1:]}\n")
         parts.extend(_entry(definition) for definition in METRICS.values() if definition.group == group)
     return "\n".join(parts)
-
-
-def main(arguments: list[str]) -> None:
-    """Write the page to a file, or print it."""
-    if arguments:
-        Path(arguments[0]).write_text(table(), encoding="utf-8")
-    else:
-        sys.stdout.write(table())
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,0 +1,124 @@
+"""The outcome of an experiment is printed whatever it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from documents.blocks import Figure, Section
+from documents.html import page
+from documents.markdown import document_markdown
+from evaluation.experiments.outcome import DatasetFacts, RunFacts, document, filled_table, summary
+from evaluation.experiments.schema import Check, Claim, Judgement, Quantity
+from evaluation.experiments.yaml_loader import parse
+from inference.claims import Finding
+from inference.results import Interval
+from tests.evaluation.test_yaml_loader import SMALL
+
+pytestmark = pytest.mark.unit
+
+HERE = Quantity("main", "recall")
+
+
+def markdown(sections: list[Section]) -> str:
+    return document_markdown("Two algorithms", sections)
+
+
+def judged(outcome: bool | None, origin: Any = "noted", says: str = "Factors finds more.") -> Judgement:
+    claim = Claim(says, origin, "elsewhere", Check("order", (HERE,), ("Factors", "Popular")))
+    return Judgement(claim, (Finding(HERE, "Factors .400, Popular .300", outcome, Interval(0.098, 0.102), 0.95),))
+
+
+def outcome(is_as_claimed: bool | None, *, is_synthetic: bool = False) -> list[Section]:
+    short = Quantity("main", "recall", 5)
+    numbers = {(HERE, "Popular"): 0.3, (HERE, "Factors"): 0.4, (short, "Popular"): 0.3, (short, "Factors"): None}
+    facts = RunFacts(
+        number=7,
+        inputs_hash="a" * 64,
+        n_relevant=1200,
+        n_irrelevant=3,
+        left_out={"reserved users": 0, "hidden ratings": 2},
+        counted={"short cases": 0},
+        comments=("Mind the task.", "Mind the task."),
+        reasons={("Factors", "recall"): "not comparable"},
+    )
+    dataset = DatasetFacts("small", "Small <set>", "b" * 64, 60, 40, 900, is_synthetic)
+    figures = [Figure("bars", {"usermeta": {"title": "Recall"}}, drawing="<svg></svg>")]
+    judgements = [judged(is_as_claimed)]
+    experiment = parse(SMALL, "mine.yaml")
+    return document(experiment, dataset, judgements=judgements, numbers=numbers, figures=figures, runs={"main": facts})
+
+
+def test_outcome_tells_claims_tables_figures_and_how_it_was_run() -> None:
+    text = markdown(outcome(True))
+    assert "# Two algorithms\n" in text
+    assert "Claims on these data: 1 of 1 as stated, 0 not as stated, 0 open." in text
+    assert "### As noted: Factors finds more.\n\nNoted elsewhere (elsewhere)." in text
+    assert "recall: Factors .400, Popular .300 (as claimed)." in text
+    assert "| Factors | .400 | – |" in text
+    assert "![Recall](figures/bars.svg)" in text
+    assert "| Popular | .300 |" in text
+    assert "1,200 relevant and 3 irrelevant cases." in text
+    assert "Left out: 2 hidden ratings." in text
+    assert "Counted" not in text
+    assert text.count("Mind the task.") == 1
+    assert "Factors, recall: not comparable." in text
+    assert "Factors is puresvd (factors 4)" in text
+    assert "Popular is toppop" in text
+    assert "Popular .300 (open)" in markdown(outcome(None))
+
+
+def test_outcome_on_synthetic_ratings_says_so() -> None:
+    text = markdown(outcome(True, is_synthetic=True))
+    assert text.startswith("# Two algorithms\n\nSynthetic ratings: ")
+    assert "is no evidence about people" in text
+    assert "*Everything (synthetic ratings)*\n" in text
+    assert "ynthetic" not in markdown(outcome(True))
+
+
+def test_page_stands_alone_and_escapes() -> None:
+    html = page("Two & two", "Two & two", outcome(None))
+    assert "<title>Two &amp; two</title>" in html
+    assert "Small &lt;set&gt;" in html
+    assert '<figure class="chart" id="bars">\n<svg></svg>\n</figure>' in html
+    assert '<th scope="row">Factors</th><td class="n">.400</td><td class="n">–</td>' in html
+    assert "http" not in html.replace('lang="en"', "")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "origin", "verdict"),
+    [
+        (True, "published", "as in the paper"),
+        (False, "inferred", "not as in the paper"),
+        (None, "published", "open"),
+        (True, "noted", "as noted"),  # elsewhere, not in the paper
+        (False, "noted", "not as noted"),
+    ],
+)
+def test_verdicts_name_the_paper_where_it_makes_the_claim(outcome: bool | None, origin: str, verdict: str) -> None:
+    assert judged(outcome, origin).verdict == verdict
+
+
+def test_summary_counts_verdicts_of_every_origin() -> None:
+    said = summary([judged(True), judged(True, "published"), judged(False), judged(False, "inferred"), judged(None)])
+    assert said.startswith("Claims on these data: 2 of 5 as stated, 2 not as stated, 1 open.")
+
+
+def test_a_reading_of_a_claim_is_printed_and_an_inference_is_not_called_published() -> None:
+    text = SMALL.replace("    by: noted\n", "    by: inferred\n    read_as: by any margin\n")
+    experiment = parse(text, "mine.yaml")
+    dataset = DatasetFacts("small", "Small", "b" * 64, 60, 40, 900, is_synthetic=False)
+    facts = RunFacts(7, "a" * 64, 1, 1, {}, {}, (), {})
+    judgements = [Judgement(experiment.claims[0], ())]
+    said = markdown(document(experiment, dataset, judgements=judgements, numbers={}, figures=[], runs={"main": facts}))
+    assert "Inferred from the source, which does not state it (elsewhere). Read here as: by any margin" in said
+
+
+def test_notes_may_have_words_and_figures_or_either() -> None:
+    text = SMALL.replace("  - where: Elsewhere\n", "  - {where: There, says: It was so.}\n  - where: Elsewhere\n")
+    experiment = parse(text, "mine.yaml")
+    assert [bool(note.says) for note in experiment.notes] == [True, False]
+    dataset = DatasetFacts("small", "Small", "b" * 64, 60, 40, 900, is_synthetic=False)
+    rows = filled_table(experiment, experiment.tables[0], {}, dataset).rows
+    assert [[cell.text for cell in row.cells] for row in rows] == [["Popular", "–", "–"], ["Factors", "–", "–"]]
