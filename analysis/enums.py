@@ -8,6 +8,8 @@ from enum import StrEnum
 from evaluation.reported_kinds import ERRORS, LOWER_IS_BETTER, kind_at, kind_word
 from studies.plans import SCALE_PREFIX, in_text
 
+RATED = "accuracy"  # the variable whose values are means over ratings of items
+
 
 class RequestKind(StrEnum):
     """What a worker creates."""

@@ -26,6 +26,7 @@ NARROW = 500
 """Charts narrower than this many pixels (a phone) turn or shorten their axis labels."""
 
 MINIMUM_WIDTH = 240
+PICTURE = "picture"  # key of a specification that `charting.pairs` draws, and not Vega
 _BREAKPOINTS = (240, 270, 300, 340, 380, 430, 490, 560, 640, 740)
 # The whole width of the drawing's element. Vega's own `width` will not do: it is first the whole and, once the
 # axes are laid out, the plot alone, and what then changes its number of lines is cut off. Naming it all the
@@ -201,12 +202,15 @@ def stamped(spec: Spec, words: str) -> Spec:
     a function of `charting.marks` and has no width of its own.
     """
     metadata = spec["usermeta"]
-    title, description = f"{words}. {metadata['title']}", f"{words}. {metadata['description']}"
+    plain, title, description = metadata["title"], *(f"{words}. {metadata[part]}" for part in ("title", "description"))
+    metadata = {**metadata, "title": title, "description": description}
+    if PICTURE in spec:
+        return {**spec, "mark": words, "usermeta": metadata}
     return {
         **spec,
-        "title": {**spec["title"], "text": _wrapped(f"{words}\n{metadata['title']}", TITLE_SIZE * _TITLE_CHARACTER)},
+        "title": {**spec["title"], "text": _wrapped(f"{words}\n{plain}", TITLE_SIZE * _TITLE_CHARACTER)},
         "description": description,
-        "usermeta": {**metadata, "title": title, "description": description},
+        "usermeta": metadata,
     }
 
 

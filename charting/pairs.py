@@ -11,11 +11,10 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
-from charting.frame import NARROW
+from charting.frame import NARROW, PICTURE
 from charting.theme import LIGHT, Spec
 
 KINDS = ("agree", "contradict", "participants only", "offline only", "undecided")
-PICTURE = "picture"  # key of a specification that is drawn here and not by Vega
 FONT = '"Liberation Sans", Arial, Helvetica, sans-serif'
 _OBJECTIVE_FILLED = ("agree", "contradict", "offline only")
 _PERCEIVED_FILLED = ("agree", "contradict", "participants only")
@@ -89,12 +88,8 @@ class _Svg:
         )
 
 
-def pairs_grid(
-    names: Sequence[str], values: Mapping[str, str], cells: Sequence[GridCell], *, title: str, mark: str = ""
-) -> Spec:
+def pairs_grid(names: Sequence[str], values: Mapping[str, str], cells: Sequence[GridCell], *, title: str) -> Spec:
     """Describe the half matrix of all pairs: algorithms in the metric's order with their values, and a glyph each pair.
-
-    `mark` is drawn inside the picture.
 
     Examples
     --------
@@ -106,7 +101,7 @@ def pairs_grid(
     of_kind = {kind: [f"{cell.first} and {cell.second}" for cell in cells if cell.kind == kind] for kind in KINDS}
     pairs = " ".join(f"{kind.capitalize()}: {', '.join(named)}." for kind, named in of_kind.items() if named)
     data = {"names": list(names), "values": dict(values), "cells": [asdict(cell) for cell in cells]}
-    return _spec("grid", data, title, f"Grid of pairs. {pairs}", mark)
+    return _spec("grid", data, title, f"Grid of pairs. {pairs}")
 
 
 def ranked_lists(
@@ -116,7 +111,6 @@ def ranked_lists(
     title: str,
     sides: Sides,
     reversed_pairs: Collection[tuple[str, str]] = (),
-    mark: str = "",
 ) -> Spec:
     """Describe two ranked lists of the same algorithms, the metric's and the participants', best first.
 
@@ -133,18 +127,18 @@ def ranked_lists(
         "reversed": [list(pair) for pair in reversed_pairs],
         "sides": [sides.objective, sides.perceived],
     }
-    return _spec("lists", data, title, f"Ranked lists with the ranks of each confidence set. {said}.", mark)
+    return _spec("lists", data, title, f"Ranked lists with the ranks of each confidence set. {said}.")
 
 
 def picture(spec: Spec, width: int) -> str:
     """Draw a specification of this module as an SVG element of `width` pixels: the same bytes each time."""
     draw = _grid if spec[PICTURE] == "grid" else _lists
-    return draw(spec["data"], spec["usermeta"], width, spec["mark"])
+    return draw(spec["data"], spec["title"]["text"], width, spec["mark"])
 
 
-def _spec(kind: str, data: dict[str, Any], title: str, description: str, mark: str) -> Spec:
+def _spec(kind: str, data: dict[str, Any], title: str, description: str) -> Spec:
     usermeta = {"title": title, "description": description, "mode": "light"}
-    return {PICTURE: kind, "title": {"text": title}, "data": data, "mark": mark, "usermeta": usermeta}
+    return {PICTURE: kind, "title": {"text": title}, "data": data, "mark": "", "usermeta": usermeta}
 
 
 def _row(k: int) -> int:
@@ -174,13 +168,13 @@ def _glyph(kind: str, x: float, y: float, r: float) -> str:
     return "".join(halves)
 
 
-def _grid(data: Mapping[str, Any], words: Mapping[str, str], width: int, mark: str) -> str:
+def _grid(data: Mapping[str, Any], title: str, width: int, mark: str) -> str:
     names, k = data["names"], len(data["names"])
     is_narrow = width < NARROW
     size = min(42.0, (width - 80) / max(k - 1, 1)) if is_narrow else float(_row(k))
     height = max(size, 28.0)
     svg = _Svg(width)
-    _titled(svg, words["title"])
+    _titled(svg, title)
     column = {name: number for number, name in enumerate(names)}
     for cell in data["cells"]:
         i, j = sorted((column[cell["first"]], column[cell["second"]]))
@@ -234,13 +228,13 @@ def _with_counts(svg: _Svg, cells: Sequence[Mapping[str, Any]], top: float, mark
     return svg.finished(top + (60 if svg.width < NARROW else 46), mark)
 
 
-def _lists(data: Mapping[str, Any], words: Mapping[str, str], width: int, mark: str) -> str:
+def _lists(data: Mapping[str, Any], title: str, width: int, mark: str) -> str:
     k, is_narrow = len(data["objective"]), width < NARROW
     row = _row(k)
     names, strip = (86, 34) if is_narrow else (134, 63)
     left = names + 8 + strip + 12
     svg = _Svg(width)
-    _titled(svg, words["title"])
+    _titled(svg, title)
     heights = {
         side: {line["name"]: _TOP + number * row + row / 2 for number, line in enumerate(data[side])}
         for side in ("objective", "perceived")

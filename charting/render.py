@@ -8,6 +8,7 @@ pages use: the same bytes on every machine, with or without fonts installed. A s
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import re
@@ -16,8 +17,9 @@ import sys
 from pathlib import Path
 from xml.sax.saxutils import escape  # writes, and parses nothing  # nosec B406
 
-from charting.frame import sized
-from charting.theme import DARK, Spec, mode_of
+from charting import pairs
+from charting.frame import PICTURE, sized
+from charting.theme import DARK, LIGHT, Spec, mode_of
 from core.errors import ParameterError
 
 FILE_FONT = '"Liberation Sans", Arial, Helvetica, sans-serif'
@@ -55,10 +57,13 @@ def svg(spec: Spec, *, title: str | None = None, description: str | None = None,
     stand in one HTML page. `width` is for a chart that has none of its own. Raises ParameterError for a width below 240
     pixels, or a specification that was not made here.
     """
-    visible = _visible(sized(spec, width))
-    visible["background"] = "#ffffff" if mode_of(spec) == "light" else DARK.paper
-    visible["config"] = _with_file_fonts(spec["config"])
-    picture = _drawn(visible)
+    if PICTURE in spec:
+        picture = pairs.picture(spec, width)
+    else:
+        visible = _visible(sized(spec, width))
+        visible["background"] = "#ffffff" if mode_of(spec) == "light" else DARK.paper
+        visible["config"] = _with_file_fonts(spec["config"])
+        picture = _drawn(visible)
     words = spec["usermeta"]
     title = words["title"] if title is None else title
     description = words["description"] if description is None else description
@@ -69,6 +74,19 @@ def svg(spec: Spec, *, title: str | None = None, description: str | None = None,
         f'{opening} role="img" aria-labelledby="{mark}-title {mark}-desc"><title id="{mark}-title">{escape(title)}'
         f'</title><desc id="{mark}-desc">{escape(description)}</desc>{rest}'
     )
+
+
+def inline_svg(spec: Spec, *, width: int = FILE_WIDTH) -> str:
+    """Draw a chart for a page, whose colours it follows, light or dark. Raises as `svg`."""
+    return themed(svg(spec, width=width))
+
+
+def themed(picture: str) -> str:
+    """A light drawing of `svg` whose colours follow the page."""
+    for name, colour in dataclasses.asdict(LIGHT).items():
+        picture = picture.replace(f'"{colour}"', f'"var(--{name.replace("_", "-")})"')
+    # A white background would be visible on a dark page.
+    return picture.replace('fill="#ffffff"', 'fill="none"', 1)
 
 
 def png(spec: Spec, *, ppi: int = 300, width: int = FILE_WIDTH) -> bytes:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 
+from charting.frame import PICTURE
+from charting.render import inline_svg
 from documents.blocks import Block, Figure, Section
 from documents.tables import Column, Row, Table
 from documents.typeset import pieces
@@ -37,6 +39,9 @@ figure { background: #fff; padding: .5rem; }
 figure svg { max-width: 100%; min-width: 36rem; height: auto; }
 .nowrap { white-space: nowrap; }
 """
+
+
+WIDTHS = {"wide": 560, "narrow": 340}  # in pixels, of pictures that are drawn with the page
 
 
 def sentence(text: str) -> str:
@@ -89,13 +94,21 @@ def _classes(*names: str) -> str:
 
 def figure_html(figure: Figure) -> str:
     """A figure with its caption and its numbers; without a drawing, with the specification that the page draws."""
-    chart = "" if figure.drawing else f' data-chart="{figure.element_id}"'
-    parts = [f'<figure class="chart" id="{figure.key}"{chart}>', figure.drawing or _script(figure)]
+    drawing = figure.drawing or (_pictures(figure) if PICTURE in figure.spec else "")
+    chart = "" if drawing else f' data-chart="{figure.element_id}"'
+    parts = [f'<figure class="chart" id="{figure.key}"{chart}>', drawing or _script(figure)]
     if figure.caption:
         parts.append(f"<figcaption>{sentence(figure.caption)}</figcaption>")
     if figure.table is not None:
         parts.append(_folded("Data of this figure", figure.table))
     return "\n".join([*parts, "</figure>"])
+
+
+def _pictures(figure: Figure) -> str:
+    """A picture that no browser lays out anew: once for wide screens and once for phones."""
+    return "".join(
+        f'<div class="drawn {name}">{inline_svg(figure.spec, width=width)}</div>' for name, width in WIDTHS.items()
+    )
 
 
 def _script(figure: Figure) -> str:

@@ -1,116 +1,15 @@
-"""Power of the primary test of a study: a rank correlation of the two sides, or a planned contrast."""
+"""Power of the primary test of a study: the average advantage, or a planned contrast."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from core.errors import ParameterError
-from inference.agreement import MOST_COUNTED
-from inference.permutations import concordance_without_ties, pair_places
 from inference.power import check_design, check_effect, check_participants
-from inference.results import Interval, Result
-from inference.simulated_power import wilson
+from inference.results import Result
 
-REPETITIONS = 10_000
-
-
-@dataclass(frozen=True)
-class RankPower(Result):
-    """Power of Kendall's tau-b between participants' means and an offline metric, by simulation."""
-
-    power: float  # share of simulated studies whose tau-b is significant and positive
-    interval: Interval  # 95% Wilson interval of that share: the Monte Carlo error
-    ceiling: float  # the same share if participants' means were known without error
-    repetitions: int
-    least_tau: float | None  # smallest significant tau-b without ties; None: not even 1 is significant
-    # Concordant pairs of conditions that this tau-b takes, of `n_pairs`: without ties the tests of tau-b and of
-    # concordance are one test.
-    least_concordant: int | None = None
-    n_pairs: int = 0
-
-
-def rank_power(
-    offline: Sequence[float],
-    errors: Sequence[float],
-    n_per_condition: int,
-    f: float,
-    *,
-    rng: np.random.Generator,
-    alpha: float = 0.05,
-    repetitions: int = REPETITIONS,
-) -> RankPower:
-    """Power of a two-sided test of tau-b when participants truly rank the algorithms as the metric does.
-
-    The true perceived means are evenly spaced in the order of `offline`, with effect size `f`. A simulated study draws
-    the mean of each condition with the standard error of `n_per_condition` participants, and each offline value with
-    its own, independently of the others; the p of tau-b is exact, without ties. Raises ParameterError for a number
-    outside its range, or lists of different length.
-
-    Parameters
-    ----------
-    offline : sequence of float, length 2 to 50
-        Value of the metric for each condition; equal values are ordered as given.
-    errors : sequence of float, same length
-        Standard error of each value, 0 where it is known exactly.
-    f : float
-        Cohen's f of the perceived means, above 0.
-
-    Examples
-    --------
-    >>> found = rank_power([0.1, 0.2, 0.3, 0.4, 0.5], [0.0] * 5, 50, 0.4, rng=np.random.default_rng(1))
-    >>> found.least_tau, found.ceiling, 0.7 < found.power < 0.9
-    (1.0, 1.0, True)
-    """
-    k = len(offline)
-    check_design(k, alpha)
-    check_participants(n_per_condition)
-    check_effect(f, may_be_zero=False)
-    if k > MOST_COUNTED or repetitions < 100:
-        raise ParameterError(
-            f"A simulation takes at most {MOST_COUNTED} conditions and at least 100 repetitions; got {k} and "
-            f"{repetitions}."
-        )
-    values, spread = np.asarray(offline, dtype=np.float64), np.asarray(errors, dtype=np.float64)
-    if spread.shape != values.shape or not np.isfinite([values, spread]).all() or (spread < 0).any():
-        raise ParameterError("Each condition has a finite offline value and a standard error of at least 0.")
-    order = np.argsort(values, kind="stable")
-    means = np.empty(k)
-    means[order] = _evenly_spaced(k) * f
-    least = concordance_without_ties(k).distances().smallest_with_tail_below(alpha)
-    if least is None:
-        return RankPower(0.0, wilson(0, repetitions), 0.0, repetitions, None)
-    measured = values + spread * rng.standard_normal((repetitions, k))
-    drawn = means + rng.standard_normal((repetitions, k)) / math.sqrt(n_per_condition)
-    hits = int((_concordance(measured, drawn) >= least).sum())
-    ceiling = float((_concordance(measured, means) >= least).mean())
-    n_pairs = k * (k - 1) // 2
-    return RankPower(
-        power=hits / repetitions,
-        interval=wilson(hits, repetitions),
-        ceiling=ceiling,
-        repetitions=repetitions,
-        least_tau=least / n_pairs,
-        least_concordant=(n_pairs + least) // 2,
-        n_pairs=n_pairs,
-    )
-
-
-def _evenly_spaced(k: int) -> NDArray[np.float64]:
-    steps = np.arange(k) - (k - 1) / 2
-    return np.asarray(steps / steps.std())
-
-
-def _concordance(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Concordant minus discordant pairs in each row; a tie of two values counts as in their order of position."""
-    first, second = pair_places(x.shape[-1])
-    of_x = np.where(x[..., second] >= x[..., first], 1.0, -1.0)
-    of_y = np.where(y[..., second] >= y[..., first], 1.0, -1.0)
-    return np.asarray((of_x * of_y).sum(axis=-1))
+MOST_PARTICIPANTS = 1_000_000  # per condition
 
 
 @dataclass(frozen=True)
@@ -161,8 +60,57 @@ def contrast_power(
     difference = f * math.sqrt(conditions * (higher + lower) / (higher * lower))
     df = conditions * (n_per_condition - 1)
     noncentrality = difference * math.sqrt(n_per_condition * higher * lower / (higher + lower))
-    critical = float(special.stdtrit(df, 1 - alpha / sides))
-    power = 1 - float(special.nctdtr(df, noncentrality, critical))
     if sides == 2:
-        power += float(special.nctdtr(df, noncentrality, -critical))
+        return ContrastPower(_two_sided(noncentrality, df, alpha), difference, df, noncentrality)
+    power = 1 - float(special.nctdtr(df, noncentrality, float(special.stdtrit(df, 1 - alpha))))
     return ContrastPower(min(1.0, max(0.0, power)), difference, df, noncentrality)
+
+
+def advantage_power(conditions: int, n_per_condition: int, f: float, *, alpha: float = 0.05) -> float:
+    r"""Power of the two-sided t test of the average advantage.
+
+    The conditions' true means rise evenly in the order of the metric, which separates every pair. The weights are then
+    proportional to the means, so that :math:`\lambda = f \sqrt{kn}`. Equal variances; the degrees of freedom are those
+    of the pooled variance. Raises ParameterError for a number outside its range.
+
+    Examples
+    --------
+    >>> [round(advantage_power(k, n, 0.25), 3) for k, n in ((3, 43), (5, 26), (7, 19))]
+    [0.804, 0.807, 0.816]
+    """
+    check_design(conditions, alpha)
+    check_participants(n_per_condition)
+    check_effect(f, may_be_zero=False)
+    return _two_sided(f * math.sqrt(conditions * n_per_condition), conditions * (n_per_condition - 1), alpha)
+
+
+def participants_for_advantage(conditions: int, f: float, *, power: float, alpha: float = 0.05) -> int:
+    """The fewest participants per condition that give the average advantage this power.
+
+    Raises ParameterError for a number outside its range, and where a million would not suffice.
+
+    Examples
+    --------
+    >>> [participants_for_advantage(k, 0.25, power=0.8) for k in (3, 5, 7)]
+    [43, 26, 19]
+    """
+    if not 0 < power < 1:
+        raise ParameterError(f"The power is between 0 and 1; got {power!r}.")
+    low, high = 1, 2
+    while advantage_power(conditions, high, f, alpha=alpha) < power:
+        low, high = high, 2 * high
+        if high > MOST_PARTICIPANTS:
+            raise ParameterError(f"An effect of f = {f:g} takes more than {MOST_PARTICIPANTS:,} per condition.")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if advantage_power(conditions, middle, f, alpha=alpha) >= power else (middle, high)
+    return high
+
+
+def _two_sided(noncentrality: float, df: int, alpha: float) -> float:
+    """The probability that |t| exceeds its critical value."""
+    from scipy import special
+
+    critical = float(special.stdtrit(df, 1 - alpha / 2))
+    upper, lower = (float(special.nctdtr(df, noncentrality, sign * critical)) for sign in (1, -1))
+    return min(1.0, max(0.0, 1 - upper + lower))

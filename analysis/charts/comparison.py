@@ -23,16 +23,15 @@ def grid(
     cells: Sequence[GridCell],
     length: ProfileLength,
     title: str,
-    mark: str,
 ) -> Spec:
     """The grid of pairs, algorithms in the metric's order."""
     values = length.defined_values(comparison.kind)
     write = apa.number if comparison.kind in ERRORS else apa.share
-    return pairs_grid(names, {name: write(values[name], 3) for name in names}, cells, title=title, mark=mark)
+    return pairs_grid(names, {name: write(values[name], 3) for name in names}, cells, title=title)
 
 
 def slope(
-    comparison: Comparison, variable: PerceivedVariable, length: ProfileLength, *, title: str, mark: str, n: int
+    comparison: Comparison, variable: PerceivedVariable, length: ProfileLength, *, title: str, n: int
 ) -> Spec | None:
     """The two ranked lists side by side; None where no pairs were decided."""
     decided = comparison.decided
@@ -54,7 +53,6 @@ def slope(
             (pair.offline_favours or "", pair.participants_favour or "")
             for pair in comparison.pairs(PairClass.CONTRADICT)
         ],
-        mark=mark,
     )
 
 

@@ -26,7 +26,7 @@ def has_points(variable: PerceivedVariable) -> bool:
 
 
 def _letters(variable: PerceivedVariable) -> Mapping[str, str] | None:
-    return None if isinstance(variable.tests.tukey, Undefined) else variable.orders.tukey.letters
+    return None if isinstance(variable.tests.games_howell, Undefined) else variable.orders.games_howell.letters
 
 
 def box(variable: PerceivedVariable, title: str) -> Spec | None:
@@ -74,8 +74,8 @@ def spread(variable: PerceivedVariable, title: str) -> Spec | None:
 
 def forest(variable: PerceivedVariable, title: str, coverage: str) -> Spec | None:
     """Every pairwise difference with its simultaneous interval, the larger mean first, the largest on top."""
-    tukey, defined = variable.tests.tukey, variable.variable
-    pairs = () if isinstance(tukey, Undefined) else tukey.pairs
+    tests, defined = variable.tests.games_howell, variable.variable
+    pairs = () if isinstance(tests, Undefined) else tests.pairs
     differences = [difference for pair in pairs if (difference := _difference(pair)) is not None]
     if not differences:
         return None
@@ -102,7 +102,7 @@ def _difference(pair: Pair) -> marks.Difference | None:
 
 def hasse(variable: PerceivedVariable, title: str) -> Spec | None:
     """The dominance relation with the means; None where no order can be claimed."""
-    order = variable.orders.tukey
+    order = variable.orders.games_howell
     if order.is_empty:
         return None
     is_share = variable.variable.is_share

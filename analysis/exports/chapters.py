@@ -32,8 +32,8 @@ _CHAPTERS = (
 )
 # The chapter of each section by its key; sections of single variables are on the perceived side.
 _CHAPTER_OF = {
-    **dict.fromkeys(("objective", "rank-sets", "repeats"), "objective"),
-    **dict.fromkeys(("contrast", "equivalence", "certainty", "orders", "both", "shown-lists"), "comparison"),
+    **dict.fromkeys(("objective", "offline-effects", "repeats"), "objective"),
+    **dict.fromkeys(("advantage", "contrast", "equivalence", "orders", "both", "shown-lists"), "comparison"),
     **dict.fromkeys(("sample", "attrition"), "sample"),
     **dict.fromkeys(
         ("ordinal", "generalisation", "adjusted", "known-items", "list-mediation", "exclusions", "bayesian"),

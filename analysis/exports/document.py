@@ -16,7 +16,7 @@ from analysis.exports.sections.lists_shown import lists_section
 from analysis.exports.sections.pair import pair_section
 from analysis.exports.sections.summary import summary_section
 from analysis.models import Report
-from analysis.narrative import generalisation, verdict
+from analysis.narrative import verdict
 from analysis.narrative.facts import Fact, facts
 from analysis.results.codec import decode, encode
 from documents.blocks import Figure, FigureMaker, Section
@@ -38,7 +38,8 @@ class Content:
     badge: str
     notice: str
     headline: tuple[verdict.Run, ...]
-    paragraph: str
+    evidence: tuple[str, ...]
+    scope: str
     facts: tuple[Fact, ...]
     limits: tuple[str, ...]
     summary: Section
@@ -134,12 +135,13 @@ def document_of(report: Report) -> Document:
     is_synthetic = report.read_provenance().is_dataset_synthetic
     run_figure = joint_figure if report.is_pilot else FigureMaker(DATASET_BADGE if is_synthetic else "")
     sections = (
+        comparison.advantage_section(results),
         comparison.contrast_section(results),
         comparison.equivalence_section(results),
-        comparison.certainty_section(results, figure, run_figure),
         comparison.orders_section(results),
         *(perceived.variable_section(variable, figure) for variable in results.variables),
         perceived.table_1_section(results),
+        perceived.classic_section(results),
         perceived.distributions_section(results),
         *follow_up_sections(results),
         *covariate_sections(results),
@@ -147,7 +149,7 @@ def document_of(report: Report) -> Document:
         *perceived.scale_sections(results),
         *construct_sections(results, figure),
         objective.objective_section(results, run_figure),
-        offline.rank_sets_section(results),
+        offline.effects_section(results),
         offline.repeats_section(results),
         comparison.both_section(results, joint_figure),
         bayesian_section(report, results, figure, run_figure),
@@ -162,9 +164,10 @@ def document_of(report: Report) -> Document:
         badge=badge,
         notice=verdict.simulated_notice(results),
         headline=verdict.headline(results),
-        paragraph=verdict.paragraph(results) if results.flow.analysed else "",
+        evidence=verdict.evidence(results),
+        scope=verdict.scope(results),
         facts=tuple(facts(results)),
-        limits=tuple(filter(None, (*verdict.limitations(results), generalisation.unconfirmed(results)))),
+        limits=tuple(verdict.limitations(results)),
         summary=summary_section(results, joint_figure),
         sections=tuple(
             section

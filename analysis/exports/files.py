@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ from analysis.exports.document import Document
 from analysis.models import Report
 from analysis.narrative.verdict import simulated_notice
 from analysis.results.report import SCHEMA_NAME
-from charting.theme import LIGHT
+from charting.render import themed
 from core.errors import ParallaxError
 from documents.blocks import Figure
 
@@ -58,12 +57,3 @@ def _styles() -> str:
             )
         texts.append(Path(path).read_text(encoding="utf-8"))
     return "\n".join(texts)
-
-
-def themed(picture: str) -> str:
-    """A drawing whose colours follow the page, light or dark."""
-    for field in dataclasses.fields(LIGHT):
-        token = f"var(--{field.name.replace('_', '-')})"
-        picture = picture.replace(f'"{getattr(LIGHT, field.name)}"', f'"{token}"')
-    # A white background would be visible on a dark page.
-    return picture.replace('fill="#ffffff"', 'fill="none"', 1)

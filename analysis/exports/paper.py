@@ -52,7 +52,7 @@ def printed(document: Document) -> dict[str, Any]:
         "badges": badges,
         "notices": notices,
         "headline": [{"text": run.text, "side": run.side} for run in document.headline],
-        "paragraph": pdf.sentence(document.paragraph),
+        "evidence": [pdf.sentence(text) for text in (*document.evidence, document.scope) if text],
         "limits": [pdf.sentence(limit) for limit in document.limits],
         "facts": [
             {

@@ -44,7 +44,7 @@ def report_quarto(document: Document, badges: list[str]) -> str:
     parts = [_header(document), SETUP]
     parts += [f"::: {{.callout-warning}}\n{sentence(badge)}\n:::\n" for badge in badges]
     parts.append(f"**{escaped(''.join(run.text for run in document.headline))}.**\n")
-    parts += [f"{sentence(text)}\n" for text in (document.paragraph, *document.limits) if text]
+    parts += [f"{sentence(text)}\n" for text in (*document.evidence, document.scope, *document.limits) if text]
     for section in document.all_sections:
         parts.append(f"# {escaped(section.title)} {{#sec-{section.key}}}\n")
         for block in section.blocks:

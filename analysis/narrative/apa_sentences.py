@@ -8,7 +8,7 @@ from typing import TypeVar
 from analysis.enums import Metric
 from analysis.narrative import contrast
 from analysis.narrative.lists_shown import findings
-from analysis.narrative.words import coefficient, method, plural, stability
+from analysis.narrative.words import coefficient, method, plural
 from analysis.results.comparison import Comparison
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
@@ -47,12 +47,12 @@ def of_variable(variable: PerceivedVariable) -> list[str]:
         return [f"No participant has completed the study, so there is no {defined.in_text} to report."]
     return [
         f"{_means(variable)}.",
-        _test(variable.anova, "A one-way analysis of variance", _anova),
-        _test(variable.welch, "Welch's test, which allows unequal variances,", _f),
+        _test(variable.welch, "Welch's analysis of variance", _f),
+        _test(variable.anova, "A one-way analysis of variance with equal variances", _anova),
         _test(variable.brown_forsythe, "The Brown-Forsythe test of equal variances", _f),
         _test(variable.kruskal, "The Kruskal-Wallis test", _kruskal),
-        *_pairs(variable.tests.tukey, "Tukey's HSD", is_share=defined.is_share),
         *_pairs(variable.tests.games_howell, "Games-Howell", is_share=defined.is_share),
+        *_pairs(variable.tests.tukey, "Tukey's HSD", is_share=defined.is_share),
     ]
 
 
@@ -131,14 +131,12 @@ def of_metric(length: ProfileLength, kind: str) -> list[str]:
 def _agreement(comparison: Comparison, n: int) -> str:
     role = "primary pair" if comparison.is_primary else "exploratory"
     if not comparison.is_tested:
-        role = "primary pair, exploratory beside the planned contrast"
+        role = "primary pair, exploratory beside the primary test" if comparison.is_primary else role
     opening = f"{comparison.variable.name} and {comparison.metric(n).in_text} ({role})"
-    tau, rho, bootstrap = comparison.tau, comparison.rho, comparison.tau_bootstrap
+    tau, rho = comparison.tau, comparison.rho
     if isinstance(tau, Undefined):
         return f"{opening}: no rank correlation. {tau.reason}"
     parts = [f"τ_b = {coefficient(tau.coefficient)}", f"{method(tau)} {apa.p_value(tau.p)}"]
-    if not isinstance(bootstrap, Undefined):
-        parts.append(stability(bootstrap))
     if comparison.p_holm is not None:
         parts.append(f"with Holm's correction {apa.p_value(comparison.p_holm)}")
     if not isinstance(rho, Undefined):

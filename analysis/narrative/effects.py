@@ -104,10 +104,10 @@ def _significant_pairs(tests: PairwiseResult) -> set[tuple[str, str]]:
 
 def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: float) -> str:
     """Whether the model and the tests of means find the same pairs."""
-    order, anova, changes = variable.orders.tukey, variable.anova, []
-    if not isinstance(anova, Undefined) and (anova.p < alpha) != (model.p < alpha):
+    order, welch, changes = variable.orders.games_howell, variable.welch, []
+    if not isinstance(welch, Undefined) and (welch.p < alpha) != (model.p < alpha):
         verdict = "significant" if model.p < alpha else "not significant"
-        changes.append(f"over all algorithms it is {verdict}, unlike the analysis of variance")
+        changes.append(f"over all algorithms it is {verdict}, unlike Welch's analysis of variance")
     pairs = _significant_pairs(model.pairs)
     if lost := order.pairs - pairs:
         changes.append(f"it does not confirm {relation(order.sorted_pairs(lost))}")
@@ -115,8 +115,8 @@ def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: flo
         changes.append(f"it also finds {relation(order.sorted_pairs(gained))}")
     if not changes:
         if not pairs:
-            return "Neither it nor Tukey's HSD finds a pair that differs."
-        return "It finds the same pairs as Tukey's HSD."
+            return "Neither it nor Games-Howell finds a pair that differs."
+        return "It finds the same pairs as Games-Howell."
     return f"It differs from the tests of means: {'; '.join(changes)}."
 
 
@@ -161,7 +161,7 @@ def correlation_family(correlations: Sequence[CorrelatedVariables]) -> str:
         return ""
     return (
         "The correlations within algorithms, between their means and over all participants are one family: their p "
-        "values are two-sided and corrected together by Holm. Those inside single algorithms are described, not tested."
+        "values are two-sided and corrected together by Holm."
     )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analysis.narrative.words import in_words, length_words, plural, share_words
-from analysis.results.comparison import Comparison, Half
+from analysis.narrative.words import in_words, length_words, plural
 from analysis.results.follow_up import Power
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
@@ -50,48 +49,27 @@ def steps_title(variable: PerceivedVariable, steps: list[int], counts: Mapping[s
 
 def forest_title(variable: PerceivedVariable) -> str:
     """The finding of all pairwise differences."""
-    tukey, name = variable.tests.tukey, variable.variable.in_text
-    pairs = () if isinstance(tukey, Undefined) else tukey.pairs
+    tests, name = variable.tests.games_howell, variable.variable.in_text
+    pairs = () if isinstance(tests, Undefined) else tests.pairs
     n = sum(pair.is_significant for pair in pairs)
     verb = "differs" if n == 1 else "differ"
     return f"{n} of {plural(len(pairs), 'pair')} of algorithms {verb} significantly in {name}"
 
 
-def strip_title(comparison: Comparison, half: Half) -> str:
-    """The finding of a strip of ranks: which algorithm ranks first how often."""
-    best = comparison.ranks_resampled.of(half).best
-    names = [name for name in comparison.conditions if name in best]
-    if not names:
-        return "The ranks cannot be resampled"
-    first = max(names, key=best.__getitem__)
-    rivals = sorted((name for name in names if name != first and 20 * best[name] >= 1), key=lambda name: -best[name])
-    rest = "".join(f", {name} in {share_words(best[name])}" for name in rivals[:2])
-    if len(rivals) > 2:
-        rest += f" and {in_words(len(rivals) - 2)} more in 5% or more"
-    return f"{first} ranks first in {share_words(best[first])} of resamples{rest}"
-
-
-def strip_subtitle(comparison: Comparison, half: Half, n: int) -> str:
-    """Which ranking a strip shows."""
-    if half == "perceived":
-        return f"Rank by {comparison.variable.in_text}, % of resamples of participants"
-    return f"Rank by {comparison.metric(n).in_text}, % of resamples of test users"
-
-
 def objective_hasse_title(length: ProfileLength, kind: str) -> str:
-    """The finding of the order by sign tests."""
+    """The finding of the order by the comparisons of pairs."""
     order = length.tests(kind).order
     return f"{len(order.pairs)} of {plural(order.n_possible, 'pair')} differ significantly in {kind_word(kind)}"
 
 
 def no_objective_hasse(length: ProfileLength, kind: str) -> str:
-    """Why an order by sign tests is not drawn, where there is one."""
+    """Why an order of the algorithms is not drawn, where there is one."""
     order = length.tests(kind).order
     if order.is_empty:
         return ""
     metric, profiles = kind_word(kind), length_words(length.profile_length)
     reason = "it contains a cycle" if order.cycle else f"it reverses the order by {metric} itself for some pair"
-    return f"The order by sign tests on {metric} {profiles} is not drawn: {reason}. The table gives it."
+    return f"The order by {metric} {profiles} is not drawn: {reason}. The table gives it."
 
 
 def power_title(power: Power) -> str:

@@ -63,17 +63,18 @@ def _unmeasured_lists(run: ObjectiveSide) -> str:
     )
 
 
-def signs(length: ProfileLength, kind: str) -> str:
-    """How many pairs of algorithms differ significantly over users."""
-    tests, profiles = length.tests(kind), length_words(length.profile_length)
-    if isinstance(tests.sign_tests, Undefined):
-        return f"There are no sign tests on {kind_word(kind)} {profiles}. {tests.sign_tests.reason}"
-    pairs = tests.sign_tests.pairs
-    n = sum(pair.is_significant for pair in pairs)
-    sentence = (
-        f"{profiles.capitalize()}, sign tests over users found significant differences in {kind_word(kind)} in {n} of "
-        f"{plural(len(pairs), 'pair')} after Holm's correction."
-    )
+def separated(length: ProfileLength, kind: str) -> str:
+    """How many pairs of algorithms a metric separates."""
+    tests, metric = length.tests(kind), kind_word(kind)
+    profiles = length_words(length.profile_length)
+    pairs = tests.sign_tests if tests.pairs is None else tests.pairs
+    if isinstance(pairs, Undefined):
+        return f"No pair of algorithms is compared by {metric} {profiles}. {pairs.reason}"
+    n, cases = sum(pair.is_significant for pair in pairs.pairs), plural(tests.n_cases, "case")
+    of_users = plural(tests.n_users, "user")
+    sample = of_users if tests.n_users == tests.n_cases else f"{of_users}, {cases}"
+    found = f"{n} of {plural(len(pairs.pairs), 'pair')}"
+    sentence = f"{profiles.capitalize()}, {metric} separates {found} of algorithms ({sample})."
     if tests.order.cycle:
         sentence += f" {listed(tests.order.cycle)} dominate each other in a cycle, which is possible with sign tests."
     return sentence

@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-from analysis.narrative.words import in_words, length_words, plural
+from analysis.narrative.words import length_words, plural
 from analysis.results.offline import OfflineEffect, OfflineMetric, RepeatedMetric, Repeats
 from analysis.results.report import Results
-from analysis.tables.cells import bracketed, capital, listed, percent, written
-from analysis.tables.levels import coverage
+from analysis.tables.cells import bracketed, capital, percent, written
 from evaluation.reported_kinds import kind_word
-from inference.rank_sets import RankSets
 from inference.results import Undefined
 from inference.sign_effects import SignEffect
 
 MOST_NAMED = 4
-
-
-def rank_sets(results: Results) -> list[str]:
-    """Which ranks of the primary variable and the primary metric the data determine."""
-    primary, n = results.primary, results.objective.n
-    if primary is None:
-        return []
-    perceived = results.perceived_ranks.get(primary.variable_key)
-    measured = next((each for each in results.offline if each.metric(n).key == primary.metric_key), None)
-    metric = primary.metric(n).in_text
-    return [
-        _determined(name, sets)
-        for name, sets in (
-            (primary.variable.in_text, perceived),
-            (metric, None if measured is None else measured.rank_sets),
-        )
-        if isinstance(sets, RankSets)
-    ]
-
-
-def _determined(name: str, sets: RankSets) -> str:
-    """How many ranks have a set of one, and which algorithms may be the best."""
-    k = in_words(len(sets.sets))
-    n_single = len(sets.single)
-    single = in_words(n_single) if n_single else "none"
-    confidence = f"{coverage(1 - sets.confidence)} confidence for all ranks at once"
-    opening = f"The data determine the rank of {single} of the {k} algorithms by {name} ({confidence})"
-    best = sorted(sets.best, key=lambda entry: (sets.sets[entry], entry))
-    if len(best) == 1:
-        return f"{opening}; only {best[0]} may be the best."
-    if len(best) > MOST_NAMED:
-        return f"{opening}; {in_words(len(best))} algorithms may be the best."
-    return f"{opening}; {listed(best, last='or')} may be the best."
 
 
 def tied(measured: OfflineMetric, n: int) -> str:

@@ -8,6 +8,7 @@ from analysis.enums import Variable
 from analysis.results.codec import stored
 from analysis.results.comparison import TestedContrast
 from analysis.results.variables import ScaleVariable, variable_of
+from inference.average_advantage import AverageAdvantage
 from inference.partial_order import Tier
 from inference.results import AgreementResult, AnovaResult, Undefined
 
@@ -87,6 +88,14 @@ class ComparedContrast:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ComparedAdvantage:
+    """The average advantage of the primary pair both ways."""
+
+    analysed: AverageAdvantage | Undefined
+    completers: AverageAdvantage | Undefined
+
+
+@dataclass(frozen=True, kw_only=True)
 class Exclusions:
     """Every conclusion with and without those who are excluded."""
 
@@ -96,3 +105,4 @@ class Exclusions:
     variables: tuple[ComparedVariable, ...]
     primary: ComparedPrimary | None
     contrast: ComparedContrast | None = field(default=None, metadata=stored(is_omitted=True))
+    advantage: ComparedAdvantage | None = field(default=None, metadata=stored(is_omitted=True))

@@ -49,6 +49,12 @@ class Flow:
     excluded: int = 0
     excluded_for: tuple[ExclusionReason, ...] = ()
     analysed: int
+    is_collecting: bool = field(default=False, metadata=stored(is_omitted=True))  # before its sample is complete
     left_before: Counted | None = None
     left_after: Counted | None = None
     by_condition: tuple[ConditionFlow, ...]
+
+    @property
+    def planned(self) -> int:
+        """The participants that all conditions together were planned with."""
+        return sum(condition.target for condition in self.by_condition)

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from analysis.enums import Variable
 from analysis.results.codec import stored
 from analysis.results.variables import ScaleVariable, variable_of
-from inference.bca import BcaInterval
 from inference.correlation import CorrelationResult
 from inference.effect_sizes import EffectSize
 from inference.ordinal import OrdinalResult
 from inference.power import AnovaPower, DetectableEffect
-from inference.results import Interval, Undefined
+from inference.results import Undefined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +32,6 @@ class Detectable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanIntervals:
-    """Bootstrap intervals of one mean."""
-
-    percentile: Interval
-    bca: BcaInterval | Undefined
-
-
-@dataclass(frozen=True, kw_only=True)
 class Effects:
     """Effect sizes of a variable or scale; `ordinal` is None where a value is not one answer in whole steps."""
 
@@ -54,10 +45,9 @@ class Effects:
 
 @dataclass(frozen=True, kw_only=True)
 class VariableEffects(Effects):
-    """The same of a tested variable, with intervals of its means by condition."""
+    """The same of a tested variable."""
 
     scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
-    intervals: dict[str, MeanIntervals] = field(default_factory=dict)
 
     @property
     def variable(self) -> Variable:

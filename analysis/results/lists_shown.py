@@ -9,7 +9,7 @@ from analysis.enums import Variable
 from analysis.results.codec import stored
 from analysis.results.variables import ScaleVariable, variable_of
 from inference.correlation import CorrelationResult
-from inference.results import AgreementResult, Interval, Undefined
+from inference.results import AgreementResult, Undefined
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class CorrelatedLists:
     """A metric of the lists with one measure.
 
     `within` pools the deviations of participants from the mean of their condition, `between` is Kendall's τ_b of the
-    means of the conditions, and `interval` holds τ_b in 95% of the resamples of participants.
+    means of the conditions.
     """
 
     metric: str
@@ -75,7 +75,6 @@ class CorrelatedLists:
     p_holm_within: float | None
     between: AgreementResult | Undefined
     p_holm_between: float | None
-    interval: Interval | Undefined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +88,6 @@ class ListsShown:
     alpha: float
     n: int
     n_family: int
-    resamples: int
     diversity_by: str
     unscored: dict[str, str]
     variable_keys: tuple[str, ...] = field(metadata=stored("variables"))

@@ -8,7 +8,7 @@ from typing import Literal
 from analysis.enums import Variable
 from analysis.results.codec import stored
 from analysis.results.variables import ScaleVariable, variable_of
-from inference.results import AgreementResult, Interval, Undefined
+from inference.results import AgreementResult, Undefined
 
 Direction = Literal["higher", "lower", "neither"]
 KNOWN_USERS = "known users"  # the test users of a run that are not strangers to its models
@@ -53,15 +53,13 @@ class MatrixMetric:
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixCell:
-    """One metric with one measure; `interval` holds τ_b in 95% of the resamples of participants and test users.
-
-    `p_holm` is None for the primary pair, where it is tested alone, and where τ_b has no value.
+    """One metric with one measure; `p_holm` is None for the primary pair, where it is tested alone, and where τ_b has
+    no value.
     """
 
     metric: str
     variable_key: str = field(metadata=stored("variable"))
     tau: AgreementResult | Undefined
-    interval: Interval | Undefined
     is_primary: bool = False
     p_holm: float | None
 

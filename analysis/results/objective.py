@@ -8,9 +8,10 @@ from typing import Any
 
 from analysis.results.codec import stored
 from analysis.results.perceived import ALPHA
-from analysis.results.rankings import Order, RankBootstrap
+from analysis.results.rankings import Order
 from evaluation.reported_kinds import ERRORS, HITS, tested_kinds
 from evaluation.tables import POOLED
+from inference.pair_decisions import OfflinePairs
 from inference.results import SignTests, Undefined
 
 KINDS = (*HITS, "precision", "f")
@@ -42,13 +43,16 @@ class MetricValues:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricTests:
-    """Sign tests of one metric over users, and the order that they support."""
+    """The comparisons of every two algorithms by one metric, and the order that they support.
+
+    `pairs` is None in reports of versions that ordered the algorithms by sign tests alone.
+    """
 
     n_users: int
     n_cases: int
     sign_tests: SignTests | Undefined
+    pairs: OfflinePairs | Undefined | None = field(default=None, metadata=stored(is_omitted=True))
     order: Order
-    bootstrap: RankBootstrap
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Inference on the offline side: effect sizes by user, sets of ranks, and repetitions with other splits and seeds."""
+"""Inference on the offline side: effect sizes by user, and repetitions with other splits and seeds."""
 
 from __future__ import annotations
 
@@ -14,25 +14,22 @@ from inference.sign_effects import SignEffect
 
 @dataclass(frozen=True, kw_only=True)
 class OfflineEffect:
-    """Two algorithms: the effect size of their sign test, and the difference of their pooled values with a 95% interval
-    of this pair alone.
-    """
+    """Two algorithms: the effect size of their sign test, and the difference of their values with its interval."""
 
     a: str
     b: str
     effect: SignEffect | Undefined
     difference: float
-    interval: Interval
+    interval: Interval | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class OfflineMetric:
-    """Effect sizes of every pair by one metric, and the simultaneous confidence sets of the ranks."""
+    """Effect sizes of every pair by one metric; differences have simultaneous intervals."""
 
     kind: str
     profile_length: int
     effects: tuple[OfflineEffect, ...]
-    rank_sets: RankSets | Undefined
 
     def metric(self, n: int) -> Metric:
         """The metric in lists of `n`."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from analysis.enums import Variable
 from analysis.results.codec import stored
-from analysis.results.rankings import Order, RankBootstrap
+from analysis.results.rankings import Order
 from analysis.results.variables import ScaleVariable, variable_of
 from inference.reliability import ReliabilityResult
 from inference.results import (
@@ -43,24 +43,6 @@ class Orders:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Robustness:
-    """Pairs that Tukey's test orders and a robust test confirms, those it does not, and those that only it orders."""
-
-    confirmed: tuple[tuple[str, str], ...] = field(metadata=stored("kept"))
-    lost: tuple[tuple[str, str], ...]
-    gained: tuple[tuple[str, str], ...]
-    is_same_order: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class RobustTests:
-    """What becomes of Tukey's pairs without equal variances, and by ranks."""
-
-    games_howell: Robustness | Undefined
-    dunn_holm: Robustness | Undefined
-
-
-@dataclass(frozen=True, kw_only=True)
 class PerceivedVariable:
     """One dependent variable: descriptions, tests and orders.
 
@@ -89,10 +71,8 @@ class PerceivedVariable:
     kruskal: KruskalResult | Undefined
     tests: PostHocTests
     orders: Orders
-    survives: RobustTests
     smallest_significant: tuple[float, float] | None = field(default=None, metadata=stored("smallest_told_apart"))
     detectable_difference: tuple[float, float] | None = None
-    bootstrap: RankBootstrap
 
     @property
     def variable(self) -> Variable:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from analysis.results.codec import decode, stored
-from studies.plans import SCALE_PREFIX, Contrast, contrast_from
+from studies.plans import SCALE_PREFIX, Contrast, PrimaryTest, contrast_from, primary_test_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Primary:
 
     @property
     def planned_contrast(self) -> Contrast | None:
-        """The planned contrast; None where the rank correlation is the primary test."""
+        """The planned contrast; None where another test is the primary one."""
         return contrast_from({"contrast": self.contrast})
 
 
@@ -61,6 +61,11 @@ class ReportPlan:
     profile_lengths: tuple[int, ...] = ()
     tests: dict[str, str] = field(default_factory=dict)
     primary: Primary
+
+    @property
+    def primary_test(self) -> PrimaryTest:
+        """The test of the headline."""
+        return primary_test_of({"contrast": self.primary.contrast}, self.tests)
 
     @property
     def tested(self) -> tuple[str, ...]:

@@ -1,12 +1,10 @@
-"""Orders of the conditions and their uncertainty, on either side."""
+"""Orders of the conditions, on either side."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from analysis.results.codec import stored
 from inference.partial_order import Tier, TierRow
-from inference.results import Undefined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,22 +44,3 @@ class Order:
     def n_possible(self) -> int:
         """Number of pairs of conditions."""
         return len(self.names) * (len(self.names) - 1) // 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankDraws:
-    """Bootstrap intervals of the values, 95% bounds of the ranks, and the probability of each rank."""
-
-    resamples: int
-    intervals: dict[str, tuple[float, float]]
-    rank_bounds: dict[str, tuple[int, int]]
-    rank_probabilities: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    best: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankBootstrap:
-    """Ranks of the conditions, 1 the best, and how they vary over resamples."""
-
-    ranks: dict[str, float]
-    draws: RankDraws | Undefined = field(metadata=stored(is_flat=True))

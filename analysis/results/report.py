@@ -25,6 +25,7 @@ from inference.item_effects import ItemEffectsResult
 from inference.results import Undefined
 
 FORMAT = 5
+SCHEMA_NAME = "report.schema.json"
 FEWEST_ANALYSED = 5  # participants in a condition that is compared
 LIVE = "live"
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,6 +104,18 @@ class Answers:
         if not self.scales or len(set(self.languages)) < 2:  # they matter to scales in several languages alone
             del plain["languages"]
         return digest_of(plain)
+
+    def among(self, conditions: Collection[str]) -> Answers:
+        """The answers of the participants of these conditions."""
+        is_in = [person.condition in conditions for person in self.people]
+        return replace(
+            self,
+            conditions=tuple(name for name in self.conditions if name in conditions),
+            people=tuple(compress(self.people, is_in)),
+            shown=tuple(slot for slot in self.shown if slot.condition in conditions),
+            languages=tuple(compress(self.languages, is_in)),
+            scales=tuple(replace(scale, rows=tuple(compress(scale.rows, is_in))) for scale in self.scales),
+        )
 
     def of(self, condition: str) -> list[Person]:
         """The participants of one condition."""

@@ -108,7 +108,7 @@ def shown_lists(study: Study, run: EvaluationRun, slots: Slots) -> ShownLists:
         terms = terms[index]
     longest = lists.shape[1]
     within, between = _overlaps(lists, slots.conditions)
-    unscored = _unscored(study)
+    unscored = {label: why for label, why in _unscored(study).items() if label in slots.conditions}
     return ShownLists(
         popularity=np.where(lists >= 0, shares[lists], 0.0).sum(axis=1) / np.array(slots.sizes),
         diversity=diversity(lists, terms, longest),

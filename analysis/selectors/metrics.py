@@ -77,8 +77,10 @@ def stored_metrics(
     ]
     if (match := run_of_other_users(study, run)) is not None:
         sources.append((*match, KNOWN_USERS if run.split["name"] == STRANGERS else STRANGERS))
+    is_compared = [condition.label in conditions for condition in conditions_of(study)]
     for other, positions_there, source in sources:
-        measured = _metrics_of(other, conditions, positions_there, protocol=source)
+        there = [position for position, is_in in zip(positions_there, is_compared, strict=True) if is_in]
+        measured = _metrics_of(other, conditions, there, protocol=source)
         metrics += measured
         digests.append((other.inputs_hash, digest_of([[metric.key, dict(metric.values)] for metric in measured])))
     return StoredMetrics(tuple(metrics), tuple(digests))

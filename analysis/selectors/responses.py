@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import compress
 from statistics import median
 
 from django.db.models import Count
@@ -15,13 +16,13 @@ from analysis.results.flow import ConditionFlow, Flow, Interviews
 from analysis.selectors.inputs import Answers, Person, ScaleAnswers, Shown, conditions_of
 from analysis.selectors.sample import Respondent, respondent_of
 from studies.design.selectors.placeholders import asked_questions
-from studies.enums import Mode, ParticipantStatus
+from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import ScaleOfStudy, answers_of_member, scales_of, score_of_participant
 from studies.models import Interview, Participant, ProfileRating, Study
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.exclusions import Exclusions
-from studies.monitoring.selectors.monitor import counts_by_condition, counts_by_status
+from studies.monitoring.selectors.monitor import ConditionCount, counts_by_condition, counts_by_status
 from studies.participation.selectors.responses import Record, completed_answers
 from studies.recruitment.selectors.recruitment import is_nested
 
@@ -47,6 +48,17 @@ class Reading:
     def n_left_out(self) -> int:
         """Completers who are excluded."""
         return self.analysed.n_excluded
+
+    def among(self, conditions: Collection[str]) -> Reading:
+        """The same of the participants of these conditions."""
+        is_in = [person.condition in conditions for person in self.analysed.people]
+        return replace(
+            self,
+            analysed=self.analysed.among(conditions),
+            completers=self.completers.among(conditions),
+            keys=tuple(compress(self.keys, is_in)),
+            respondents=tuple(compress(self.respondents, is_in)),
+        )
 
 
 @dataclass
@@ -216,7 +228,7 @@ def flow_of(study: Study, mode: str, reading: Reading) -> Flow:
     """The flow of participants as CONSORT asks for it, in total and by condition."""
     rows = Participant.objects.filter(study=study, mode=mode)
     by_status = counts_by_status(study, mode)
-    consort = consort_of(study, mode, reading.excluded)
+    consort, lines = consort_of(study, mode, reading.excluded), counts_by_condition(study, mode)
     return Flow(
         interviews=_interviews(study, mode),
         declined=study.n_declined if mode == Mode.LIVE else 0,
@@ -231,6 +243,7 @@ def flow_of(study: Study, mode: str, reading: Reading) -> Flow:
         excluded=reading.n_left_out,
         excluded_for=reading.reasons,
         analysed=len(reading.analysed.people),
+        is_collecting=_is_collecting(study, mode, lines),
         left_before=tuple(consort.left_before.items()),
         left_after=tuple(consort.left_after.items()),
         by_condition=tuple(
@@ -243,9 +256,15 @@ def flow_of(study: Study, mode: str, reading: Reading) -> Flow:
                 completed=line.completed,
                 analysed=len(reading.analysed.of(line.label)),
             )
-            for line in counts_by_condition(study, mode)
+            for line in lines
         ),
     )
+
+
+def _is_collecting(study: Study, mode: str, lines: Sequence[ConditionCount]) -> bool:
+    """Whether people still take part in an open study whose planned sample is not complete."""
+    is_open = study.status in (StudyStatus.LIVE, StudyStatus.PAUSED)
+    return mode == Mode.LIVE and is_open and any(line.completed < (line.target or 0) for line in lines)
 
 
 def median_profile_length(keys: Sequence[int]) -> float | None:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection
 from itertools import combinations
 
-import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from analysis.enums import Variable
-from analysis.results.follow_up import Detectable, Effects, MeanIntervals, PairEffect, VariableEffects
+from analysis.results.follow_up import Detectable, Effects, PairEffect, VariableEffects
 from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Answers, ScaleAnswers
 from analysis.services.perceived import LEAST_N, groups_of
-from analysis.services.rankings import ALPHA, Ranking
+from analysis.services.rankings import ALPHA
 from analysis.services.scales import variable_of_scale
 from inference.anova import one_way
-from inference.bca import bca_of_mean
-from inference.bootstrap import percentile_intervals
 from inference.effect_sizes import hedges_g_between
 from inference.groups import ExactGroups, Groups
 from inference.ordinal import OrdinalResult, cumulative_link
@@ -28,10 +25,8 @@ from inference.results import Undefined
 POWER = 0.8
 
 
-def effects_of_variable(
-    answers: Answers, variable: Variable, ranking: Ranking, alpha: float = ALPHA
-) -> VariableEffects:
-    """Effect sizes of every pair, bootstrap intervals of the means, and the ordinal model of a single answer."""
+def effects_of_variable(answers: Answers, variable: Variable, alpha: float = ALPHA) -> VariableEffects:
+    """Effect sizes of every pair, and the ordinal model of a single answer."""
     groups = groups_of(answers, variable)
     return VariableEffects(
         key=variable.key,
@@ -41,7 +36,6 @@ def effects_of_variable(
         cohens_f=_cohens_f(groups),
         detectable=_detectable(groups, alpha),
         ordinal=_ordinal(groups, variable, alpha),
-        intervals=_intervals(groups, ranking),
     )
 
 
@@ -95,26 +89,13 @@ def _detectable(groups: ExactGroups, alpha: float) -> Detectable | Undefined:
     return Detectable(effect=effect, difference=None if sd is None else effect.difference_in_sd * sd)
 
 
-def _intervals(groups: ExactGroups, ranking: Ranking) -> dict[str, MeanIntervals]:
-    """Percentile and BCa intervals of each condition's mean, from the same resamples."""
-    if ranking.resampled is None:
-        return {}
-    intervals = {}
-    for column, name in enumerate(ranking.values):
-        draws = ranking.resampled[:, column]
-        (percentile,) = percentile_intervals(draws[:, None])
-        values = np.array(groups.points(name), dtype=np.float64) / groups.scale
-        intervals[name] = MeanIntervals(percentile=percentile, bca=bca_of_mean(values, draws))
-    return intervals
-
-
 def effects_of_all(
-    answers: Answers, rankings: Mapping[Variable, Ranking], alpha: float = ALPHA
+    answers: Answers, variables: Collection[Variable], alpha: float = ALPHA
 ) -> tuple[tuple[VariableEffects, ...], tuple[Effects, ...]]:
     """Effects of every tested variable, and of the questionnaire's scales that are not tested."""
     # One thread: sums over threads differ in their last bits, and so would the end of a fit.
     with threadpool_limits(limits=1, user_api="blas"):
-        effects = [effects_of_variable(answers, variable, ranking, alpha) for variable, ranking in rankings.items()]
-        tested = {variable.scale for variable in rankings}
+        effects = [effects_of_variable(answers, variable, alpha) for variable in variables]
+        tested = {variable.scale for variable in variables}
         explored = [scale for scale in answers.scales if scale.key not in tested]
         return tuple(effects), tuple(effects_of_scale(answers, scale, alpha) for scale in explored)

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from analysis.enums import Metric, Variable
 from analysis.results.exclusions import (
+    ComparedAdvantage,
     ComparedContrast,
     ComparedPrimary,
     ComparedVariable,
@@ -25,7 +26,7 @@ from inference.agreement import kendall
 from inference.anova import one_way
 from inference.descriptive import describe
 from inference.partial_order import PartialOrder, partial_order
-from inference.posthoc import tukey_hsd
+from inference.posthoc import games_howell
 from inference.results import AgreementResult, Undefined
 
 Relation = set[tuple[str, str]]
@@ -62,6 +63,7 @@ def with_and_without(
     *,
     alpha: float,
     contrast: ComparedContrast | None = None,
+    advantage: ComparedAdvantage | None = None,
 ) -> Exclusions | None:
     """Each variable and the primary pair, over the analysed participants and over all completers.
 
@@ -79,6 +81,7 @@ def with_and_without(
         variables=tuple(_compared(variable, *pair, alpha) for variable, pair in sides.items()),
         primary=_primary(sides, objective, primary, alpha),
         contrast=contrast,
+        advantage=advantage,
     )
 
 
@@ -100,8 +103,8 @@ def _as_tested(test: TestedVariable) -> _Side:
 def _side(answers: Answers, variable: Variable, alpha: float) -> _Side:
     groups = groups_of(answers, variable)
     means = {name: numbers.mean for name, numbers in describe(groups).items()}
-    tukey = tukey_hsd(groups, alpha, least_n=LEAST_N)
-    order = partial_order(means, () if isinstance(tukey, Undefined) else tukey)
+    pairs = games_howell(groups, alpha)
+    order = partial_order(means, () if isinstance(pairs, Undefined) else pairs)
     result = VariableOver(
         n={name: len(values) for name, values in groups.items()},
         means=means,

@@ -7,14 +7,15 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from analysis.selectors.inputs import Answers
 from analysis.services.rankings import ALPHA
-from inference.item_effects import NESTED, ItemAnswers, ItemEffectsResult, crossed_items, nested_items
+from inference.average_advantage import MeanEstimates
+from inference.item_effects import NESTED, ItemAnswers, ItemEffectsResult, fit_items
 from inference.results import Undefined
 
-Outcome = ItemEffectsResult | Undefined
 
-
-def item_models(answers: Answers, alpha: float = ALPHA) -> tuple[Outcome, Outcome]:
-    """Fit the ratings behind perceived accuracy with items nested in conditions, and crossed with them."""
+def nested_model(
+    answers: Answers, alpha: float = ALPHA
+) -> tuple[ItemEffectsResult | Undefined, MeanEstimates | Undefined]:
+    """Fit the ratings behind perceived accuracy with items nested in conditions; the result and its estimates."""
     sizes = [person.n_items for person in answers.people]
     if not sizes:
         return (Undefined("No participant has judged an item yet.", NESTED),) * 2
@@ -30,4 +31,5 @@ def item_models(answers: Answers, alpha: float = ALPHA) -> tuple[Outcome, Outcom
     )
     # One thread: sums over threads differ in their last bits, and so would the end of the fit.
     with threadpool_limits(limits=1, user_api="blas"):
-        return nested_items(ratings, alpha=alpha), crossed_items(ratings, alpha=alpha)
+        fitted = fit_items(ratings)
+        return (fitted, fitted) if isinstance(fitted, Undefined) else (fitted.result(alpha), fitted.means)

@@ -16,20 +16,15 @@ from analysis.selectors.lists import DECIMALS, Floats, ShownLists
 from analysis.services.perceived import groups_among, values_of
 from analysis.services.rankings import ALPHA, Ranking
 from inference.agreement import kendall
-from inference.bootstrap import resampled_sums
 from inference.corrections import holm
 from inference.correlation import within_conditions
 from inference.descriptive import describe
 from inference.groups import ExactGroups
-from inference.order_bootstrap import tau_distribution
-from inference.results import AgreementResult, Interval, Undefined
+from inference.results import AgreementResult, Undefined
 
-STREAM = "lists-shown"  # of the resamples of participants
-RESAMPLES = 5000
 GRID = 10**DECIMALS  # parts of a unit in which values are whole numbers, so that sums are exact
 FEWEST_CONDITIONS = 3
 Flags = NDArray[np.bool_]
-Means = Mapping[str, Floats]  # of a condition: shape (resamples, n_columns)
 
 
 def lists_shown(
@@ -37,8 +32,6 @@ def lists_shown(
     lists: ShownLists,
     perceived: Mapping[Variable, Ranking],
     *,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
     alpha: float = ALPHA,
 ) -> ListsShown:
     """Describe every metric and correlate it with every measure; `lists` are those of `answers.people` in their order.
@@ -51,8 +44,6 @@ def lists_shown(
         for variable in perceived
     }
     described = {key: _described(answers, key, column) for key, column in columns.items()}
-    draws = _resampled(answers, [*columns.values(), *measures.values()], resamples, rng)
-    position = {key: number for number, key in enumerate([*columns, *measures])}
     pairs = []
     for metric, column in columns.items():
         means = {row.condition: row.mean for row in described[metric].conditions if row.mean is not None}
@@ -60,9 +51,6 @@ def lists_shown(
             has_both = ~np.isnan(column) & ~np.isnan(measures[variable.key])
             names = [name for name in means if name in ranking.values]
             between = _between([means[name] for name in names], [ranking.values[name] for name in names], alpha)
-            interval: Interval | Undefined = Undefined("There is no rank correlation.")
-            if not isinstance(between, Undefined):
-                interval = _stability(draws, names, position[metric], position[variable.key])
             pairs.append(
                 CorrelatedLists(
                     metric=metric,
@@ -73,7 +61,6 @@ def lists_shown(
                     p_holm_within=None,
                     between=between,
                     p_holm_between=None,
-                    interval=interval,
                 )
             )
     corrected, n_family = _corrected(pairs)
@@ -81,7 +68,6 @@ def lists_shown(
         alpha=alpha,
         n=len(answers.people),
         n_family=n_family,
-        resamples=resamples,
         diversity_by=lists.diversity_by,
         unscored=dict(lists.unscored),
         variable_keys=tuple(variable.key for variable in perceived),
@@ -123,36 +109,6 @@ def _between(x: Sequence[float], y: Sequence[float], alpha: float) -> AgreementR
     if len(set(y)) == 1:
         return Undefined("All conditions have the same mean of the measure.")
     return kendall(x, y, alpha)
-
-
-def _resampled(answers: Answers, columns: Sequence[Floats], resamples: int, rng: np.random.Generator) -> Means:
-    """Means of every column over the same resampled participants of each condition, NaN where none has a value."""
-    values = np.column_stack(columns)
-    has_value = ~np.isnan(values)
-    points = np.where(has_value, np.rint(values * GRID), 0.0)
-    labels = np.array([person.condition for person in answers.people])
-    means: dict[str, Floats] = {}
-    for name in answers.conditions:
-        own = labels == name
-        if not own.any():
-            continue
-        is_partial = ~has_value[own].all(axis=0)
-        rows = np.hstack([points[own], has_value[own][:, is_partial]])
-        sums = resampled_sums(rows, resamples, rng)
-        counts = np.full((resamples, len(columns)), float(own.sum()))
-        counts[:, is_partial] = sums[:, len(columns) :]
-        means[name] = np.where(counts > 0, sums[:, : len(columns)] / np.maximum(counts, 1.0), np.nan)
-    return means
-
-
-def _stability(means: Means, names: Sequence[str], metric: int, measure: int) -> Interval | Undefined:
-    """τ_b in 95% of the resamples in which every condition has both values."""
-    x, y = (np.column_stack([means[name][:, column] for name in names]) for column in (metric, measure))
-    is_whole = ~np.isnan(x + y).any(axis=1)
-    if not is_whole.any():
-        return Undefined("No resample has both values in every condition.")
-    taus = tau_distribution(x[is_whole], y[is_whole])
-    return taus if isinstance(taus, Undefined) else Interval(taus.ci_low, taus.ci_high)
 
 
 def _corrected(pairs: Sequence[CorrelatedLists]) -> tuple[tuple[CorrelatedLists, ...], int]:

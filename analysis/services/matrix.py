@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from analysis.enums import Metric, Variable
+from analysis.enums import Variable
 from analysis.results.comparison import Comparison
 from analysis.results.matrix import Matrix, MatrixCell, MatrixMetric
 from analysis.results.variables import scale_variables
 from analysis.selectors.metrics import StoredMetric
-from analysis.services.agreement import aligned, tau_bootstrap
-from analysis.services.objective import precision_and_f
-from analysis.services.rankings import ALPHA, RESAMPLES, Ranking
+from analysis.services.rankings import ALPHA, Ranking
 from evaluation.metrics.definition import written
 from evaluation.metrics.registry import METRICS, metric
 from inference.agreement import kendall
-from inference.bootstrap import user_means
 from inference.corrections import holm
-from inference.results import AgreementResult, Interval, Undefined
+from inference.results import AgreementResult, Undefined
 
-Floats = NDArray[np.float64]
 SERVED = "(ties=served)"
-DERIVED = ("precision-raghavan", "f")  # whose resamples follow from those of recall and fallout
-CLOSE = 1e-9
 DIGITS = 10  # decimals in which two algorithms differ, as in the scripts of the package
 SHORT = {
     "precision-raghavan": "precision",
@@ -55,17 +46,6 @@ SHORT = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Resampling:
-    """How users are resampled: the random stream of a name, the number of resamples, and the share of relevant cases
-    of the report's run, None where it has none.
-    """
-
-    stream: Callable[[str], np.random.Generator]
-    generality: float | None
-    resamples: int = RESAMPLES
-
-
 def metric_label(name: str, n: int) -> str:
     """The name of a stored metric within a sentence; `n` is the list length of names that state none.
 
@@ -90,26 +70,18 @@ def metric_label(name: str, n: int) -> str:
     return f"{label}{length}{served}" + (f" ({', '.join(changed)})" if changed else "")
 
 
-def resampled_name(stored: StoredMetric) -> str:
-    """The name of the random stream that resamples the users of a metric."""
-    return f"matrix-{stored.key}"
-
-
 def comparison_matrix(
     metrics: Sequence[StoredMetric],
     perceived: Mapping[Variable, Ranking],
-    objective: Mapping[Metric, Ranking],
     comparisons: Sequence[Comparison],
     *,
-    resampling: Resampling,
     alpha: float = ALPHA,
 ) -> Matrix | None:
     """Every metric with every measure, by Kendall's τ_b; None without metrics or without measures.
 
-    `comparisons` are those of `analysis.services.agreement.all_comparisons`, whose coefficients, p values and
-    intervals are those of the same pairs here. All pairs
-    but the primary one, where it is tested alone, are one family with Holm's correction. A metric that lacks a value
-    for a condition, or is the same for all, gives cells with the reason.
+    `comparisons` are those of `analysis.services.agreement.all_comparisons`, whose coefficients and p values are those
+    of the same pairs here. All pairs but the primary one, where it is tested alone, are one family with Holm's
+    correction. A metric that lacks a value for a condition, or is the same for all, gives cells with the reason.
     """
     if not metrics or not perceived:
         return None
@@ -117,23 +89,15 @@ def comparison_matrix(
     rows = [_row(stored) for stored in metrics]
     cells: list[MatrixCell] = []
     for stored, row in zip(metrics, rows, strict=True):
-        draws = None
         for variable, ranking in perceived.items():
             comparison = tested.get((row.key, variable.key))
             tau = _tau(stored, row, variable, ranking, alpha=alpha) if comparison is None else comparison.tau
-            interval: Interval | Undefined = Undefined("There is no rank correlation.")
-            if not isinstance(tau, Undefined) and comparison is not None:
-                interval = _limits(comparison)
-            elif not isinstance(tau, Undefined):
-                draws = _draws(stored, row, objective, resampling) if draws is None else draws
-                interval = _stability(draws, ranking, row, list(stored.values))
             is_primary = comparison is not None and comparison.is_primary
             cells.append(
                 MatrixCell(
                     metric=row.key,
                     variable_key=variable.key,
                     tau=tau,
-                    interval=interval,
                     is_primary=is_primary,
                     p_holm=None,
                 )
@@ -204,54 +168,3 @@ def _tau(
     if len(set(x)) == 1:
         return Undefined(f"All algorithms have the same mean of {variable.in_text}.")
     return kendall(x, y, alpha)
-
-
-def _limits(comparison: Comparison) -> Interval | Undefined:
-    """The interval that the comparison of this pair already has."""
-    bootstrap = comparison.tau_bootstrap
-    return bootstrap if isinstance(bootstrap, Undefined) else Interval(bootstrap.ci_low, bootstrap.ci_high)
-
-
-def _stability(
-    draws: Floats | Undefined, ranking: Ranking, row: MatrixMetric, conditions: list[str]
-) -> Interval | Undefined:
-    """τ_b in 95% of the resamples of both sides; resamples without a value of the metric do not count."""
-    if isinstance(draws, Undefined):
-        return draws
-    names = [name for name in conditions if name in ranking.values]
-    y = row.sign * draws[:, [conditions.index(name) for name in names]]
-    x = aligned(names, ranking)
-    if x is None:
-        return Undefined("Participants were not resampled.")
-    n = min(len(x), len(y))
-    has_values = ~np.isnan(y[:n]).any(axis=1)
-    if not has_values.any():
-        return Undefined("No resample has a value of the metric under every algorithm.")
-    bootstrap = tau_bootstrap(x[:n][has_values], y[:n][has_values])
-    return bootstrap if isinstance(bootstrap, Undefined) else Interval(bootstrap.ci_low, bootstrap.ci_high)
-
-
-def _draws(
-    stored: StoredMetric, row: MatrixMetric, objective: Mapping[Metric, Ranking], resampling: Resampling
-) -> Floats | Undefined:
-    """The metric in every resample of users, shape (resamples, n_conditions); or why users cannot be resampled."""
-    if stored.users is not None:
-        return _user_draws(stored, row, resampling)
-    if stored.name not in DERIVED or stored.protocol:
-        return Undefined(f"The run stores no values by user of {row.in_text}.")
-    sides = [objective.get(Metric(kind, stored.profile_length, stored.n)) for kind in ("recall", "fallout")]
-    recall, fallout = (None if side is None else side.resampled for side in sides)
-    if recall is None or fallout is None or resampling.generality is None or len(recall) != len(fallout):
-        return Undefined("Not every resample has cases of both kinds.")
-    precision, f = precision_and_f(recall, fallout, resampling.generality)
-    return f if stored.name == "f" else precision
-
-
-def _user_draws(stored: StoredMetric, row: MatrixMetric, resampling: Resampling) -> Floats | Undefined:
-    """Means over resampled users, where the printed value is such a mean."""
-    users = np.empty((0, 0)) if stored.users is None else stored.users
-    complete = users[~np.isnan(users).any(axis=1)]
-    values = np.array([np.nan if value is None else value for value in stored.values.values()])
-    if not len(complete) or not np.allclose(complete.mean(axis=0), values, rtol=CLOSE, atol=CLOSE):
-        return Undefined(f"The value of {row.in_text} is not a mean over the same users under every algorithm.")
-    return user_means(complete, resampling.resamples, resampling.stream(resampled_name(stored)))

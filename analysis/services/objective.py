@@ -1,4 +1,4 @@
-"""The objective side: intervals over users, sign tests between every pair, and orders."""
+"""The objective side: intervals over users, comparisons of every pair, and orders."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from analysis.enums import Metric
 from analysis.results.objective import KINDS, Bounds, MetricTests, MetricValues, ProfileLength
-from analysis.results.rankings import RankBootstrap
 from analysis.selectors.inputs import Measured
-from analysis.services.rankings import ALPHA, RESAMPLES, Ranking, order_result, rank_bootstrap
+from analysis.services.rankings import ALPHA, RESAMPLES, Ranking, order_result
 from evaluation.reported_kinds import ERRORS
 from inference.bootstrap import percentile_intervals, user_means
+from inference.pair_decisions import offline_pairs
 from inference.paired import sign_tests_between
 from inference.partial_order import partial_order
 from inference.results import Undefined
@@ -22,8 +22,8 @@ _NOT_MEASURED = MetricTests(
     n_users=0,
     n_cases=0,
     sign_tests=_NO_LISTS,
+    pairs=_NO_LISTS,
     order=order_result(partial_order({}, ()), _NO_LISTS),
-    bootstrap=RankBootstrap(ranks={}, draws=_NO_LISTS),
 )
 
 
@@ -51,18 +51,17 @@ def study_measured(
         by_user = {
             name: measured.users[kind][:, column] for column, name in enumerate(measured.conditions) if name in values
         }
-        pairs = sign_tests_between(by_user, alpha=alpha)
+        pairs = offline_pairs(by_user, measured.cases[kind], alpha=alpha)
         order = partial_order(
             values, () if isinstance(pairs, Undefined) else pairs, higher_is_better=metric.higher_is_better
         )
-        draws = resampled[kind][:, measured.conditions_with[kind]] if values and kind in resampled else None
-        rankings[metric] = Ranking(values, order, metric.higher_is_better, draws)
+        rankings[metric] = Ranking(values, pairs, order, metric.higher_is_better)
         tests[kind] = MetricTests(
             n_users=int(np.count_nonzero(measured.cases[kind])),
             n_cases=int(measured.cases[kind].sum()),
-            sign_tests=pairs,
+            sign_tests=sign_tests_between(by_user, alpha=alpha),
+            pairs=pairs,
             order=order_result(order, pairs),
-            bootstrap=rank_bootstrap(rankings[metric]),
         )
     result = ProfileLength(
         profile_length=measured.length,

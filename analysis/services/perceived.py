@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
-
 from analysis.enums import Variable
 from analysis.results.perceived import (
     FrequentItem,
@@ -17,19 +15,16 @@ from analysis.results.perceived import (
     Orders,
     PerceivedVariable,
     PostHocTests,
-    Robustness,
-    RobustTests,
 )
 from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Answers, Shown
-from analysis.services.rankings import ALPHA, RESAMPLES, Ranking, order_result, rank_bootstrap
+from analysis.services.rankings import ALPHA, Ranking, order_result
 from inference.anova import one_way, welch
 from inference.assumptions import brown_forsythe, shapiro_residuals
-from inference.bootstrap import condition_means
 from inference.descriptive import describe
 from inference.equivalence import detectable_in_errors
 from inference.groups import ExactGroups
-from inference.partial_order import PartialOrder, partial_order
+from inference.partial_order import partial_order
 from inference.posthoc import games_howell, tukey_hsd
 from inference.rank_tests import dunn_holm, kruskal_wallis
 from inference.results import PairwiseResult, Undefined
@@ -91,14 +86,7 @@ def _grouped(answers: Answers, points: Sequence[int | None], unit: int, is_inclu
     return ExactGroups(groups, unit)
 
 
-def study_variable(
-    answers: Answers,
-    variable: Variable,
-    rng: np.random.Generator,
-    *,
-    alpha: float = ALPHA,
-    resamples: int = RESAMPLES,
-) -> tuple[PerceivedVariable, Ranking]:
+def study_variable(answers: Answers, variable: Variable, *, alpha: float = ALPHA) -> tuple[PerceivedVariable, Ranking]:
     """Describe and test one variable at the plan's level; returns its results and its ranking."""
     groups = groups_of(answers, variable)
     described = describe(groups)
@@ -112,13 +100,7 @@ def study_variable(
         partial_order(means, () if isinstance(pairs, Undefined) else pairs)
         for pairs in (tests.tukey, tests.games_howell, tests.dunn_holm)
     )
-    resampled = condition_means(groups.without_empty(), resamples, rng)
-    ranking = Ranking(
-        values=means,
-        order=tukey,
-        higher_is_better=True,
-        resampled=None if isinstance(resampled, Undefined) else resampled,
-    )
+    ranking = Ranking(values=means, pairs=tests.games_howell, order=games)
     unit = math.lcm(*(value.denominator for values in groups.values() for value in values))
     plain_welch = welch(groups)
     result = PerceivedVariable(
@@ -149,39 +131,10 @@ def study_variable(
             games_howell=order_result(games, tests.games_howell),
             dunn_holm=order_result(dunn, tests.dunn_holm),
         ),
-        survives=RobustTests(
-            games_howell=_robustness(tukey, games, tests.games_howell),
-            dunn_holm=_robustness(tukey, dunn, tests.dunn_holm),
-        ),
         smallest_significant=_smallest_significant(tests.tukey),
         detectable_difference=_detectable_difference(tests.tukey),
-        bootstrap=rank_bootstrap(ranking),
     )  # fmt: skip
     return result, ranking
-
-
-def _relation(order: PartialOrder) -> set[tuple[str, str]]:
-    return {(above, below) for above, lower in order.dominates.items() for below in lower}
-
-
-def _robustness(
-    tukey_order: PartialOrder, robust_order: PartialOrder, pairs: PairwiseResult | Undefined
-) -> Robustness | Undefined:
-    """The pairs that both tests order, and those that only one of them does."""
-    if isinstance(pairs, Undefined):
-        return Undefined(pairs.reason)
-    tukey, robust = _relation(tukey_order), _relation(robust_order)
-    position = {name: index for index, name in enumerate(tukey_order.names)}
-
-    def in_order(relation: set[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        return tuple(sorted(relation, key=lambda pair: (position[pair[0]], position[pair[1]])))
-
-    return Robustness(
-        confirmed=in_order(tukey & robust),
-        lost=in_order(tukey - robust),
-        gained=in_order(robust - tukey),
-        is_same_order=tukey == robust,
-    )
 
 
 def _smallest_significant(tukey: PairwiseResult | Undefined) -> tuple[float, float] | None:

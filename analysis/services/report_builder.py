@@ -13,7 +13,7 @@ from analysis.results.codec import encode
 from analysis.results.flow import Flow
 from analysis.results.plan import Planned, ReportPlan
 from analysis.results.provenance import ConditionDigest, Provenance, RunDigest
-from analysis.results.report import FORMAT
+from analysis.results.report import FEWEST_ANALYSED, FORMAT
 from analysis.selectors.inputs import conditions_of, measured_by, positions_in
 from analysis.selectors.metrics import stored_metrics
 from analysis.selectors.plans import frozen_plan
@@ -23,8 +23,6 @@ from analysis.selectors.sample import opened_by, sample_digest
 from analysis.services.bayesian_jobs import request_bayesian
 from analysis.services.computation import Inputs, Progress, compute, silent
 from analysis.services.deviations import deviations
-from analysis.services.lists_shown import STREAM as LISTS_STREAM
-from analysis.services.matrix import resampled_name
 from analysis.services.plans import AS_PLANNED, Overrides, plan_of
 from core.errors import ParallaxError
 from core.provenance import derived_seed, digest_of, versions
@@ -110,18 +108,16 @@ def _read(
     progress("Reading the answers")
     reading = read_answers(study, mode, exclusions(study, [mode], by_hand=plan.by_hand, rule=plan.exclude))
     flow = flow_of(study, mode, reading)
+    compared = _compared(flow)
+    positions = [place for place, name in zip(positions, reading.analysed.conditions, strict=True) if name in compared]
+    reading = reading.among(compared)
     opened = opened_by(study, mode)
     progress("Reading the results of the run")
     lengths = (0, *run.profile_lengths)
     measured = tuple(measured_by(run, reading.analysed.conditions, positions, length) for length in lengths)
     repetitions = repetitions_of(run, reading.analysed.conditions, positions)
     stored = stored_metrics(study, run, reading.analysed.conditions, positions)
-    streams = (
-        *plan.tested,
-        *(f"users-{length.length}" for length in measured),
-        LISTS_STREAM,
-        *(resampled_name(metric) for metric in stored.metrics if metric.users is not None),
-    )
+    streams = (*(f"users-{length.length}" for length in measured),)
     provenance = Provenance(
         design_hash=study.design_hash,
         dataset=study.dataset_version.dataset.name,
@@ -161,6 +157,12 @@ def _read(
         metrics=stored.metrics, opened=opened, is_pilot=draft is not None, repetitions=repetitions,
     )  # fmt: skip
     return inputs, provenance
+
+
+def _compared(flow: Flow) -> list[str]:
+    """The conditions with enough analysed participants; all of them where fewer than two have enough."""
+    enough = [line.condition for line in flow.by_condition if line.analysed >= FEWEST_ANALYSED]
+    return enough if len(enough) >= 2 else [line.condition for line in flow.by_condition]
 
 
 def _nobody(inputs: Inputs) -> str:

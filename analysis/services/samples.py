@@ -7,7 +7,6 @@ from typing import Any
 from django.db import transaction
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.exports.files import themed
 from analysis.models import Report
 from analysis.services.report_cache import PAGE, cached, cached_document, chapter_of, page_of
 from charting import render
@@ -80,7 +79,7 @@ def slope_drawing(report: Report) -> SafeString | None:
         return None
 
     def draw() -> bytes:
-        wide, narrow = (themed(render.svg(figure.spec, width=width)) for width in (WIDE, NARROW))
+        wide, narrow = (render.inline_svg(figure.spec, width=width) for width in (WIDE, NARROW))
         return f'<div class="drawn wide">{wide}</div><div class="drawn narrow">{narrow}</div>'.encode()
 
     drawing = cached(report, f"{PAGE}-{SLOPE}", draw).decode()

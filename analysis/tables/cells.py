@@ -58,6 +58,18 @@ def span(low: float, high: float, digits: int = 2, is_share: bool = False) -> Ce
     return Cell(text, f"{low!r} {high!r}")
 
 
+def ranks_cell(ranks: tuple[int, int]) -> Cell:
+    """A cell with the best and the worst of some ranks.
+
+    Examples
+    --------
+    >>> ranks_cell((1, 1)).text, ranks_cell((2, 5)).text
+    ('1', '2 to 5')
+    """
+    low, high = ranks
+    return Cell(f"{low}" if low == high else f"{low} to {high}", low)
+
+
 def share_cell(share: float | None) -> Cell:
     """A cell with a share in percent."""
     return MISSING if share is None else Cell(percent(share), share)

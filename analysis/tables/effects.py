@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, VariableEffects
-from analysis.results.perceived import PerceivedVariable
+from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation
 from analysis.results.report import ItemWords
 from analysis.tables.cells import MISSING, decimal, interval, probability, share_cell, whole
 from documents.tables import Cell, Column, Row, Table, text
@@ -43,40 +42,6 @@ def hedges_table(effects: Effects) -> Table:
         tuple(rows),
         "g is the difference of means in pooled standard deviations of the two, corrected for bias (exact correction); "
         "limits by the noncentral t distribution, for each pair separately.",
-    )
-
-
-def intervals_table(effects: VariableEffects, variable: PerceivedVariable) -> Table:
-    """Three intervals of each mean: by Student's t, percentile, and BCa."""
-    is_share = effects.variable.is_share
-    rows = []
-    for name in variable.conditions:
-        described, bootstrap = variable.described.get(name), effects.intervals.get(name)
-        if described is None or bootstrap is None:
-            continue
-        rows.append(
-            Row(
-                (
-                    text(name),
-                    decimal(described.mean, 2, is_share),
-                    interval(described.ci_low, described.ci_high, 2, is_share),
-                    _interval_cell(bootstrap.percentile, is_share),
-                    MISSING
-                    if isinstance(bootstrap.bca, Undefined)
-                    else _interval_cell(bootstrap.bca.interval, is_share),
-                )
-            )
-        )
-    columns = (
-        Column("Algorithm"), Column("M", True, "perceived"), Column("Student's t", True),
-        Column("Bootstrap, percentile", True), Column("Bootstrap, BCa", True),
-    )  # fmt: skip
-    return Table(
-        f"{effects.key}-intervals",
-        f"95% intervals of the means by three methods, {in_text(effects.name)}",
-        columns,
-        tuple(rows),
-        "Participants are resampled within their condition. A dash means that all answers were equal.",
     )
 
 
@@ -192,18 +157,3 @@ def _corrected_row(row: Row, p: float | None) -> Row:
 
 def _without_p(row: Row) -> Row:
     return replace(row, cells=row.cells[:-1])
-
-
-def correlations_by_condition(correlations: Sequence[CorrelatedVariables]) -> Table:
-    """The same inside each algorithm."""
-    rows = tuple(
-        _without_p(_correlation_row(condition.condition, condition.correlation, _pair_name(pair)))
-        for pair in correlations
-        for condition in pair.by_condition
-    )
-    columns = (
-        Column("Algorithm"), Column("n", True), Column("r", True, "perceived"), Column("95% CI", True),
-    )  # fmt: skip
-    return Table(
-        "correlations-by-algorithm", "Correlations inside each algorithm", columns, rows, group_name="Variables"
-    )

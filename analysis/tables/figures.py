@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from analysis.results.comparison import Comparison, Half
 from analysis.results.follow_up import Power
 from analysis.results.perceived import PerceivedVariable
-from analysis.tables.cells import decimal, share_cell, whole
+from analysis.tables.cells import decimal, whole
 from documents.tables import Column, Row, Table, text
 from studies.plans import in_text
 
@@ -24,21 +23,6 @@ def steps_table(variable: PerceivedVariable, steps: Sequence[int], counts: Mappi
         Column("M", True, "perceived"),
     )  # fmt: skip
     return Table(f"{variable.key}-steps", f"Answers by step, {in_text(variable.name)}", columns, tuple(rows))
-
-
-def rank_table(comparison: Comparison, half: Half) -> Table:
-    """The probability of each rank of each algorithm, on one side."""
-    probabilities = comparison.ranks_resampled.of(half).probabilities
-    names = sorted(
-        (name for name in comparison.conditions if name in probabilities), key=comparison.ranks.of(half).__getitem__
-    )
-    return Table(
-        f"rank-probabilities-{half}",
-        f"Probability of each rank, {half}",
-        (Column("Algorithm"), *(Column(f"Rank {rank}", True, half) for rank in range(1, len(names) + 1))),
-        tuple(Row((text(name), *(share_cell(p) for p in probabilities[name]))) for name in names),
-        "Share of resamples; algorithms that tie in a resample share its ranks.",
-    )
 
 
 def power_table(power: Power) -> Table:

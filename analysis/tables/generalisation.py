@@ -1,8 +1,6 @@
-"""Tables of the two models of participants and items."""
+"""Tables of the model of participants and of items nested in algorithms."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from analysis.tables.cells import MISSING, decimal, interval, probability, whole
 from documents.tables import Column, Row, Table, text
@@ -10,33 +8,7 @@ from inference.item_effects import ItemEffectsResult
 from inference.results import Undefined
 
 
-@dataclass(frozen=True)
-class ItemTables:
-    """The titles of one model's tables."""
-
-    key: str
-    means: str
-    pairs: str
-
-
-NESTED = ItemTables(
-    "nested",
-    "Ratings of items, generalised to other participants and other items from the same algorithms",
-    "Pairwise comparisons with items nested in algorithms",
-)
-CROSSED = ItemTables(
-    "crossed",
-    "Ratings beyond the items themselves",
-    "Pairwise comparisons beyond the items themselves, with items crossed with algorithms",
-)
-MEANS = {
-    "nested": "Observed means over participants; standard errors by random intercepts of participants and of items "
-    "within algorithms.",
-    "crossed": "Means by random intercepts of participants and items; an item has the same effect in every algorithm.",
-}
-
-
-def means_table(titles: ItemTables, model: ItemEffectsResult | Undefined | None) -> Table | None:
+def means_table(model: ItemEffectsResult | Undefined | None) -> Table | None:
     """Mean of each algorithm; None where the model has no result."""
     if model is None or isinstance(model, Undefined):
         return None
@@ -58,11 +30,17 @@ def means_table(titles: ItemTables, model: ItemEffectsResult | Undefined | None)
         Column("Algorithm"), Column("Participants", True), Column("Items", True), Column("Ratings", True),
         Column("Mean", True, "perceived"), Column("SE", True), Column("95% CI", True),
     )  # fmt: skip
-    note = f"{MEANS[titles.key]} REML; limits by {_distribution(model)}."
-    return Table(titles.key, titles.means, columns, rows, note)
+    return Table(
+        "nested",
+        "Ratings of items, generalised to other participants and other items from the same algorithms",
+        columns,
+        rows,
+        "Observed means over participants; standard errors by random intercepts of participants and of items within "
+        f"algorithms. REML; limits by {_distribution(model)}.",
+    )
 
 
-def pairs_table(titles: ItemTables, model: ItemEffectsResult | Undefined | None) -> Table | None:
+def pairs_table(model: ItemEffectsResult | Undefined | None) -> Table | None:
     """Every pair of algorithms; None where the model has no result."""
     if model is None or isinstance(model, Undefined):
         return None
@@ -85,7 +63,7 @@ def pairs_table(titles: ItemTables, model: ItemEffectsResult | Undefined | None)
         Column("95% CI", True), Column("p, Holm", True),
     )  # fmt: skip
     note = f"Limits for each pair separately, by {_distribution(model)}."
-    return Table(f"{titles.key}-pairs", titles.pairs, columns, rows, note)
+    return Table("nested-pairs", "Pairwise comparisons with items nested in algorithms", columns, rows, note)
 
 
 def _distribution(model: ItemEffectsResult) -> str:

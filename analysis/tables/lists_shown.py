@@ -6,7 +6,7 @@ from analysis.results.lists_shown import LIST_METRIC_OF, CorrelatedLists, ListMe
 from analysis.tables.cells import MISSING, NONE, decimal, interval, listed, probability, whole
 from documents.tables import Cell, Column, Row, Table, text
 from inference.correlation import CorrelationResult
-from inference.results import AgreementResult, Interval, Undefined
+from inference.results import AgreementResult, Undefined
 
 WITHIN, BETWEEN = "Within conditions, Pearson", "Between conditions, Kendall"
 
@@ -57,15 +57,14 @@ def correlations_table(lists: ListsShown) -> Table:
     rows = [
         *(_row(lists, pair, WITHIN, pair.within, _within_limits(pair), pair.p_holm_within)
           for pair in lists.correlations),
-        *(_row(lists, pair, BETWEEN, pair.between, _between_limits(pair), pair.p_holm_between)
+        *(_row(lists, pair, BETWEEN, pair.between, MISSING, pair.p_holm_between)
           for pair in lists.correlations),
     ]  # fmt: skip
     note = (
         "Within conditions: Pearson's r of deviations from the mean of the condition, pooled, n participants, with "
-        "95% confidence limits by Fisher's z. Between conditions: τ_b of the means of n conditions, p by permutation, "
-        f"with the limits of 95% of {lists.resamples:,} resamples of participants, which describe its "
-        f"stability and are no confidence interval. Holm's correction is over the {lists.n_family:,} exploratory "
-        "correlations of this table. Overlaps of participants share lists, so their p values are approximate."
+        "95% confidence limits by Fisher's z. Between conditions: τ_b of the means of n conditions, p by permutation. "
+        f"Holm's correction is over the {lists.n_family:,} exploratory correlations of this table. Overlaps of "
+        "participants share lists, so their p values are approximate."
     )
     return Table("list-correlations", "Correlations of list metrics with measures", columns, tuple(rows), note, "Level")
 
@@ -83,12 +82,5 @@ def _row(
 
 
 def _within_limits(pair: CorrelatedLists) -> Cell:
-    return MISSING if isinstance(pair.within, Undefined) else _limits(pair.within.interval)
-
-
-def _between_limits(pair: CorrelatedLists) -> Cell:
-    return _limits(None if isinstance(pair.interval, Undefined) else pair.interval)
-
-
-def _limits(limits: Interval | None) -> Cell:
+    limits = None if isinstance(pair.within, Undefined) else pair.within.interval
     return MISSING if limits is None else interval(limits.low, limits.high, 2, True)

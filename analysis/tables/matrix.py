@@ -1,12 +1,9 @@
-"""Tables of the matrix: every metric with every measure, and the values of the metrics."""
+"""The table of the matrix: every metric with every measure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from analysis.results.matrix import Matrix, MatrixCell, MatrixMetric
-from analysis.tables.cells import MISSING, capital, decimal, interval, listed, probability
-from analysis.tables.comparison import STABILITY, STABILITY_NOTE
+from analysis.results.matrix import Matrix, MatrixCell
+from analysis.tables.cells import MISSING, capital, decimal, listed, probability
 from documents.tables import Cell, Column, Row, Table, text
 from inference.results import Undefined
 
@@ -14,11 +11,11 @@ BETTER = {"higher": "higher", "lower": "lower", "neither": "neither"}
 
 
 def matrix_table(matrix: Matrix) -> Table:
-    """Every pair of a metric and a measure: τ_b, its interval and its p values, or the reason why there is none."""
+    """Every pair of a metric and a measure: τ_b and its p values, or the reason why there is none."""
     cells = sorted(matrix.cells, key=lambda cell: not cell.is_primary)
     columns = (
         Column("Metric", side="objective"), Column("Better"), Column("Measure", side="perceived"), Column("τ_b", True),
-        Column(STABILITY, True), Column("p, τ_b", True), Column("p, Holm", True), Column("Without a value"),
+        Column("p, τ_b", True), Column("p, Holm", True), Column("Without a value"),
     )  # fmt: skip
     return Table(
         "matrix",
@@ -26,13 +23,13 @@ def matrix_table(matrix: Matrix) -> Table:
         columns,
         tuple(_row(matrix, cell) for cell in cells),
         f"Two-sided p by permutation. Holm's correction is over the {matrix.n_family:,} exploratory pairs of this "
-        f"table. {orientation(matrix)} {STABILITY_NOTE}",
+        f"table. {orientation(matrix)}",
         "Family",
     )
 
 
 def _row(matrix: Matrix, cell: MatrixCell) -> Row:
-    metric, tau, limits = matrix.metric(cell), cell.tau, cell.interval
+    metric, tau = matrix.metric(cell), cell.tau
     is_missing = isinstance(tau, Undefined)
     return Row(
         (
@@ -40,7 +37,6 @@ def _row(matrix: Matrix, cell: MatrixCell) -> Row:
             text(BETTER[metric.direction]),
             text(matrix.variable(cell).name),
             MISSING if isinstance(tau, Undefined) else decimal(tau.coefficient, 2, is_share=True),
-            MISSING if isinstance(limits, Undefined) else interval(limits.low, limits.high, 2, True),
             MISSING if isinstance(tau, Undefined) else probability(tau.p),
             Cell("primary", None) if cell.is_primary and cell.p_holm is None else probability(cell.p_holm),
             text(tau.reason if isinstance(tau, Undefined) else ""),
@@ -64,19 +60,3 @@ def orientation(matrix: Matrix) -> str:
 
 def _labels(matrix: Matrix, direction: str) -> list[str]:
     return list(dict.fromkeys(metric.label for metric in matrix.metrics if metric.direction == direction))
-
-
-def values_table(matrix: Matrix, names: Sequence[str]) -> Table:
-    """The value of every metric of every algorithm, as the run stored it; `names` are those of the conditions."""
-    return Table(
-        "matrix-values",
-        "Values of all metrics",
-        (Column("Metric", side="objective"), Column("Better"), *(Column(name, True, "objective") for name in names)),
-        tuple(_values_row(metric, names) for metric in matrix.metrics),
-        "As measured, before any sign is reversed.",
-    )
-
-
-def _values_row(metric: MatrixMetric, names: Sequence[str]) -> Row:
-    cells = (decimal(metric.values[name], 3) for name in names)
-    return Row((text(metric.title), text(BETTER[metric.direction]), *cells))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from analysis.results.objective import KINDS, ObjectiveSide, ProfileLength
-from analysis.tables.cells import MISSING, decimal, interval, listed, probability, share_cell, whole
+from analysis.tables.cells import decimal, interval, listed, ranks_cell, share_cell
 from analysis.tables.orders import dominance_cells, tiered_names
 from documents.tables import Cell, Column, Row, Table, text
-from evaluation.reported_kinds import ERRORS, HITS, kind_name, kind_word
+from evaluation.reported_kinds import ERRORS, HITS, LOWER_IS_BETTER, kind_name, kind_word
 from evaluation.tables import POOLED
+from inference.pair_decisions import OfflinePairs
+from inference.rank_sets import relation_rank_sets
 from inference.results import Undefined
 
 POOLED_NOTE = (
@@ -146,54 +148,18 @@ def curve_table(length: ProfileLength, kind: str) -> Table:
     return Table(f"{kind}-by-n-{_slug(length)}", f"{kind_name(kind)} at every N, {length.averaged}", columns, rows)
 
 
-def signs_table(length: ProfileLength, kind: str) -> Table | None:
-    """Sign tests between every pair of algorithms; None where there is none."""
-    tests = length.tests(kind)
-    if isinstance(tests.sign_tests, Undefined):
-        return None
-    rows = tuple(
-        Row(
-            (
-                text(pair.a),
-                text(pair.b),
-                whole(pair.n_a),
-                whole(pair.n_b),
-                whole(pair.n_ties),
-                probability(pair.p_unadjusted),
-                probability(pair.p),
-            ),
-            is_quiet=not pair.is_significant,
-        )
-        for pair in tests.sign_tests.pairs
-    )
-    with_cases = "" if length.is_by_user else f" with {tests.n_cases:,} cases"
-    more = "more fallout for" if kind == "fallout" else "larger error for" if kind in ERRORS else "better served by"
-    columns = (
-        Column("Algorithm A"), Column("Algorithm B"), Column(f"Users {more} A", True, "objective"),
-        Column(f"Users {more} B", True, "objective"), Column("Ties", True), Column("p, two-sided", True),
-        Column("p, Holm", True),
-    )  # fmt: skip
-    return Table(
-        f"signs-{kind}-{_slug(length)}",
-        f"Sign tests on {kind_word(kind)} by user, {length_name(length.profile_length)}",
-        columns,
-        rows,
-        f"{tests.n_users:,} users{with_cases}. Ties do not enter a test. Holm's correction is over all pairs.",
-    )
-
-
 def objective_order(length: ProfileLength, kind: str) -> Table:
-    """The partial order by sign tests: tiers, counts of dominance, letters."""
+    """The partial order of the algorithms: tiers, counts of dominance, letters, and sets of ranks."""
     tests = length.tests(kind)
-    order, draws = tests.order, tests.bootstrap.draws
-    bounds = {} if isinstance(draws, Undefined) else draws.rank_bounds
+    order, pairs = tests.order, tests.pairs
+    sets = relation_rank_sets(order.dominates, 1 - length.alpha).sets if order.names else {}
     rows = tuple(
         Row(
             (
                 text(name),
                 _value(order.locations[name], kind),
                 *dominance_cells(order, name),
-                _rank_bounds(bounds.get(name)),
+                ranks_cell(sets[name]),
             ),
             group=tier,
         )
@@ -202,22 +168,25 @@ def objective_order(length: ProfileLength, kind: str) -> Table:
     columns = (
         Column("Algorithm"), Column(f"{kind_name(kind)}, {length.aggregation}", True, "objective"),
         Column("Dominates", True), Column("Dominated by", True), Column("Letters"),
-        Column("Rank, 95% bootstrap CI", True),
+        Column("Rank confidence set", True),
     )  # fmt: skip
-    better = "higher recall" if kind == "recall" else f"lower {kind_word(kind)}"
+    better = f"{'lower' if kind in LOWER_IS_BETTER else 'higher'} {kind_word(kind)}"
     return Table(
         f"order-{kind}-{_slug(length)}",
         f"Pairwise comparisons, {kind_word(kind)}, {length_name(length.profile_length)}",
         columns,
         rows,
-        f"One algorithm dominates another where significantly more users have {better} with it, by sign tests with "
-        "Holm's correction.",
+        f"One algorithm dominates another where it has a significantly {better}, {_method(pairs)}",
         "Tier",
     )
 
 
-def _rank_bounds(bounds: tuple[int, int] | None) -> Cell:
-    if bounds is None:
-        return MISSING
-    low, high = bounds
-    return Cell(f"{low}" if low == high else f"{low} to {high}", low)
+def _method(pairs: OfflinePairs | Undefined | None) -> str:
+    """By which test pairs are ordered; reports of earlier versions have sign tests."""
+    if not isinstance(pairs, OfflinePairs):
+        return "by sign tests over users with Holm's correction."
+    few = [f"{pair.a} and {pair.b}" for pair in pairs.pairs if pair.p_sign_flip is not None]
+    flips = (
+        f" Fewer than 25 users differ between {listed(few)}, where sign flips must be significant too." if few else ""
+    )
+    return f"by single-step max-|t| over all pairs, clustered by user.{flips}"

@@ -1,4 +1,4 @@
-"""Tables of effect sizes by user, confidence sets of ranks, and repetitions."""
+"""Tables of effect sizes by user, and repetitions."""
 
 from __future__ import annotations
 
@@ -7,63 +7,14 @@ from dataclasses import dataclass
 
 from analysis.results.objective import MEANS
 from analysis.results.offline import OfflineEffect, OfflineMetric, PooledMetric, RepeatedMetric, Repeats
-from analysis.results.report import Results
-from analysis.tables.cells import MISSING, decimal, interval, probability, share_cell, whole
-from analysis.tables.levels import coverage
+from analysis.tables.cells import MISSING, decimal, interval, probability, ranks_cell, share_cell, whole
 from analysis.tables.objective import length_name
-from documents.tables import Cell, Column, Row, Side, Table, text
+from documents.tables import Cell, Column, Row, Table, text
 from evaluation.reported_kinds import kind_name, kind_word
-from inference.rank_sets import Ranks
 from inference.results import Undefined
 from inference.sign_effects import SignEffect
 
 NO_EFFECT = (MISSING, MISSING)
-
-
-def perceived_rank_sets_table(results: Results) -> Table | None:
-    """The sets of ranks by each measure: one row for each algorithm."""
-    sets = {
-        variable.name: results.perceived_ranks[variable.key].sets
-        for variable in results.variables
-        if variable.key in results.perceived_ranks
-    }
-    return _rank_sets_table(results, sets, "perceived", "From the pairs that are significant by Tukey's HSD.")
-
-
-def offline_rank_sets_table(results: Results) -> Table | None:
-    """The sets of ranks by each metric of the run: one row for each algorithm."""
-    sets = {
-        measured.metric(results.objective.n).name: measured.rank_sets.sets
-        for measured in results.offline
-        if not isinstance(measured.rank_sets, Undefined)
-    }
-    method = "From the largest of all studentised differences over resampled test users, stepwise."
-    return _rank_sets_table(results, sets, "objective", method)
-
-
-def _rank_sets_table(
-    results: Results, sets: Mapping[str, Mapping[str, Ranks]], side: Side, method: str
-) -> Table | None:
-    if not sets:
-        return None
-    confidence = coverage(results.plan.alpha)
-    ranked = [entry.label for entry in results.conditions if any(entry.label in ranks for ranks in sets.values())]
-    return Table(
-        f"rank-sets-{side}",
-        f"Simultaneous {confidence} confidence sets of the ranks, {side} quality",
-        (Column("Algorithm"), *(Column(name, True, side) for name in sets)),
-        tuple(
-            Row((text(name), *(_ranks_cell(ranks[name]) if name in ranks else MISSING for ranks in sets.values())))
-            for name in ranked
-        ),
-        f"With {confidence} confidence, all sets of one column contain the true ranks at once (Mogstad, Romano, Shaikh "
-        f"and Wilhelm, 2024). Rank 1 is the best; truly equal algorithms share a rank. {method}",
-    )
-
-
-def _ranks_cell(ranks: Ranks) -> Cell:
-    low, high = ranks
-    return Cell(f"{low}" if low == high else f"{low} to {high}", low)
 
 
 def effects_table(measured: OfflineMetric, *, is_by_user: bool = False) -> Table | None:
@@ -75,7 +26,7 @@ def effects_table(measured: OfflineMetric, *, is_by_user: bool = False) -> Table
         key=f"effects-{measured.kind}-{_slug(measured.profile_length)}",
         title=f"Effect sizes of the sign tests on {kind_word(measured.kind)}, {length_name(measured.profile_length)}",
         kind=kind_word(measured.kind),
-        method="over resampled users (percentiles)",
+        method="for all pairs at once, clustered by user (single-step max-|t|)",
         values=_values(is_by_user),
     )
     return _effects_table(measured.effects, heading)
@@ -113,7 +64,7 @@ def _effects_table(
                 text(pair.b),
                 *_effect_cells(pair.effect),
                 decimal(pair.difference, 3, True),
-                interval(pair.interval.low, pair.interval.high, 3, True),
+                MISSING if pair.interval is None else interval(pair.interval.low, pair.interval.high, 3, True),
                 *(() if p is None else (p[pair.a, pair.b],)),
             ),
             is_quiet=isinstance(pair.effect, Undefined),
@@ -133,7 +84,7 @@ def _effects_table(
         rows,
         f"Tied users: share of users with equal {kind} under both algorithms. Higher {kind} with A: share of the other "
         "users; .50 where neither algorithm is ahead; exact limits (Clopper and Pearson). The difference is that of "
-        f"the {heading.values}, with limits for each pair separately, {heading.method}.",
+        f"the {heading.values}, with limits {heading.method}.",
     )
 
 
@@ -164,8 +115,8 @@ def repeats_table(repeats: Repeats, measured: RepeatedMetric, *, is_by_user: boo
                 interval(row.pooled.interval.low, row.pooled.interval.high, 3, True),
                 decimal(row.pooled.se_users, 3, True),
                 decimal(row.sd, 3, True),
-                _ranks_cell(row.ranks),
-                _ranks_cell(sets[row.condition]) if row.condition in sets else MISSING,
+                ranks_cell(row.ranks),
+                ranks_cell(sets[row.condition]) if row.condition in sets else MISSING,
             )
         )
         for row in result.rows
@@ -201,7 +152,7 @@ def repeated_effects_table(measured: RepeatedMetric, *, is_by_user: bool = False
         title=f"Sign tests on {kind_word(measured.kind)} by user over all repetitions, "
         f"{length_name(measured.profile_length)}",
         kind=kind_word(measured.kind),
-        method="over users and repetitions (Student's t)",
+        method="for each pair separately, over users and repetitions (Student's t)",
         values=_values(is_by_user),
     )
     return _effects_table(result.effects, heading, _holm_cells(result))

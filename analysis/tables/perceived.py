@@ -34,7 +34,6 @@ from inference.results import (
 from studies.design.narrative.plan import level
 from studies.plans import in_text
 
-MARK = "†"
 Test = AnovaResult | WelchResult | KruskalResult | SpreadResult | NormalityResult
 
 
@@ -110,12 +109,28 @@ def anova_table(variable: PerceivedVariable) -> Table | None:
 
 
 def pairs_table(variable: PerceivedVariable) -> Table | None:
-    """Every pair by Tukey's test, with p of the two robust tests; None where Tukey's has no result."""
-    tukey = variable.tests.tukey
-    if isinstance(tukey, Undefined):
+    """Every pair by Games-Howell, with p by ranks; None where it has no result."""
+    p_of = _p_values(variable.tests.dunn_holm)
+    return _pairs(
+        variable, variable.tests.games_howell, f"{variable.key}-pairs", "p, Games-Howell", ("p, Dunn-Holm", p_of)
+    )
+
+
+def tukey_table(variable: PerceivedVariable) -> Table | None:
+    """Every pair by Tukey's HSD, as in the paper; None where it has no result."""
+    return _pairs(variable, variable.tests.tukey, f"{variable.key}-tukey", "p, Tukey")
+
+
+def _pairs(
+    variable: PerceivedVariable,
+    tests: PairwiseResult | Undefined,
+    key: str,
+    p_name: str,
+    beside: tuple[str, Mapping[tuple[str, str], float | None]] | None = None,
+) -> Table | None:
+    if isinstance(tests, Undefined):
         return None
     is_share = variable.variable.is_share
-    games_howell, dunn_holm = _p_values(variable.tests.games_howell), _p_values(variable.tests.dunn_holm)
     rows = tuple(
         Row(
             (
@@ -124,21 +139,21 @@ def pairs_table(variable: PerceivedVariable) -> Table | None:
                 decimal(pair.difference, 2, is_share),
                 interval(pair.ci_low, pair.ci_high, 2, is_share),
                 probability(pair.p),
-                probability(games_howell.get((pair.a, pair.b))),
-                probability(dunn_holm.get((pair.a, pair.b))),
+                *(() if beside is None else (probability(beside[1].get((pair.a, pair.b))),)),
             ),
             is_quiet=not pair.is_significant,
         )
-        for pair in tukey.pairs
+        for pair in tests.pairs
     )
     columns = (
         Column("Algorithm"), Column("and"), Column("Difference of means", True, "perceived"),
-        Column(f"Simultaneous {coverage(variable.alpha)} CI", True), Column("p, Tukey", True),
-        Column("p, Games-Howell", True), Column("p, Dunn-Holm", True),
+        Column(f"Simultaneous {coverage(variable.alpha)} CI", True), Column(p_name, True),
+        *(() if beside is None else (Column(beside[0], True),)),
     )  # fmt: skip
+    name, by = in_text(variable.name), p_name.removeprefix("p, ")
     return Table(
-        f"{variable.key}-pairs",
-        f"All {len(rows)} pairs, {in_text(variable.name)}" if len(rows) > 1 else f"The pair, {in_text(variable.name)}",
+        key,
+        f"All {len(rows)} pairs by {by}, {name}" if len(rows) > 1 else f"The pair by {by}, {name}",
         columns,
         rows,
         "Every p is adjusted for all pairs of this variable; a dash means that the pair could not be tested.",
@@ -154,7 +169,7 @@ def order_table(
 ) -> Table:
     """Pairwise comparisons as tiers: means, counts of dominance, letters, and the values of a metric."""
     is_share = variable.variable.is_share
-    order = variable.orders.tukey
+    order = variable.orders.games_howell
     rows = tuple(
         Row(
             (
@@ -178,7 +193,7 @@ def order_table(
         f"Pairwise comparisons, {in_text(variable.name)}",
         columns,
         rows,
-        "One algorithm dominates another where its mean is higher and Tukey's adjusted p is below "
+        "One algorithm dominates another where its mean is higher and Games and Howell's adjusted p is below "
         f"{level(variable.alpha)}. No significant difference was found between algorithms that share a letter.",
         "Tier",
     )
@@ -190,53 +205,27 @@ def dominated_pairs(order: Order) -> str:
     return f"{'; '.join(lines)}." if lines else "No algorithm dominates another."
 
 
-def table_1(variables: Sequence[PerceivedVariable], is_one_novelty: bool) -> Table:
-    """Table 1 in the paper's layout: three rows, the unordered in the middle one and marked."""
-    by_key = {variable.key: variable for variable in variables}
-    if is_one_novelty:
-        names = [("accuracy", "Perceived accuracy"), ("fon", "Novelty"), ("satisfaction", "Satisfaction")]
-    else:
-        names = [
-            ("accuracy", "Perceived accuracy"), ("fon", "First-order novelty"), ("son", "Second-order novelty"),
-            ("satisfaction", "Satisfaction"),
-        ]  # fmt: skip
-    names = [(key, name) for key, name in names if key in by_key]
-    names += [(variable.key, variable.name) for variable in variables if variable.variable.scale]
+def table_1(variables: Sequence[PerceivedVariable], *, by_tukey: bool = False) -> Table:
+    """Table 1 in the paper's layout, with a row of its own for algorithms that have no place in the order.
+
+    By Games-Howell, or, as in the paper, by Tukey's HSD.
+    """
+    orders = {one.key: one.orders.tukey if by_tukey else one.orders.games_howell for one in variables}
     rows = []
     for index, tier in enumerate((Tier.MAXIMAL, Tier.INTERMEDIATE, Tier.MINIMAL)):
-        cells = [text(TIER_NAMES[tier])]
-        for key, _ in names:
-            row = by_key[key].orders.tukey.rows[index]
-            marked = [f"{name}{MARK}" if name in row.unordered else name for name in row.names]
-            cells.append(text(", ".join(marked) or NONE))
-        rows.append(Row(tuple(cells)))
-    note = f"{MARK} No significant differences: such an algorithm has no place in the order. Best mean first."
-    if is_one_novelty:
-        note += " First- and second-order novelty gave the same tiers, so novelty has one column."
-    columns = (Column("Algorithms"), *(Column(name, side="perceived") for _, name in names))
-    return Table("table-1", "Table 1. Partial order of the algorithms", columns, tuple(rows), note)
-
-
-def robustness(variables: Sequence[PerceivedVariable]) -> Table:
-    """Whether the robust tests confirm the pairs that Tukey's test orders."""
-    rows = []
-    for variable in variables:
-        cells = [text(variable.name), whole(len(variable.orders.tukey.pairs))]
-        for test in (variable.survives.games_howell, variable.survives.dunn_holm):
-            if isinstance(test, Undefined):
-                cells += [MISSING] * 3
-            else:
-                cells += [whole(len(test.confirmed)), whole(len(test.lost)), whole(len(test.gained))]
-        rows.append(Row(tuple(cells)))
-    columns = [Column("Variable"), Column("Pairs by Tukey", True)]
-    for name in ("Games-Howell", "Dunn-Holm"):
-        columns += [Column(f"{name}: confirmed", True), Column("lost", True), Column("additional", True)]
+        tiers = [order.rows[index] for order in orders.values()]
+        names = [[name for name in row.names if name not in row.unordered] for row in tiers]
+        rows.append(Row((text(TIER_NAMES[tier]), *(text(", ".join(of) or NONE) for of in names))))
+    unordered = [[name for row in order.rows for name in row.unordered] for order in orders.values()]
+    if any(unordered):
+        rows.append(Row((text("No place in the order"), *(text(", ".join(of) or NONE) for of in unordered))))
     return Table(
-        "robustness",
-        "Robustness of the orders to unequal variances and to ranks",
-        tuple(columns),
+        "table-1-tukey" if by_tukey else "table-1",
+        f"Table 1. Partial order of the algorithms{' by Tukey’s HSD' if by_tukey else ''}",
+        (Column("Algorithms"), *(Column(variable.name, side="perceived") for variable in variables)),
         tuple(rows),
-        "Pairs that Tukey's HSD orders, and how many of them tests with weaker assumptions confirm.",
+        f"Pairs by {'Tukey’s HSD' if by_tukey else 'Games-Howell'} at α = {level(variables[0].alpha)} within each "
+        "variable. An algorithm without a significant difference has no place in the order. Best mean first.",
     )
 
 
@@ -247,7 +236,7 @@ def tests_table(variable: PerceivedVariable) -> Table:
     if isinstance(welch, Undefined) and isinstance(reduced, WelchResult):
         welch, welch_name = reduced, f"Welch's ANOVA without {listed(reduced.left_out)} (no variance)"
     tests: tuple[tuple[str, Test | Undefined], ...] = (
-        ("One-way ANOVA", variable.anova), (welch_name, welch), ("Kruskal-Wallis", variable.kruskal),
+        (welch_name, welch), ("One-way ANOVA", variable.anova), ("Kruskal-Wallis", variable.kruskal),
         ("Brown-Forsythe (equal variances)", variable.brown_forsythe),
         ("Shapiro-Wilk (residuals)", variable.shapiro_residuals),
     )  # fmt: skip

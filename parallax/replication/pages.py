@@ -154,7 +154,8 @@ def _introduction(replication: Replication) -> Section:
         f"Replicated is: {replication.paper.source}. Every published number below is printed there; what the paper "
         "only draws is left blank and not read off."
     )
-    section.say("".join(run.text for run in verdict.headline(results)) + ". " + verdict.paragraph(results))
+    for paragraph in verdict.in_full(results):
+        section.say(paragraph)
     section.put(comparison_tables.conditions(results, replication.paper, replication.facts))
     return section
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.approval import assert_approved
 
 from analysis.exports.document import document_of
 from analysis.models import Report
@@ -28,7 +29,6 @@ from inference.results import Interval, Undefined
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
 from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES
-from tests.approval import assert_approved
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study

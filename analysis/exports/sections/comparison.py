@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from analysis.charts import comparison as charts
 from analysis.charts.matrix import matrix_chart
 from analysis.exports.sections.summary import primary_variable
 from analysis.narrative import agreement, contrast, equivalence, verdict
-from analysis.narrative import figures as titles
 from analysis.narrative import matrix as matrix_sentences
 from analysis.narrative import perceived as narrative
-from analysis.results.comparison import Comparison, Half
 from analysis.results.matrix import Matrix
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
 from analysis.tables import comparison as tables
-from analysis.tables import figures as figure_tables
 from analysis.tables import matrix as matrix_tables
 from analysis.tables import perceived as perceived_tables
 from documents.blocks import Figure, FigureMaker, Section
 from documents.tables import Table
 from evaluation.reported_kinds import kind_at
 
-MOST_CONTRADICTIONS = 6  # in words; the table has all
+
+def advantage_section(results: Results) -> Section:
+    """The average advantage: overall, for other items, and without each algorithm."""
+    section = Section("advantage", "Average advantage")
+    if results.flow.analysed:
+        section.put(tables.advantage_table(results))
+    return section
 
 
 def contrast_section(results: Results) -> Section:
@@ -49,35 +51,6 @@ def equivalence_section(results: Results) -> Section:
     return section
 
 
-def certainty_section(results: Results, figure: FigureMaker, run_figure: FigureMaker) -> Section:
-    """The probability of every rank, the pairs of both orders, every metric."""
-    section = Section("certainty", "Uncertainty of the rankings")
-    primary, n = results.primary, results.objective.n
-    if primary is None or not results.flow.analysed:
-        return section
-    section.draw(_strip(primary, "perceived", n, figure), _strip(primary, "objective", n, run_figure))
-    section.put(tables.metrics_table(results.comparisons, primary, n, is_by_user=results.objective.is_by_user))
-    section.say(agreement.agreement(primary), "says")
-    section.say(agreement.same_direction(primary))
-    contradictions = agreement.contradictions(primary, n, results.study.words.consumed)
-    for sentence in contradictions[:MOST_CONTRADICTIONS]:
-        section.say(sentence)
-    if (n_more := len(contradictions) - MOST_CONTRADICTIONS) > 0:
-        section.say(f"The table of all pairs has {n_more} more contradictions.")
-    section.say(agreement.directions(primary))
-    return section
-
-
-def _strip(primary: Comparison, half: Half, n: int, figure: FigureMaker) -> Figure | None:
-    unit = "participants, within their condition" if half == "perceived" else "test users, with all their cases"
-    return figure(
-        f"ranks-{half}",
-        charts.rank_strip(primary, half, titles.strip_title(primary, half), titles.strip_subtitle(primary, half, n)),
-        f"Percentage of resamples of {unit}, in which an algorithm has each rank; tied algorithms share their ranks.",
-        figure_tables.rank_table(primary, half),
-    )
-
-
 def orders_section(results: Results) -> Section:
     """Pairwise comparisons on the primary pair of measures."""
     section = Section("orders", "Pairwise comparisons")
@@ -98,21 +71,16 @@ def _order_table(results: Results, variable: PerceivedVariable) -> Table:
 
 
 def both_section(results: Results, figure: FigureMaker) -> Section:
-    """Verdicts by pair, the matrix, every coefficient."""
+    """The pairs in words, and the matrix."""
     section = Section("both", "Perceived and objective quality")
     if not results.flow.analysed:
         return section
-    n, primary = results.objective.n, results.primary
-    if primary is not None:
-        section.put(tables.verdicts_table(primary), is_folded=True)
+    if (primary := results.primary) is not None:
+        section.say(agreement.agreement(primary), "says")
+        section.say(agreement.same_direction(primary))
     if results.matrix is not None:
         section.draw(_matrix(results.matrix, figure))
-        names = [condition.label for condition in results.conditions]
-        section.put(matrix_tables.values_table(results.matrix, names), is_folded=True)
     section.say(verdict.exploratory(results))
-    n_family = None if results.matrix is None else results.matrix.n_family
-    section.put(tables.comparisons_table(results.comparisons, n, n_family))
-    section.put(tables.contradictions_table(results.comparisons, n), is_folded=True)
     return section
 
 

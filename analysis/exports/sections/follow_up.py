@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.enums import RATED
 from analysis.narrative import effects as narrative
 from analysis.narrative import generalisation
 from analysis.results.follow_up import Effects
@@ -23,9 +24,8 @@ def effects_section(results: Results) -> Section:
         variable = variables[effects.key]
         section.head(effects.name)
         section.say(narrative.largest(effects))
-        section.say(narrative.detectable(effects, variable.orders.tukey))
+        section.say(narrative.detectable(effects, variable.orders.games_howell))
         section.put(tables.hedges_table(effects), is_folded=True)
-        section.put(tables.intervals_table(effects, variable), is_folded=True)
     for scale in results.scale_effects:
         section.head(scale.name)
         section.say(narrative.largest(scale))
@@ -61,24 +61,19 @@ def correlations_section(results: Results) -> Section:
     section.say(narrative.opposite_correlations(results.correlations, results.plan.alpha))
     section.say(narrative.correlation_family(results.correlations))
     section.put(tables.correlations_table(results.correlations, results.novelty, results.study.words))
-    section.put(tables.correlations_by_condition(results.correlations), is_folded=True)
     return section
 
 
 def generalisation_section(results: Results) -> Section:
-    """Generalisation over participants and items, and what remains beyond the items."""
+    """Generalisation over participants and items, beside those of this study."""
     section = Section("generalisation", "Generalisation over participants and items", "perceived")
-    accuracy, alpha = results.variable(generalisation.RATED), results.plan.alpha
-    if not results.flow.analysed or results.crossed is None or accuracy is None:
+    accuracy, alpha = results.variable(RATED), results.plan.alpha
+    if not results.flow.analysed or results.nested is None or accuracy is None:
         return section
     for sentence in generalisation.nested(results.nested, accuracy, alpha):
         section.say(sentence)
-    section.put(item_tables.means_table(item_tables.NESTED, results.nested))
-    section.put(item_tables.pairs_table(item_tables.NESTED, results.nested), is_folded=True)
-    for sentence in generalisation.crossed(results.crossed, alpha):
-        section.say(sentence)
-    section.put(item_tables.means_table(item_tables.CROSSED, results.crossed), is_folded=True)
-    section.put(item_tables.pairs_table(item_tables.CROSSED, results.crossed), is_folded=True)
+    section.put(item_tables.means_table(results.nested))
+    section.put(item_tables.pairs_table(results.nested), is_folded=True)
     return section
 
 

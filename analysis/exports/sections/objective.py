@@ -41,16 +41,15 @@ def objective_section(results: Results, figure: FigureMaker) -> Section:
 
 
 def _put_tests(section: Section, length: ProfileLength, run: ObjectiveSide, figure: FigureMaker) -> None:
-    """The sign tests and orders of one profile length."""
+    """The comparisons and orders of one profile length."""
     section.head(length_words(length.profile_length).capitalize())
     drawings = {kind: _hasse(length, kind, run.n, figure) for kind in run.tested}
     section.draw(*drawings.values())
     for kind, drawing in drawings.items():
-        section.say(narrative.signs(length, kind))
+        section.say(narrative.separated(length, kind))
         section.say(titles.no_objective_hasse(length, kind) if drawing is None else "")
         is_folded = kind != run.tested[0] or bool(length.profile_length)
         section.put(tables.objective_order(length, kind), is_folded=is_folded)
-        section.put(tables.signs_table(length, kind), is_folded=True)
 
 
 def _suffix(length: ProfileLength) -> str:
@@ -72,13 +71,13 @@ def _bars(run: ObjectiveSide, kind: str, figure: FigureMaker) -> Figure | None:
 
 
 def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
-    """The order by sign tests, at one profile length."""
+    """The order that the comparisons of pairs support, at one profile length."""
     tests = length.tests(kind)
-    if isinstance(tests.sign_tests, Undefined):
+    if isinstance(tests.sign_tests if tests.pairs is None else tests.pairs, Undefined):
         return None
     up = "; lower is better, so the best are at the top" if kind in LOWER_IS_BETTER else "; up is better"
     caption = (
-        f"Sign tests by user with Holm's correction at α = {level(length.alpha)}, {tests.n_users:,} users, "
+        f"Pairs at α = {level(length.alpha)}, {tests.n_users:,} users, "
         f"{length_words(length.profile_length)}{up}. A line joins two algorithms where the upper dominates the lower "
         "and no other lies between them. A dashed box has no significant differences."
     )

@@ -1,4 +1,4 @@
-"""Sections on inference offline: sets of ranks, effect sizes by user, and repetitions."""
+"""Sections on inference offline: effect sizes by user, and repetitions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from analysis.tables import offline as tables
 from documents.blocks import Section
 
 
-def rank_sets_section(results: Results) -> Section:
-    """Confidence sets of the ranks on both sides, and effect sizes of the sign tests."""
-    section = Section("rank-sets", "Confidence sets of the ranks")
-    for sentence in narrative.rank_sets(results) if results.flow.analysed else ():
-        section.say(sentence, "says")
-    section.put(tables.perceived_rank_sets_table(results))
-    section.put(tables.offline_rank_sets_table(results))
-    for measured in results.offline:
+def effects_section(results: Results) -> Section:
+    """Effect sizes of the sign tests of every pair."""
+    section = Section("offline-effects", "Effect sizes by user", "objective")
+    for measured in results.offline_effects:
         section.say(narrative.tied(measured, results.objective.n))
         section.put(tables.effects_table(measured, is_by_user=results.objective.is_by_user), is_folded=True)
     return section

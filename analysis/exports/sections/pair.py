@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from analysis.charts import comparison as charts
+from analysis.exports.sections.summary import pair_figures
 from analysis.narrative import agreement
-from analysis.narrative.words import stability, tau_b
+from analysis.narrative.words import tau_b
 from analysis.results.comparison import Comparison
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
-from analysis.tables import comparison as tables
 from analysis.tables.cells import decimal, equals
 from documents.blocks import Figure, FigureMaker, Section
 from documents.tables import Cell, Table, plain_table
@@ -26,29 +24,18 @@ def pair_section(results: Results, comparison: Comparison, figure: FigureMaker) 
     section = Section("pair", f"{comparison.variable.name} and {metric.in_text}")
     section.say(_correlation(comparison), "says")
     section.say(agreement.agreement(comparison))
-    section.draw(
-        figure(
-            "pair-slope",
-            charts.slope(comparison, agreement.slope_title(comparison), n),
-            "Rank on each side, the best on top. Bars span the ranks in 95% of resamples: their stability, not "
-            "confidence sets.",
-            tables.ranks_table(comparison),
-        ),
-        _scatter(results, comparison, figure),
-    )
-    verdicts = tables.verdicts_table(comparison)
-    section.put(replace(verdicts, title=f"Pairwise comparisons by {comparison.variable.in_text} and {metric.in_text}"))
+    section.draw(*pair_figures(results, comparison, figure, "pair-"))
+    section.draw(_scatter(results, comparison, figure))
     return section
 
 
 def _correlation(comparison: Comparison) -> str:
-    tau, bootstrap = comparison.tau, comparison.tau_bootstrap
+    tau = comparison.tau
     role = "The primary pair of measures" if comparison.is_primary else "An exploratory pair of measures"
     if isinstance(tau, Undefined):
         return f"{role}. {tau.reason}"
     holm = "" if comparison.p_holm is None else f", with Holm's correction p {equals(comparison.p_holm)}"
-    resampled = "" if isinstance(bootstrap, Undefined) else f", {stability(bootstrap)}"
-    return f"{role}: {tau_b(tau)}{holm}{resampled}."
+    return f"{role}: {tau_b(tau)}{holm}."
 
 
 def _scatter(results: Results, comparison: Comparison, figure: FigureMaker) -> Figure | None:

@@ -24,18 +24,17 @@ def variable_section(variable: PerceivedVariable, figure: FigureMaker) -> Sectio
     defined = variable.variable
     section = Section(f"variable-{defined.key}", defined.name, "perceived")
     if not variable.described:
-        section.say(narrative.anova(variable) if defined.scale else "")
+        section.say(narrative.omnibus(variable) if defined.scale else "")
         return section
-    section.say(narrative.anova(variable), "says")
+    section.say(narrative.omnibus(variable), "says")
     section.say(narrative.order(variable))
-    section.say(narrative.robustness(variable))
+    section.say(narrative.other_tests(variable))
     section.draw(_box(variable, figure), _hasse(variable, figure))
     if not charts.has_points(variable):
         section.say("Individual scores were erased with the answers of a participant; charts of them are omitted.")
     section.draw(_spread(variable, figure), _forest(variable, figure))
     section.put(tables.described(variable))
     section.put(tables.tests_table(variable))
-    section.put(tables.anova_table(variable), is_folded=True)
     section.put(tables.pairs_table(variable), is_folded=True)
     return section
 
@@ -47,7 +46,7 @@ def _box(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
         f"{boxes} from the first to the third quartile, a line for the median, a dot for the mean, whiskers to the "
         "last point within 1.5 interquartile ranges, circles for points beyond. Each participant is one point."
     )
-    if not isinstance(variable.tests.tukey, Undefined):
+    if not isinstance(variable.tests.games_howell, Undefined):
         caption += " No significant difference was found between algorithms that share a letter."
     chart = charts.box(variable, narrative.box_title(variable))
     return figure(f"box-{defined.key}", chart, caption, tables.box_table(variable))
@@ -56,9 +55,9 @@ def _box(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
 def _hasse(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
     n = sum(numbers.n for numbers in variable.described.values())
     caption = (
-        f"Tukey HSD at α = {level(variable.alpha)}, n = {n:,}; up is more. A line joins two algorithms where the "
+        f"Games-Howell at α = {level(variable.alpha)}, n = {n:,}; up is more. A line joins two algorithms where the "
         "upper dominates the lower and no other lies between them; numbers are means. A dashed box has no significant "
-        f"differences. {tables.dominated_pairs(variable.orders.tukey)}"
+        f"differences. {tables.dominated_pairs(variable.orders.games_howell)}"
     )
     chart = charts.hasse(variable, narrative.hasse_title(variable))
     return figure(f"hasse-{variable.key}", chart, caption, tables.order_table(variable))
@@ -93,23 +92,38 @@ def _forest(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
     return figure(
         f"forest-{variable.key}",
         charts.forest(variable, titles.forest_title(variable), coverage(variable.alpha)),
-        f"Tukey HSD at α = {level(variable.alpha)}: differences of means, the larger first, with simultaneous "
+        f"Games-Howell at α = {level(variable.alpha)}: differences of means, the larger first, with simultaneous "
         "intervals. Filled and bold: significant. Hollow: the interval includes 0.",
         table,
     )
 
 
 def table_1_section(results: Results) -> Section:
-    """The partial orders of all variables, and their robustness."""
+    """The partial orders of all variables."""
     section = Section("table-1", "Partial orders", "perceived")
     if not results.flow.analysed:
         return section
-    section.put(tables.table_1(results.variables, results.novelty_is_one_order))
+    section.put(tables.table_1(results.variables))
     section.say(
-        "Each variable is one family of tests: Tukey's HSD controls the error rate at "
-        f"{level(results.plan.alpha)} within a variable, not over all of them."
+        f"Each variable is one family of tests: Games-Howell controls the error rate at {level(results.plan.alpha)} "
+        "within a variable, not over all of them."
     )
-    section.put(tables.robustness(results.variables))
+    return section
+
+
+def classic_section(results: Results) -> Section:
+    """The analyses of the paper: analysis of variance and Tukey's HSD, which assume equal variances."""
+    section = Section("as-in-2011", "As in Cremonesi et al. (2011)", "perceived")
+    if not results.flow.analysed:
+        return section
+    section.say(
+        "The paper's analysis of variance and Tukey's HSD assume equal variances in all conditions. They are shown for "
+        "comparison; no conclusion of this report rests on them."
+    )
+    section.put(tables.table_1(results.variables, by_tukey=True))
+    for variable in results.variables:
+        section.put(tables.anova_table(variable), is_folded=True)
+        section.put(tables.tukey_table(variable), is_folded=True)
     return section
 
 

@@ -36,8 +36,8 @@ def pair_figures(
     names, cells = comparison_tables.grid_cells(comparison, variable, length)
     if not cells:
         return ()
-    grid = charts.grid(comparison, names, cells, length, title=agreement.grid_title(decided), mark=figure.badge)
-    lists = charts.slope(comparison, variable, length, title=agreement.slope_title(comparison), mark=figure.badge, n=n)
+    grid = charts.grid(comparison, names, cells, length, title=agreement.grid_title(decided))
+    lists = charts.slope(comparison, variable, length, title=agreement.slope_title(comparison), n=n)
     return (
         figure(
             f"{prefix}pairs",

@@ -1,4 +1,4 @@
-"""The primary test, as the design page asks for it: rank correlation or planned contrast, and the smallest effect."""
+"""The primary test, as the design page asks for it: average advantage or planned contrast, and the smallest effect."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 from django import forms
 
 from core.errors import ParameterError
-from studies.design.narrative.plan import smallest_p_sentence
 from studies.models import Study
-from studies.plans import SMALLEST_EFFECT, Contrast, contrast_from, plan_from
+from studies.plans import SMALLEST_EFFECT, Contrast, contrast_from
 
-RANK_CORRELATION, CONTRAST = "rank_correlation", "contrast"
+ADVANTAGE, CONTRAST = "advantage", "contrast"
 SETS = {"higher": "contrast_higher", "lower": "contrast_lower"}
 
 
@@ -21,10 +20,12 @@ class PrimaryTestFields(forms.Form):
     primary_test = forms.ChoiceField(
         label="Primary test",
         choices=[
-            (RANK_CORRELATION, "Rank correlation of the primary pair over the conditions"),
+            (ADVANTAGE, "Average advantage of the metric’s better conditions in the primary variable"),
             (CONTRAST, "Planned contrast of the primary variable between conditions"),
         ],
         required=False,
+        help_text="The average advantage is the mean difference between the better and the worse condition of every pair "
+        "that the primary metric separates.",
     )
     contrast_higher = forms.MultipleChoiceField(
         label="Planned contrast: conditions expected to be higher",
@@ -49,8 +50,8 @@ class PrimaryTestFields(forms.Form):
         label="Smallest effect of interest, in points of the primary variable",
         required=False,
         min_value=0.001,
-        help_text="Differences below it count as practically the same. The report then tests every pair for "
-        "equivalence and for a minimum effect. Novelty is a share: 0.1 stands for 10 percentage points. Empty: no such "
+        help_text="An average advantage within it counts as no relevant relation, and differences "
+        "below it as practically the same: the report tests every pair for equivalence and for a minimum effect. Novelty is a share: 0.1 stands for 10 percentage points. Empty: no such "
         "tests.",
     )
 
@@ -59,7 +60,7 @@ class PrimaryTestFields(forms.Form):
         """What stands in the fields before anybody changes it."""
         contrast = contrast_from(study.settings["primary"])
         if contrast is None:
-            return {"primary_test": RANK_CORRELATION, "contrast_sides": 2}
+            return {"primary_test": ADVANTAGE, "contrast_sides": 2}
         return {
             "primary_test": CONTRAST,
             "contrast_higher": list(contrast.higher),
@@ -68,11 +69,10 @@ class PrimaryTestFields(forms.Form):
         }
 
     def ask_conditions(self, study: Study) -> None:
-        """Offer the study's conditions, and state the smallest p a rank correlation over them can reach."""
+        """Offer the study's conditions."""
         labels = list(study.conditions.order_by("position").values_list("label", flat=True))
         for name in SETS.values():
             self.fields[name].choices = [(label, label) for label in labels]  # type: ignore[attr-defined]
-        self.fields["primary_test"].help_text = smallest_p_sentence(len(labels), plan_from(study.settings).alpha)
 
     def clean(self) -> dict[str, Any] | None:
         """Reject an impossible contrast."""

@@ -49,7 +49,7 @@ def _planned(study: Study) -> dict[str, Any]:
     return {
         "primary": (labels[primary["perceived"]], metric_label(primary["objective"], study.run.n)),
         "plan_sentences": [
-            primary_test_sentence(contrast_from(primary), study.conditions.count(), plan.alpha),
+            primary_test_sentence(contrast_from(primary)),
             *planned_sentences(plan, labels),
             *([REFILL_SENTENCE] if study.settings.get(REFILL) else []),
         ],

@@ -28,7 +28,7 @@ from studies.design.narrative.preregistration import FORMS, preregistration
 from studies.design.selectors import planning
 from studies.monitoring.charts import power_curve
 from studies.monitoring.selectors.estimate import cost_of, estimate_of
-from studies.plans import contrast_from, plan_from
+from studies.plans import contrast_from
 from studies.team.permissions import READERS, Seat, seated
 
 
@@ -89,9 +89,7 @@ def study_power(request: HttpRequest, seat: Seat) -> HttpResponse:
     context: dict[str, Any] = {
         "form": form,
         "problem": "",
-        "primary_test": primary_test_sentence(
-            contrast_from(seat.study.settings["primary"]), form.n_conditions, plan_from(seat.study.settings).alpha
-        ),
+        "primary_test": primary_test_sentence(contrast_from(seat.study.settings["primary"])),
     }
     if form.n_conditions < 2:
         context["problem"] = "Power compares conditions, and this study has fewer than two."
