@@ -38,7 +38,7 @@ KERNELS = $(shell find catalog evaluation recommenders -name '*kernels.py' -o -p
 STAMP_KERNELS = var/numba/.compiled-$(shell cat $(KERNELS) requirements.txt 2>/dev/null | cksum | cut -d' ' -f1)
 STAMP_NODE = node_modules/.installed-$(shell cksum < package.json | cut -d' ' -f1)
 
-.PHONY: help install bayesian s3 demo up quick test test-core test-slow test-all test-lenskit test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots baselines docs licences sbom
+.PHONY: help install approve bayesian s3 demo up quick test test-core test-slow test-all test-lenskit test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots baselines docs licences sbom
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -103,6 +103,9 @@ quick: $(STAMP_TEST) $(STAMP_KERNELS) ## Run the quick unit tests (TESTS=path to
 
 test: $(STAMP_TEST) $(STAMP_KERNELS) ## Run the tests that are not marked slow (TESTS=path to run some)
 	@$(PYTEST) $(TESTS) -m "not slow" $(PYTEST_OPTIONS)
+
+approve: $(STAMP_TEST) # Write the sentences of tests/approved anew, to be read as a difference
+	@PARALLAX_APPROVE=1 $(BIN)/python -m pytest -q $(shell grep -rl assert_approved tests --include=test_*.py) $(PYTEST_OPTIONS)
 
 test-core: $(STAMP_SLOW) $(STAMP_KERNELS) ## Run the slow tests of what must never break: main job, pages, servers, upgrade, restore
 	@$(PYTEST) $(TESTS) -m core $(PYTEST_OPTIONS)

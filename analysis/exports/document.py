@@ -14,7 +14,7 @@ from analysis.exports.sections.covariates import covariate_sections
 from analysis.exports.sections.follow_up import follow_up_sections
 from analysis.exports.sections.lists_shown import lists_section
 from analysis.exports.sections.pair import pair_section
-from analysis.exports.sections.summary import summary_section
+from analysis.exports.sections.summary import pairs_section, summary_section
 from analysis.models import Report
 from analysis.narrative import verdict
 from analysis.narrative.facts import Fact, facts
@@ -42,6 +42,7 @@ class Content:
     scope: str
     facts: tuple[Fact, ...]
     limits: tuple[str, ...]
+    pairs: Section  # of the first screen, without a heading
     summary: Section
     sections: tuple[Section, ...]  # of the chapters
 
@@ -54,8 +55,8 @@ class Document(Content):
 
     @property
     def all_sections(self) -> tuple[Section, ...]:
-        """The summary, where it has something to show, and the sections of the chapters."""
-        return (self.summary, *self.sections) if self.summary.blocks else self.sections
+        """The pairs and the summary, where they have something to show, and the sections of the chapters."""
+        return tuple(section for section in (self.pairs, self.summary, *self.sections) if section.blocks)
 
     @property
     def chapters(self) -> tuple[Chapter, ...]:
@@ -82,6 +83,7 @@ class Document(Content):
         """The same with the picture that a file holds of each chart."""
         return replace(
             self,
+            pairs=self.pairs.with_drawings(draw),
             summary=self.summary.with_drawings(draw),
             sections=tuple(section.with_drawings(draw) for section in self.sections),
         )
@@ -168,6 +170,7 @@ def document_of(report: Report) -> Document:
         scope=verdict.scope(results),
         facts=tuple(facts(results)),
         limits=tuple(verdict.limitations(results)),
+        pairs=pairs_section(results, joint_figure),
         summary=summary_section(results, joint_figure),
         sections=tuple(
             section

@@ -63,6 +63,7 @@ def printed(document: Document) -> dict[str, Any]:
             }
             for fact in document.facts
         ],
+        "pairs": pdf.section_data(document.pairs) if document.pairs.blocks else None,
         "summary": pdf.section_data(document.summary) if document.summary.blocks else None,
         "chapters": [*map(_chapter, document.chapters), *_further(document)],
     }

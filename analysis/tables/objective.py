@@ -186,7 +186,7 @@ def _method(pairs: OfflinePairs | Undefined | None) -> str:
     if not isinstance(pairs, OfflinePairs):
         return "by sign tests over users with Holm's correction."
     few = [f"{pair.a} and {pair.b}" for pair in pairs.pairs if pair.p_sign_flip is not None]
-    flips = (
-        f" Fewer than 25 users differ between {listed(few)}, where sign flips must be significant too." if few else ""
-    )
-    return f"by single-step max-|t| over all pairs, clustered by user.{flips}"
+    method = "by single-step max-|t| over all pairs, clustered by user."
+    if not few:
+        return method
+    return f"{method} Fewer than 25 users differ between {listed(few)}, where sign flips must be significant too."

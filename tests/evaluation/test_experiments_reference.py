@@ -69,9 +69,9 @@ def test_table_2_comes_out_as_noted_on_movielens(movies: DatasetVersion) -> None
     assert number(found, "probe", "recall", "LSA") == pytest.approx(0.025, abs=0.015)
     expected = {
         "By recall the order is PureSVD50, PureSVD300, AsySVD, NNCosNgr, TopPop, CorNgr, LSA.": "not as in the paper",
-        "Both PureSVD have the highest recall and F.": "not as in the paper",  # 300 factors are too many for a small set
+        "Both PureSVD have the highest recall and F.": "not as in the paper",  # 300 are too many here
         "LSA has the lowest recall and F.": "as in the paper",
-        "AsySVD, NNCosNgr, TopPop and CorNgr have a similar recall.": "not as in the paper",  # CorNgr .103, NNCosNgr .338
+        "AsySVD, NNCosNgr, TopPop and CorNgr have a similar recall.": "not as in the paper",
         "AsySVD and LSA have the lowest fallout.": "as in the paper",
         "NNCosNgr and TopPop have the highest fallout.": "not as in the paper",  # PureSVD50 is above both
         "PureSVD50 has a far higher recall than TopPop.": "as noted",

@@ -14,12 +14,19 @@ from analysis.tables import summary as tables
 from documents.blocks import Figure, FigureMaker, Section
 
 
+def pairs_section(results: Results, figure: FigureMaker) -> Section:
+    """The grid of pairs and the ranked lists of the primary pair, which stand on the first screen."""
+    section = Section("pairs-of-algorithms", "")
+    if has_verdict(results) and results.primary is not None:
+        section.draw(*pair_figures(results, results.primary, figure))
+    return section
+
+
 def summary_section(results: Results, figure: FigureMaker) -> Section:
-    """The grid of pairs and the ranked lists of the primary pair, the scatter, and every measure by algorithm."""
+    """The scatter of the primary pair, and every measure by algorithm."""
     section = Section("summary", "Both sides of every algorithm")
-    if not has_verdict(results) or results.primary is None:
+    if not has_verdict(results):
         return section
-    section.draw(*pair_figures(results, results.primary, figure))
     section.draw(_scatter(results, figure))
     section.put(tables.both_sides_table(results))
     return section

@@ -24,8 +24,8 @@ class PrimaryTestFields(forms.Form):
             (CONTRAST, "Planned contrast of the primary variable between conditions"),
         ],
         required=False,
-        help_text="The average advantage is the mean difference between the better and the worse condition of every pair "
-        "that the primary metric separates.",
+        help_text="The average advantage is the mean difference between the better and the worse condition, over all "
+        "pairs that the primary metric separates.",
     )
     contrast_higher = forms.MultipleChoiceField(
         label="Planned contrast: conditions expected to be higher",
@@ -50,9 +50,9 @@ class PrimaryTestFields(forms.Form):
         label="Smallest effect of interest, in points of the primary variable",
         required=False,
         min_value=0.001,
-        help_text="An average advantage within it counts as no relevant relation, and differences "
-        "below it as practically the same: the report tests every pair for equivalence and for a minimum effect. Novelty is a share: 0.1 stands for 10 percentage points. Empty: no such "
-        "tests.",
+        help_text="An average advantage within it counts as no relevant relation. Differences below it count as "
+        "practically the same: the report tests every pair for equivalence and for a minimum effect. Novelty is a "
+        "share: 0.1 stands for 10 percentage points. Empty: no such tests.",
     )
 
     @staticmethod
