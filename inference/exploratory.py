@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from inference.average_advantage import AverageAdvantage
 from inference.corrections import holm
-from inference.pair_decisions import PairDecisions
+from inference.partial_order import PartialOrder
 from inference.results import Result, Undefined
 
 
@@ -31,19 +31,18 @@ class ExploratoryFamily(Result):
     undefined: dict[str, str]  # reasons of what could not be tested, by "measure, metric"
 
 
-def same_metrics(decisions: Mapping[str, PairDecisions]) -> tuple[tuple[str, ...], ...]:
+def same_metrics(orders: Mapping[str, PartialOrder]) -> tuple[tuple[str, ...], ...]:
     """Group metrics that order the algorithms alike: the same ranks, and the same separated pairs in one direction.
 
     These have the same weights, so the average advantage of a measure is one test for all of them. The groups are in
     the order of the metrics. Ranks count from the better value, so a fallout may be grouped with a recall.
     """
     groups: dict[Hashable, list[str]] = {}
-    for metric, decided in decisions.items():
-        order = decided.offline
+    for metric, order in orders.items():
         sign = -1 if order.higher_is_better else 1
         values = {name: sign * value for name, value in order.locations.items()}
         ranks = frozenset((name, sum(other < value for other in values.values())) for name, value in values.items())
-        groups.setdefault((ranks, frozenset(decided.separated)), []).append(metric)
+        groups.setdefault((ranks, frozenset(order.direct)), []).append(metric)
     return tuple(tuple(group) for group in groups.values())
 
 

@@ -30,7 +30,7 @@ TESTS: Mapping[str, str] = MappingProxyType(
         "beside": "one-way analysis of variance with Tukey's HSD, and Kruskal-Wallis with Dunn-Holm",
         "offline_pairs": "single-step max-|t| between every pair, clustered by user; sign flips where few users differ",
         "comparison": ADVANTAGE_TEST,
-        "exploratory": "Kendall's tau-b of every other pair of a variable and a metric, corrected together by Holm",
+        "exploratory": "average advantage of other variables and metrics, at most 16 tests, corrected by Holm",
     }
 )
 

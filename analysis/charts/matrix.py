@@ -34,7 +34,6 @@ def matrix_chart(matrix: Matrix, title: str) -> Spec | None:
         title=title,
         subtitle="Kendall’s rank correlation of each metric with each measure over the algorithms",
         outlined=names_of([cell for cell in matrix.cells if cell.is_primary]),
-        emphasised=names_of([cell for cell in matrix.cells if matrix.is_significant(cell)]),
         reasons=reasons,
     )
 

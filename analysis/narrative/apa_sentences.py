@@ -137,8 +137,6 @@ def _agreement(comparison: Comparison, n: int) -> str:
     if isinstance(tau, Undefined):
         return f"{opening}: no rank correlation. {tau.reason}"
     parts = [f"τ_b = {coefficient(tau.coefficient)}", f"{method(tau)} {apa.p_value(tau.p)}"]
-    if comparison.p_holm is not None:
-        parts.append(f"with Holm's correction {apa.p_value(comparison.p_holm)}")
     if not isinstance(rho, Undefined):
         parts.append(f"ρ = {coefficient(rho.coefficient)}, {method(rho)} {apa.p_value(rho.p)}")
     return f"{opening}, {len(comparison.conditions)} algorithms: {', '.join(parts)}."

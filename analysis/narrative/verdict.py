@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from analysis.enums import RATED
-from analysis.narrative import contrast, matrix
+from analysis.narrative import contrast
 from analysis.narrative.words import coefficient, in_words, plural
 from analysis.results.comparison import Comparison
 from analysis.results.report import FEWEST_ANALYSED, Results
@@ -258,11 +258,6 @@ def in_full(results: Results) -> list[str]:
     """The headline, its evidence and its scope as plain text."""
     paragraphs = ["".join(run.text for run in headline(results)), *evidence(results), scope(results)]
     return [paragraph for paragraph in paragraphs if paragraph]
-
-
-def exploratory(results: Results) -> str:
-    """What the exploratory correlations of all metrics show after Holm's correction; empty without them."""
-    return "" if results.matrix is None else matrix.exploratory(results.matrix)
 
 
 def simulated_notice(results: Results) -> str:

@@ -210,5 +210,3 @@ def _of_agreement(pair: Comparison | MatrixCell, metric: str, is_exact: bool) ->
     names = (pair.variable_key, "tau_b", metric, "")
     statistics = ("coefficient", "p") if is_exact else ("coefficient",)
     yield from _statistics(*names[:2], names[2:], pair.tau, statistics)
-    if is_exact and pair.p_holm is not None:
-        yield *names, "p_holm", pair.p_holm

@@ -36,8 +36,7 @@ class Ranks:
 class Comparison:
     """One variable with one metric over the conditions that have both, the larger value better on either side.
 
-    Holm's correction is over the exploratory pairs of the matrix; in reports without one, over those of the
-    comparisons. `is_tested` is True for the primary pair where the rank correlation is the primary test. `decided` is
+    `is_tested` is True for the primary pair where the rank correlation is the primary test. `decided` is
     None in reports of versions that decided pairs by other tests.
     """
 
@@ -55,7 +54,6 @@ class Comparison:
     decided: DecidedPairs | Undefined | None = field(default=None, metadata=stored(is_omitted=True))
     is_primary: bool
     is_tested: bool = field(default=True, metadata=stored(is_omitted=True))
-    p_holm: float | None
 
     @property
     def variable(self) -> Variable:
@@ -74,13 +72,6 @@ class Comparison:
     def pairs(self, decision: PairClass) -> tuple[PairDecision, ...]:
         """The pairs of algorithms in this class; none in reports of versions that did not decide them."""
         return self.decided.of(decision) if isinstance(self.decided, DecidedPairs) else ()
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether the rank correlation is: as it is for the primary pair, else after Holm's correction."""
-        if isinstance(self.tau, Undefined):
-            return False
-        return (self.tau.p if self.p_holm is None else self.p_holm) < self.alpha
 
 
 @dataclass(frozen=True, kw_only=True)

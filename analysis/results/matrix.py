@@ -1,4 +1,4 @@
-"""Every metric against every measure: one rank correlation for each pair, corrected as one family."""
+"""Every metric against every measure: one rank correlation for each pair."""
 
 from __future__ import annotations
 
@@ -53,31 +53,18 @@ class MatrixMetric:
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixCell:
-    """One metric with one measure; `p_holm` is None for the primary pair, where it is tested alone, and where τ_b has
-    no value.
-    """
+    """One metric with one measure: a description without a test."""
 
     metric: str
     variable_key: str = field(metadata=stored("variable"))
     tau: AgreementResult | Undefined
     is_primary: bool = False
-    p_holm: float | None
-
-    @property
-    def p(self) -> float | None:
-        """The p value that decides: corrected, or that of the primary pair as it is; None where τ_b has no value."""
-        return None if isinstance(self.tau, Undefined) else self.tau.p if self.p_holm is None else self.p_holm
 
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix:
-    """All metrics by all measures; Holm's correction is over the `n_family` pairs other than the primary one.
+    """All metrics by all measures; `cells` go through the measures of the first metric, then of the next."""
 
-    `cells` go through the measures of the first metric, then of the next.
-    """
-
-    alpha: float
-    n_family: int
     variable_keys: tuple[str, ...] = field(metadata=stored("variables"))
     scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
     metrics: tuple[MatrixMetric, ...]
@@ -95,18 +82,3 @@ class Matrix:
     def variable(self, cell: MatrixCell) -> Variable:
         """The measure of a cell."""
         return variable_of(cell.variable_key, self.scale_variables)
-
-    def is_significant(self, cell: MatrixCell) -> bool:
-        """Whether the decisive p of a cell is below the level."""
-        return cell.p is not None and cell.p < self.alpha
-
-    @property
-    def significant(self) -> tuple[MatrixCell, ...]:
-        """The significant exploratory cells, the strongest first."""
-        strength = {
-            index: abs(cell.tau.coefficient)
-            for index, cell in enumerate(self.cells)
-            if cell.p_holm is not None and self.is_significant(cell) and not isinstance(cell.tau, Undefined)
-        }
-        order = sorted(strength, key=lambda index: (self.cells[index].p_holm, -strength[index], index))
-        return tuple(self.cells[index] for index in order)

@@ -21,6 +21,7 @@ from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariab
 from analysis.results.plan import Planned, ReportPlan
 from analysis.results.sample import Sample
 from analysis.results.variables import ScaleVariable
+from inference.exploratory import ExploratoryFamily
 from inference.item_effects import ItemEffectsResult
 from inference.results import Undefined
 
@@ -149,6 +150,7 @@ class Results:
     comparisons: tuple[Comparison, ...]
     matrix: Matrix | None = field(default=None, metadata=stored(is_omitted=True))
     advantage: Advantage | None = field(default=None, metadata=stored(is_omitted=True))
+    exploratory: ExploratoryFamily | None = field(default=None, metadata=stored(is_omitted=True))
     contrast: PlannedContrast | None = field(default=None, metadata=stored(is_omitted=True))
     equivalence: Equivalence | None = field(default=None, metadata=stored(is_omitted=True))
 

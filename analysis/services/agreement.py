@@ -11,7 +11,6 @@ from analysis.results.comparison import Comparison, Ranks
 from analysis.results.variables import scale_variables
 from analysis.services.rankings import ALPHA, Ranking, mean_ranks
 from inference.agreement import kendall, spearman
-from inference.corrections import holm
 from inference.pair_decisions import decide_pairs
 from inference.results import PairwiseResult, Undefined
 
@@ -44,7 +43,6 @@ def compare(
         rho=spearman(x, y, alpha),
         decided=decided_pairs(perceived, objective),
         is_primary=False,
-        p_holm=None,
     )
 
 
@@ -87,9 +85,9 @@ def all_comparisons(
     alpha: float = ALPHA,
     is_tested: bool,
 ) -> tuple[Comparison, ...]:
-    """Every variable with every metric: the primary pair first, the others corrected as one family by Holm.
+    """Every variable with every metric, the primary pair first.
 
-    `is_tested`: the rank correlation is the primary test, so that the primary pair stands outside the family.
+    `is_tested`: the rank correlation is the primary test.
     """
     comparisons = [
         compare(variable, metric, by_participants, by_metric, alpha=alpha)
@@ -102,11 +100,4 @@ def all_comparisons(
         else comparison
         for comparison in comparisons
     ]
-    family = {
-        index: comparison.tau.p
-        for index, comparison in enumerate(comparisons)
-        if not (comparison.is_primary and is_tested) and not isinstance(comparison.tau, Undefined)
-    }
-    for index, p in zip(family, holm(list(family.values())), strict=True):
-        comparisons[index] = replace(comparisons[index], p_holm=p)
     return tuple(sorted(comparisons, key=lambda comparison: not comparison.is_primary))

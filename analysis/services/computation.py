@@ -24,7 +24,7 @@ from analysis.selectors.metrics import StoredMetric
 from analysis.selectors.repeats import Repetitions
 from analysis.selectors.responses import Reading, median_profile_length
 from analysis.selectors.sample import Opened
-from analysis.services.advantage import advantage_of
+from analysis.services.advantage import advantage_of, exploratory_of
 from analysis.services.agreement import all_comparisons
 from analysis.services.constructs import constructs_of
 from analysis.services.contrasts import contrasted_metric, tested_contrast, tested_equivalence
@@ -34,7 +34,7 @@ from analysis.services.effects import effects_of_all
 from analysis.services.exclusions import TestedVariable, by_key, with_and_without
 from analysis.services.item_effects import nested_model
 from analysis.services.lists_shown import lists_shown
-from analysis.services.matrix import comparison_matrix, corrected_together
+from analysis.services.matrix import comparison_matrix
 from analysis.services.objective import study_measured
 from analysis.services.offline import offline_effects
 from analysis.services.perceived import items_by_condition, liking_and_interest, study_variable
@@ -112,6 +112,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         perceived, objective, pair, alpha=alpha, is_tested=inputs.plan.primary_test == "rank correlation"
     )
     advantage, compared_advantage = _advantage(inputs, perceived, objective, nested_means)
+    exploratory = exploratory_of(answers, perceived, objective, pair, alpha=alpha)
     progress("Comparing every metric with every measure")
     matrix = comparison_matrix(inputs.metrics, perceived, comparisons, alpha=alpha)
     n_analysed = {condition.condition: condition.analysed for condition in inputs.flow.by_condition}
@@ -177,9 +178,10 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         objective=_objective(inputs.run, lengths),
         offline_effects=offline_effects(lengths, tested_kinds(inputs.run.protocol)),
         repeats=pooled_repeats(inputs.repetitions, study.seed, alpha=alpha, resamples=inputs.plan.resamples),
-        comparisons=comparisons if matrix is None else corrected_together(comparisons, matrix),
+        comparisons=comparisons,
         matrix=matrix,
         advantage=advantage,
+        exploratory=exploratory,
         contrast=contrast,
         equivalence=_equivalence(inputs, perceived, contrast),
     )  # fmt: skip

@@ -1,9 +1,8 @@
-"""The matrix: every metric that a run stored against every measure, corrected as one family."""
+"""The matrix: every metric that a run stored against every measure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from analysis.enums import Variable
 from analysis.results.comparison import Comparison
@@ -14,7 +13,6 @@ from analysis.services.rankings import ALPHA, Ranking
 from evaluation.metrics.definition import written
 from evaluation.metrics.registry import METRICS, metric
 from inference.agreement import kendall
-from inference.corrections import holm
 from inference.results import AgreementResult, Undefined
 
 SERVED = "(ties=served)"
@@ -79,49 +77,25 @@ def comparison_matrix(
 ) -> Matrix | None:
     """Every metric with every measure, by Kendall's τ_b; None without metrics or without measures.
 
-    `comparisons` are those of `analysis.services.agreement.all_comparisons`, whose coefficients and p values are those
-    of the same pairs here. All pairs but the primary one, where it is tested alone, are one family with Holm's
-    correction. A metric that lacks a value for a condition, or is the same for all, gives cells with the reason.
+    `comparisons` are those of `analysis.services.agreement.all_comparisons`, whose coefficients are those of the same
+    pairs here. A metric that lacks a value for a condition, or is the same for all, gives cells with the reason.
     """
     if not metrics or not perceived:
         return None
     tested = {(comparison.metric_key, comparison.variable_key): comparison for comparison in comparisons}
     rows = [_row(stored) for stored in metrics]
-    cells: list[MatrixCell] = []
+    cells = []
     for stored, row in zip(metrics, rows, strict=True):
         for variable, ranking in perceived.items():
             comparison = tested.get((row.key, variable.key))
             tau = _tau(stored, row, variable, ranking, alpha=alpha) if comparison is None else comparison.tau
             is_primary = comparison is not None and comparison.is_primary
-            cells.append(
-                MatrixCell(
-                    metric=row.key,
-                    variable_key=variable.key,
-                    tau=tau,
-                    is_primary=is_primary,
-                    p_holm=None,
-                )
-            )
-    is_alone = any(comparison.is_primary and comparison.is_tested for comparison in comparisons)
-    corrected = _corrected(cells, is_alone=is_alone)
+            cells.append(MatrixCell(metric=row.key, variable_key=variable.key, tau=tau, is_primary=is_primary))
     return Matrix(
-        alpha=alpha,
-        n_family=sum(cell.p_holm is not None for cell in corrected),
         variable_keys=tuple(variable.key for variable in perceived),
         scale_variables=scale_variables(perceived),
         metrics=tuple(rows),
-        cells=corrected,
-    )
-
-
-def corrected_together(comparisons: Sequence[Comparison], matrix: Matrix) -> tuple[Comparison, ...]:
-    """The comparisons with the corrected p of the same pairs in the matrix, which is the larger family."""
-    p_holm = {(cell.metric, cell.variable_key): cell.p_holm for cell in matrix.cells}
-    return tuple(
-        replace(comparison, p_holm=p_holm[comparison.metric_key, comparison.variable_key])
-        if (comparison.metric_key, comparison.variable_key) in p_holm
-        else comparison
-        for comparison in comparisons
+        cells=tuple(cells),
     )
 
 
@@ -136,17 +110,6 @@ def _row(stored: StoredMetric) -> MatrixMetric:
         direction=METRICS[key].direction,
         values=dict(stored.values),
     )
-
-
-def _corrected(cells: Sequence[MatrixCell], *, is_alone: bool) -> tuple[MatrixCell, ...]:
-    """The cells with Holm's correction over all that have a p, without the primary pair where it stands alone."""
-    family = {
-        index: cell.tau.p
-        for index, cell in enumerate(cells)
-        if not isinstance(cell.tau, Undefined) and not (cell.is_primary and is_alone)
-    }
-    p_holm = dict(zip(family, holm(list(family.values())), strict=True))
-    return tuple(replace(cell, p_holm=p_holm.get(index)) for index, cell in enumerate(cells))
 
 
 def _tau(

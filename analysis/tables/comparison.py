@@ -25,66 +25,8 @@ from charting.pairs import Difference, GridCell
 from documents.tables import Cell, Column, Row, Table, text
 from evaluation.reported_kinds import ERRORS
 from inference.pair_decisions import OfflinePairs, PairClass
-from inference.results import AgreementResult, Pair, Undefined
+from inference.results import Pair, Undefined
 from studies.design.narrative.plan import level
-
-
-def comparisons_table(comparisons: Sequence[Comparison], n: int, n_family: int | None = None) -> Table:
-    """Every variable with every metric that the report tests: rank correlations with exact p.
-
-    `n_family` is the number of exploratory pairs of the matrix; None where there is no matrix.
-    """
-    family = "the exploratory pairs" if n_family is None else f"all {n_family:,} exploratory pairs of the matrix"
-    rows = tuple(
-        Row(
-            (
-                text(comparison.variable.name),
-                text(comparison.metric(n).name),
-                *_correlation_cells(comparison.tau),
-                Cell("primary", None) if comparison.is_primary and comparison.is_tested
-                else probability(comparison.p_holm),
-                *_correlation_cells(comparison.rho),
-            ),
-            group="Primary pair" if comparison.is_primary else "Exploratory pairs",
-        )
-        for comparison in comparisons
-    )  # fmt: skip
-    columns = (
-        Column("Variable", side="perceived"), Column("Metric", side="objective"), Column("τ_b", True),
-        Column("p, τ_b", True), Column("p, Holm", True), Column("ρ", True), Column("p, ρ", True),
-    )  # fmt: skip
-    return Table(
-        "comparisons",
-        "Rank correlations of every variable with every metric",
-        columns,
-        rows,
-        f"{_permuted(comparisons)} The better value ranks first on both sides: lower fallout is better, and more "
-        f"novelty ranks higher. Holm's correction is over {family}.",
-        "Family",
-    )
-
-
-def _correlation_cells(result: AgreementResult | Undefined) -> list[Cell]:
-    if isinstance(result, Undefined):
-        return [MISSING, MISSING]
-    return [decimal(result.coefficient, 2, is_share=True), probability(result.p)]
-
-
-def _permuted(comparisons: Sequence[Comparison]) -> str:
-    """How the p values were computed."""
-    tests = [
-        test
-        for comparison in comparisons
-        for test in (comparison.tau, comparison.rho)
-        if not isinstance(test, Undefined) and test.p_error
-    ]
-    if not tests:
-        return "All p values are two-sided and exact, by permutation."
-    error = max(test.p_error for test in tests)
-    return (
-        "All p values are two-sided, by permutation: exact, or with many tied algorithms estimated from 100,000 random "
-        f"orders with a fixed seed (largest standard error {written(error, 4, is_share=True)})."
-    )
 
 
 def _pair_sentence(decision: PairClass, first: str, second: str, participants_favour: str, metric: str) -> str:

@@ -3,46 +3,39 @@
 from __future__ import annotations
 
 from analysis.results.matrix import Matrix, MatrixCell
-from analysis.tables.cells import MISSING, capital, decimal, listed, probability
-from documents.tables import Cell, Column, Row, Table, text
+from analysis.tables.cells import MISSING, capital, decimal, listed
+from documents.tables import Column, Row, Table, text
 from inference.results import Undefined
 
 BETTER = {"higher": "higher", "lower": "lower", "neither": "neither"}
 
 
 def matrix_table(matrix: Matrix) -> Table:
-    """Every pair of a metric and a measure: τ_b and its p values, or the reason why there is none."""
-    cells = sorted(matrix.cells, key=lambda cell: not cell.is_primary)
+    """Every pair of a metric and a measure: τ_b, or the reason why there is none."""
     columns = (
         Column("Metric", side="objective"), Column("Better"), Column("Measure", side="perceived"), Column("τ_b", True),
-        Column("p, τ_b", True), Column("p, Holm", True), Column("Without a value"),
+        Column("Without a value"),
     )  # fmt: skip
     return Table(
         "matrix",
         "Rank correlations of all metrics with all measures",
         columns,
-        tuple(_row(matrix, cell) for cell in cells),
-        f"Two-sided p by permutation. Holm's correction is over the {matrix.n_family:,} exploratory pairs of this "
-        f"table. {orientation(matrix)}",
-        "Family",
+        tuple(_row(matrix, cell) for cell in sorted(matrix.cells, key=lambda cell: not cell.is_primary)),
+        f"Descriptions without a test. {orientation(matrix)}",
     )
 
 
 def _row(matrix: Matrix, cell: MatrixCell) -> Row:
     metric, tau = matrix.metric(cell), cell.tau
-    is_missing = isinstance(tau, Undefined)
     return Row(
         (
             text(metric.title),
             text(BETTER[metric.direction]),
             text(matrix.variable(cell).name),
             MISSING if isinstance(tau, Undefined) else decimal(tau.coefficient, 2, is_share=True),
-            MISSING if isinstance(tau, Undefined) else probability(tau.p),
-            Cell("primary", None) if cell.is_primary and cell.p_holm is None else probability(cell.p_holm),
             text(tau.reason if isinstance(tau, Undefined) else ""),
         ),
-        group="Primary pair" if cell.is_primary else "Exploratory pairs",
-        is_quiet=is_missing,
+        is_quiet=isinstance(tau, Undefined),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.charts.matrix import matrix_chart
 from analysis.exports.sections.summary import primary_variable
-from analysis.narrative import agreement, contrast, equivalence, verdict
+from analysis.narrative import agreement, contrast, equivalence
 from analysis.narrative import matrix as matrix_sentences
 from analysis.narrative import perceived as narrative
 from analysis.results.matrix import Matrix
@@ -13,6 +13,7 @@ from analysis.results.report import Results
 from analysis.tables import comparison as tables
 from analysis.tables import matrix as matrix_tables
 from analysis.tables import perceived as perceived_tables
+from analysis.tables.exploratory import exploratory_table
 from documents.blocks import Figure, FigureMaker, Section
 from documents.tables import Table
 from evaluation.reported_kinds import kind_at
@@ -71,16 +72,16 @@ def _order_table(results: Results, variable: PerceivedVariable) -> Table:
 
 
 def both_section(results: Results, figure: FigureMaker) -> Section:
-    """The pairs in words, and the matrix."""
+    """The pairs in words, the exploratory family, and the matrix."""
     section = Section("both", "Perceived and objective quality")
     if not results.flow.analysed:
         return section
     if (primary := results.primary) is not None:
         section.say(agreement.agreement(primary), "says")
         section.say(agreement.same_direction(primary))
+    section.put(exploratory_table(results))
     if results.matrix is not None:
         section.draw(_matrix(results.matrix, figure))
-    section.say(verdict.exploratory(results))
     return section
 
 
@@ -88,9 +89,7 @@ def _matrix(matrix: Matrix, figure: FigureMaker) -> Figure | None:
     return figure(
         "matrix",
         matrix_chart(matrix, matrix_sentences.title(matrix)),
-        f"τ_b of every metric with every measure. {matrix_tables.orientation(matrix)} A frame marks the primary pair, "
-        "an asterisk a significant correlation: of the primary pair by its own p, of the others after Holm's "
-        f"correction over {matrix.n_family:,} pairs. Novelty is no measure of quality."
-        f"{matrix_sentences.other_users(matrix)}",
+        f"τ_b of every metric with every measure, without a test. {matrix_tables.orientation(matrix)} A frame marks "
+        f"the primary pair. Novelty is no measure of quality.{matrix_sentences.other_users(matrix)}",
         matrix_tables.matrix_table(matrix),
     )

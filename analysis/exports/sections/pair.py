@@ -10,7 +10,7 @@ from analysis.results.comparison import Comparison
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
-from analysis.tables.cells import decimal, equals
+from analysis.tables.cells import decimal
 from documents.blocks import Figure, FigureMaker, Section
 from documents.tables import Cell, Table, plain_table
 from evaluation.reported_kinds import ERRORS
@@ -31,11 +31,8 @@ def pair_section(results: Results, comparison: Comparison, figure: FigureMaker) 
 
 def _correlation(comparison: Comparison) -> str:
     tau = comparison.tau
-    role = "The primary pair of measures" if comparison.is_primary else "An exploratory pair of measures"
-    if isinstance(tau, Undefined):
-        return f"{role}. {tau.reason}"
-    holm = "" if comparison.p_holm is None else f", with Holm's correction p {equals(comparison.p_holm)}"
-    return f"{role}: {tau_b(tau)}{holm}."
+    role = "The primary pair of measures" if comparison.is_primary else "Another pair of measures"
+    return f"{role}. {tau.reason}" if isinstance(tau, Undefined) else f"{role}: {tau_b(tau)}."
 
 
 def _scatter(results: Results, comparison: Comparison, figure: FigureMaker) -> Figure | None:

@@ -36,10 +36,10 @@ HYPOTHESIS = """\
 This study is a demonstration: its {data} are synthetic and its participants simulated. It shows what a \
 preregistration contains and is no evidence about people.
 
-H1: Recommenders with a higher recall are perceived as more accurate: Kendall's rank correlation between recall and \
-mean perceived accuracy over the {n} conditions is positive.
+H1: Recommenders with a higher recall are perceived as more accurate: the average advantage of recall in perceived \
+accuracy over the {n} conditions is positive.
 
-H0: The two rankings are not correlated."""
+H0: The average advantage is 0."""
 
 
 @dataclass(frozen=True)

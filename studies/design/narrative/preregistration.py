@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from documents.markdown import escaped, paragraphs
-from inference.agreement import MOST_COUNTED
-from inference.permutations import DRAWN, MOST_PERMUTED, SEED
 from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, level, rule_of_exclusion
 from studies.plans import AnalysisPlan, Contrast, in_text
 
@@ -186,8 +184,8 @@ def _primary_question(plan: Plan) -> str:
     expected = "is expected to be higher" if plan.contrast.sides == 1 else "is compared"
     return (
         f"Primary test: a planned contrast of {in_text(plan.perceived_name)}, {contrast_in_words(plan.contrast)}; the "
-        f"first {expected}{'' if plan.contrast.sides == 1 else ' with the second, two-sided'}. Every rank correlation "
-        "of a perceived variable and an offline metric is exploratory."
+        f"first {expected}{'' if plan.contrast.sides == 1 else ' with the second, two-sided'}. Every other "
+        "comparison of a perceived variable and an offline metric is exploratory."
     )
 
 
@@ -231,12 +229,14 @@ def _analyses(plan: Plan) -> str:
     )
 
 
+EXPLORATORY = (
+    "The average advantages of the other perceived variables and offline metrics, at most 16, are corrected together by "
+    "Holm and called exploratory."
+)
+
+
 def _primary_test(plan: Plan) -> str:
-    alpha, k = level(plan.analysis.alpha), len(plan.conditions)
-    correlation = (
-        f"Kendall's τ_b between the conditions' mean {in_text(plan.perceived_name)} and {plan.objective_name}, with "
-        f"the two-sided p {_orders(k)}"
-    )
+    alpha = level(plan.analysis.alpha)
     if plan.contrast is not None:
         sides = "one-sided, in the expected direction" if plan.contrast.sides == 1 else "two-sided"
         return (
@@ -244,8 +244,7 @@ def _primary_test(plan: Plan) -> str:
             f"{in_text(plan.perceived_name)}, conditions of one set weighted equally: a t test, {sides}, at α = "
             f"{alpha}, with the variance pooled over all conditions; Welch's version, which allows unequal variances, "
             "is reported alongside. It is not corrected, being the one confirmatory test of the primary question. "
-            f"{correlation[0].upper()}{correlation[1:]}, and all other pairs are corrected together by Holm and called "
-            "exploratory."
+            f"{EXPLORATORY}"
         )
     confidence = f"{100 * (1 - plan.analysis.alpha):.4g}% confidence interval"
     relevant = ""
@@ -259,8 +258,7 @@ def _primary_test(plan: Plan) -> str:
         f"recommenders with the better and the worse {plan.objective_name} over the pairs that this metric separates: "
         f"a two-sided t test at α = {alpha} with separate variances (Welch and Satterthwaite's degrees of freedom). It "
         f"counts as agreement if its {confidence} lies above 0, as disagreement if below{relevant}; otherwise the "
-        f"study cannot tell. {correlation[0].upper()}{correlation[1:]}, and all other pairs are corrected together by "
-        "Holm and called exploratory."
+        f"study cannot tell. {EXPLORATORY}"
     )
 
 
@@ -284,14 +282,6 @@ def _covariates(plan: Plan) -> str:
         f"these covariates, measured before assignment: {', '.join(plan.covariates)}. A missing number has the mean, a "
         "missing choice is a level of its own."
     )
-
-
-def _orders(k: int) -> str:
-    if k <= MOST_PERMUTED:
-        return f"over all orders of the {k} recommenders"
-    if k <= MOST_COUNTED:
-        return f"over all orders of the {k} recommenders, or with ties over {DRAWN + 1:,} random orders, seed {SEED}"
-    return f"over {DRAWN + 1:,} random orders of the {k} recommenders, seed {SEED}"
 
 
 def _exclusions(plan: Plan) -> str:
