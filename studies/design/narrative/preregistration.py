@@ -230,8 +230,8 @@ def _analyses(plan: Plan) -> str:
 
 
 EXPLORATORY = (
-    "The average advantages of the other perceived variables and offline metrics, at most 16, are corrected together by "
-    "Holm and called exploratory."
+    "The average advantages of the other perceived variables and offline metrics, at most 16, are corrected together "
+    "by Holm and called exploratory."
 )
 
 
