@@ -19,7 +19,10 @@ _ROW = 23
 
 
 class Difference(NamedTuple):
-    """A difference ``a - b`` with its interval, its adjusted p as text, and whether it is significant."""
+    """A difference ``a - b`` with its interval, its adjusted p as text, and whether it is significant.
+
+    With an empty `b` it is one value that `a` names.
+    """
 
     a: str
     b: str
@@ -74,7 +77,7 @@ def _rows(differences: Sequence[Difference], decimals: int, *, is_share: bool) -
         raise DataError("There is no difference to draw.")
     table = []
     for index, difference in enumerate(differences):
-        pair = f"{difference.a} − {difference.b}"
+        pair = f"{difference.a} − {difference.b}" if difference.b else difference.a
         value, low, high = (checked_number(part, what=f"the difference {pair}") for part in difference[2:5])
         slack = 1e-9 * max(1.0, abs(value))
         if not low - slack <= value <= high + slack:
@@ -83,7 +86,7 @@ def _rows(differences: Sequence[Difference], decimals: int, *, is_share: bool) -
         table.append(
             {
                 "pair": pair,
-                "lines": f"{difference.a}\n− {difference.b}",
+                "lines": f"{difference.a}\n− {difference.b}" if difference.b else difference.a,
                 "row": index,
                 "value": value,
                 "low": low,

@@ -17,6 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from core.errors import DataError
+from inference.average_advantage import MeanEstimates
 from inference.corrections import check_alpha, holm
 from inference.covariates import Blocks, Covariate, Floats, Integers, UnusedCovariate, blocks_of, independent
 from inference.results import Interval, Result, Undefined
@@ -161,6 +162,28 @@ def ancova(data: ParticipantValues, *, alpha: float = 0.05) -> AncovaResult | Un
         pairs=_pairs(names, plain, full, alpha),
         left_out=left_out,
     )
+
+
+def adjusted_means(data: ParticipantValues) -> MeanEstimates | Undefined:
+    """The conditions' means at the mean of all covariates, with their covariance; undefined and errors as `ancova`.
+
+    Examples
+    --------
+    >>> age = Covariate("age", [20, 30, 40, 20, 30, 40])
+    >>> data = ParticipantValues([1, 2.5, 3, 2, 2.5, 4], ["A", "A", "A", "B", "B", "B"], [age])
+    >>> adjusted_means(data).means.round(2).tolist()
+    [2.17, 2.83]
+    """
+    names, condition, values, _left_out = read_conditions(data)
+    blocks = blocks_of(data.covariates, condition)
+    if len(names) < 2 or not blocks.used:
+        return Undefined("There are no two conditions, or no covariate to adjust for.", ANCOVA)
+    k = len(names)
+    model = _Model(np.hstack([np.eye(k)[condition], blocks.columns(len(values))]), values, k)
+    if model.df < 1 or not model.variance:
+        return Undefined("There is no residual variance beside the covariates.", ANCOVA)
+    covariance = model.variance * model.unscaled[:k, :k]
+    return MeanEstimates(names, model.coefficients[:k], covariance, lambda _contrast: float(model.df))
 
 
 def read_conditions(data: ParticipantValues) -> tuple[tuple[str, ...], Integers, Floats, tuple[str, ...]]:

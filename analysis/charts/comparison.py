@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.charts.estimates import around, axis, means_of
+from analysis.narrative.alternatives import defined
 from analysis.results.advantage import DecidedPairs
 from analysis.results.comparison import Comparison
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
+from analysis.results.report import Results
 from charting import marks
 from charting.pairs import GridCell, Ranked, Sides, pairs_grid, ranked_lists
 from charting.theme import Spec
@@ -53,6 +55,23 @@ def slope(
             (pair.offline_favours or "", pair.participants_favour or "")
             for pair in comparison.pairs(PairClass.CONTRADICT)
         ],
+    )
+
+
+def alternatives(results: Results, title: str) -> Spec | None:
+    """The average advantage by every analysis of the specification curve; None without any."""
+    analyses, primary = defined(results), results.primary
+    if not analyses or primary is None:
+        return None
+    return marks.forest(
+        [
+            marks.Difference(name, "", one.value, one.interval.low, one.interval.high, "", one.interval.low > 0)
+            for name, one in analyses
+        ],
+        title=title,
+        x_title=f"Average advantage in {primary.variable.in_text}, with 95% CI",
+        is_share=primary.variable.is_share,
+        interval_name="95% CI",
     )
 
 

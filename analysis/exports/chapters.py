@@ -28,19 +28,19 @@ _CHAPTERS = (
     Chapter(
         "robustness", "Robustness", "Whether the conclusions depend on items, covariates, exclusions or the model."
     ),
-    Chapter("method", "Method and provenance", "What was planned and computed, from which inputs."),
+    Chapter("method", "Method", "What was planned, done and computed."),
+    Chapter("supplement", "Supplement", "Everything else that was computed, each table once."),
 )
-# The chapter of each section by its key; sections of single variables are on the perceived side.
+# The sections of the main report by chapter; all others are the supplement's.
 _CHAPTER_OF = {
-    **dict.fromkeys(("objective", "offline-effects", "repeats"), "objective"),
-    **dict.fromkeys(("advantage", "contrast", "equivalence", "orders", "both", "shown-lists"), "comparison"),
-    **dict.fromkeys(("sample", "attrition"), "sample"),
-    **dict.fromkeys(
-        ("ordinal", "generalisation", "adjusted", "known-items", "list-mediation", "exclusions", "bayesian"),
-        "robustness",
-    ),
-    **dict.fromkeys(("plan", "method", "provenance"), "method"),
+    "measures": "perceived",
+    "metrics": "objective",
+    **dict.fromkeys(("agreement", "contrast", "equivalence"), "comparison"),
+    **dict.fromkeys(("alternatives", "exclusions"), "robustness"),
+    "sample": "sample",
+    **dict.fromkeys(("plan", "method"), "method"),
 }
+SUPPLEMENT = "supplement"
 KEYS = tuple(chapter.key for chapter in _CHAPTERS)
 
 
@@ -49,13 +49,13 @@ def chapters_of(sections: Iterable[Section]) -> tuple[Chapter, ...]:
 
     Examples
     --------
-    >>> [chapter.key for chapter in chapters_of([Section("method", "Method"), Section("both", "Both sides")])]
+    >>> [chapter.key for chapter in chapters_of([Section("method", "Method"), Section("agreement", "Agreement")])]
     ['comparison', 'method']
     """
     kept = tuple(sections)
     chapters = []
     for chapter in _CHAPTERS:
-        own = tuple(section for section in kept if _CHAPTER_OF.get(section.key, "perceived") == chapter.key)
+        own = tuple(section for section in kept if _CHAPTER_OF.get(section.key, SUPPLEMENT) == chapter.key)
         if own:
             chapters.append(Chapter(chapter.key, chapter.title, chapter.about, chapter.side, own))
     return tuple(chapters)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from analysis.exports.chapters import Chapter, chapters_of
+from analysis.exports.chapters import SUPPLEMENT, Chapter, chapters_of
 from analysis.exports.sections import comparison, method, objective, offline, perceived, plan, sample
 from analysis.exports.sections.bayesian import bayesian_section
 from analysis.exports.sections.constructs import construct_sections
@@ -60,8 +60,24 @@ class Document(Content):
 
     @property
     def chapters(self) -> tuple[Chapter, ...]:
-        """The sections by chapter."""
+        """The sections by chapter, the supplement last."""
         return chapters_of(self.sections)
+
+    @property
+    def main_chapters(self) -> tuple[Chapter, ...]:
+        """The chapters without the supplement."""
+        return tuple(chapter for chapter in self.chapters if chapter.key != SUPPLEMENT)
+
+    @property
+    def supplement(self) -> tuple[Section, ...]:
+        """The sections of the supplement."""
+        return next((chapter.sections for chapter in self.chapters if chapter.key == SUPPLEMENT), ())
+
+    @property
+    def main_sections(self) -> tuple[Section, ...]:
+        """Every section of the main report, those of the first screen first."""
+        kept = (self.pairs, self.summary, *(section for chapter in self.main_chapters for section in chapter.sections))
+        return tuple(section for section in kept if section.blocks)
 
     def figures(self) -> list[Figure]:
         """Every figure in its order."""
@@ -137,12 +153,17 @@ def document_of(report: Report) -> Document:
     is_synthetic = report.read_provenance().is_dataset_synthetic
     run_figure = joint_figure if report.is_pilot else FigureMaker(DATASET_BADGE if is_synthetic else "")
     sections = (
-        comparison.advantage_section(results),
+        perceived.measures_section(results, figure),
+        objective.metrics_section(results, run_figure),
+        comparison.agreement_section(results),
         comparison.contrast_section(results),
         comparison.equivalence_section(results),
-        comparison.orders_section(results),
-        *(perceived.variable_section(variable, figure) for variable in results.variables),
-        perceived.table_1_section(results),
+        comparison.alternatives_section(results, joint_figure),
+        plan.exclusions_section(results),
+        sample.sample_section(results, badge),
+        plan.plan_section(results),
+        method.method_section(results, badge),
+        *(perceived.variable_section(results, variable, figure) for variable in results.variables),
         perceived.classic_section(results),
         perceived.distributions_section(results),
         *follow_up_sections(results),
@@ -150,15 +171,14 @@ def document_of(report: Report) -> Document:
         lists_section(results, figure),
         *perceived.scale_sections(results),
         *construct_sections(results, figure),
-        objective.objective_section(results, run_figure),
+        objective.metrics_in_detail(results, run_figure),
         offline.effects_section(results),
         offline.repeats_section(results),
-        comparison.both_section(results, joint_figure),
+        comparison.matrix_section(results, joint_figure),
         bayesian_section(report, results, figure, run_figure),
-        plan.plan_section(results),
-        plan.exclusions_section(results),
-        sample.sample_section(results, badge, figure),
-        method.method_section(results, badge, figure),
+        plan.exclusions_in_detail(results),
+        sample.conduct_section(results, badge, figure),
+        method.power_section(results, figure),
         method.provenance_section(report),
     )
     return Document(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from analysis.exports.document import DATASET_BADGE, PILOT_BADGE, SYNTHETIC_NOTI
 from documents import pdf
 from documents.blocks import Figure
 
-FURTHER = "Further tables"
 Picture = Callable[[Figure], bytes]
 
 
@@ -25,10 +24,11 @@ def report_pdf(document: Document, picture: Picture) -> bytes:
 
     Raises `report.not_set` where the typesetter refuses.
     """
+    figures = [figure for section in document.main_sections for block in section.blocks for figure in block.figures]
     files = {
         "main.typ": (Path(settings.BASE_DIR) / "templates" / "analysis" / "report.typ").read_bytes(),
         "document.json": json.dumps(printed(document), ensure_ascii=False).encode(),
-        **{f"figures/{figure.key}.pdf": picture(figure) for figure in document.figures()},
+        **{f"figures/{figure.key}.pdf": picture(figure) for figure in figures},
     }
     return pdf.compiled(files, document.report.created_at)
 
@@ -65,7 +65,7 @@ def printed(document: Document) -> dict[str, Any]:
         ],
         "pairs": pdf.section_data(document.pairs) if document.pairs.blocks else None,
         "summary": pdf.section_data(document.summary) if document.summary.blocks else None,
-        "chapters": [*map(_chapter, document.chapters), *_further(document)],
+        "chapters": list(map(_chapter, document.main_chapters)),
     }
 
 
@@ -76,21 +76,3 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "side": chapter.side,
         "sections": [pdf.section_data(section) for section in chapter.sections],
     }
-
-
-def _further(document: Document) -> Iterator[dict[str, Any]]:
-    """The tables that a page folds away: those of figures, and detailed ones."""
-    shown = {
-        block.table.key
-        for section in document.all_sections
-        for block in section.blocks
-        if block.table is not None and not block.is_folded
-    }
-    tables = [{"kind": "table", **pdf.table_data(table)} for table in document.tables() if table.key not in shown]
-    if tables:
-        yield {
-            "title": FURTHER,
-            "about": "The numbers behind figures, and detailed tables.",
-            "side": "",
-            "sections": [{"title": "", "side": "", "blocks": tables}],
-        }

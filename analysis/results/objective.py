@@ -62,7 +62,8 @@ class ProfileLength:
     `by_n` holds recall and fallout at N = 1, 2, 3, …; `served` holds recall and fallout of the lists as participants
     saw them, and the share of slots filled by popularity, where the run has them. With `is_by_user` values are means
     over users, and each user with a value counts as one case; else they pool the cases of all users. `errors` holds the
-    tests of errors of predicted ratings; recall and fallout then have none.
+    tests of errors of predicted ratings; recall and fallout then have none. `rare` names the conditions whose recall or
+    fallout rests on fewer than 10 events or non-events.
     """
 
     profile_length: int
@@ -75,6 +76,7 @@ class ProfileLength:
     fallout: MetricTests
     errors: dict[str, MetricTests] = field(default_factory=dict, metadata=stored(is_omitted=True))
     is_by_user: bool = field(default=False, metadata=stored(is_omitted=True))
+    rare: dict[str, tuple[str, ...]] = field(default_factory=dict, metadata=stored(is_omitted=True))
 
     @property
     def averaged(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.results.advantage import Advantage
+from analysis.results.alternatives import Alternative
 from analysis.results.codec import stored
 from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
 from analysis.results.constructs import Constructs
@@ -150,6 +151,7 @@ class Results:
     comparisons: tuple[Comparison, ...]
     matrix: Matrix | None = field(default=None, metadata=stored(is_omitted=True))
     advantage: Advantage | None = field(default=None, metadata=stored(is_omitted=True))
+    alternatives: tuple[Alternative, ...] = field(default=(), metadata=stored(is_omitted=True))
     exploratory: ExploratoryFamily | None = field(default=None, metadata=stored(is_omitted=True))
     contrast: PlannedContrast | None = field(default=None, metadata=stored(is_omitted=True))
     equivalence: Equivalence | None = field(default=None, metadata=stored(is_omitted=True))

@@ -31,7 +31,7 @@ def advantage_of(
 
     `nested` are the estimates of the model with items nested in conditions; `bound` is the smallest effect of interest.
     """
-    means, separated = _compared(answers, variable, metric)
+    means, separated = compared_means(answers, variable, metric)
     if isinstance(means, Undefined):
         return Advantage(overall=means)
     other_items: AverageAdvantage | Undefined | None = None
@@ -63,14 +63,14 @@ def exploratory_of(
     for variable, group in itertools.product(variables, groups):
         if variable.key == primary[0] and primary[1] in group:
             continue
-        means, separated = _compared(answers, variable, by_key[group[0]])
+        means, separated = compared_means(answers, variable, by_key[group[0]])
         advantages[variable.key, group] = (
             means if isinstance(means, Undefined) else average_advantage(means, separated, alpha=alpha)
         )
     return exploratory_family(dict(itertools.islice(advantages.items(), MOST_TESTS)), alpha)
 
 
-def _compared(
+def compared_means(
     answers: Answers, variable: Variable, metric: Ranking
 ) -> tuple[MeanEstimates | Undefined, list[tuple[str, str]]]:
     """The means of the conditions with answers, and the pairs of them that the metric separates."""

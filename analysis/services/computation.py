@@ -9,6 +9,7 @@ from typing import Any
 
 from analysis.enums import VARIABLE_OF, Metric, Variable
 from analysis.results.advantage import Advantage
+from analysis.results.alternatives import Alternative
 from analysis.results.codec import encode
 from analysis.results.comparison import Equivalence, PlannedContrast
 from analysis.results.exclusions import ComparedAdvantage, ComparedContrast
@@ -18,6 +19,7 @@ from analysis.results.objective import Candidates, ObjectiveSide, ProfileLength
 from analysis.results.plan import Planned, ReportPlan
 from analysis.results.report import AnswerCounts, ConditionFacts, ItemWords, Results, StudyFacts
 from analysis.results.variables import scale_variables
+from analysis.selectors.backgrounds import Backgrounds, backgrounds_of
 from analysis.selectors.inputs import Measured, conditions_of
 from analysis.selectors.lists import ShownLists, Slots, shown_lists
 from analysis.selectors.metrics import StoredMetric
@@ -26,6 +28,7 @@ from analysis.selectors.responses import Reading, median_profile_length
 from analysis.selectors.sample import Opened
 from analysis.services.advantage import advantage_of, exploratory_of
 from analysis.services.agreement import all_comparisons
+from analysis.services.alternatives import Choices, alternatives_of
 from analysis.services.constructs import constructs_of
 from analysis.services.contrasts import contrasted_metric, tested_contrast, tested_equivalence
 from analysis.services.correlations import correlations_of
@@ -100,9 +103,10 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     progress("Measuring the lists shown")
     lists = _shown_lists(inputs)
     progress("Adjusting for covariates and losses")
+    backgrounds = backgrounds_of(study, inputs.reading.keys, inputs.plan.covariates)
     covariates = covariate_analyses(
         study, inputs.reading, inputs.flow, lists=lists, consumed=consumed, tested=list(perceived),
-        primary=by_key(perceived, inputs.plan.primary.perceived), covariates=inputs.plan.covariates, alpha=alpha,
+        primary=by_key(perceived, inputs.plan.primary.perceived), backgrounds=backgrounds, alpha=alpha,
     )  # fmt: skip
     progress("Comparing both sides")
     primary = inputs.plan.primary
@@ -112,6 +116,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         perceived, objective, pair, alpha=alpha, is_tested=inputs.plan.primary_test == "rank correlation"
     )
     advantage, compared_advantage = _advantage(inputs, perceived, objective, nested_means)
+    alternatives = _alternatives(inputs, perceived, objective, advantage, backgrounds, consumed)
     exploratory = exploratory_of(answers, perceived, objective, pair, alpha=alpha)
     progress("Comparing every metric with every measure")
     matrix = comparison_matrix(inputs.metrics, perceived, comparisons, alpha=alpha)
@@ -182,6 +187,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         matrix=matrix,
         advantage=advantage,
         exploratory=exploratory,
+        alternatives=alternatives,
         contrast=contrast,
         equivalence=_equivalence(inputs, perceived, contrast),
     )  # fmt: skip
@@ -269,6 +275,33 @@ def _advantage(
     advantage = advantage_of(reading.analysed, variable, ranking, nested, alpha=alpha, bound=bound)
     completers = advantage_of(reading.completers, variable, ranking, nested, alpha=alpha, bound=bound)
     return advantage, ComparedAdvantage(analysed=advantage.overall, completers=completers.overall)
+
+
+def _alternatives(
+    inputs: Inputs,
+    perceived: Mapping[Variable, Ranking],
+    objective: Mapping[Metric, Ranking],
+    planned: Advantage | None,
+    backgrounds: Backgrounds,
+    consumed: str,
+) -> tuple[Alternative, ...]:
+    """The specification curve; empty without the primary pair."""
+    primary = inputs.plan.primary
+    variable, metric = by_key(perceived, primary.perceived), by_key(objective, primary.objective)
+    if planned is None or variable is None or metric is None:
+        return ()
+    choices = Choices(
+        variable=variable,
+        metric=metric,
+        reading=inputs.reading,
+        rankings=objective,
+        measured=inputs.measured,
+        stored=inputs.metrics,
+        backgrounds=backgrounds,
+        consumed=consumed,
+        alpha=inputs.plan.alpha,
+    )
+    return alternatives_of(choices, planned)
 
 
 def _contrast(

@@ -21,7 +21,7 @@ from analysis.results.covariates import (
     ListsOfCondition,
 )
 from analysis.results.flow import Flow
-from analysis.selectors.backgrounds import Backgrounds, backgrounds_of
+from analysis.selectors.backgrounds import Backgrounds
 from analysis.selectors.inputs import Answers
 from analysis.selectors.lists import ShownLists
 from analysis.selectors.responses import Reading
@@ -55,7 +55,7 @@ def covariate_analyses(
     consumed: str,
     tested: Sequence[Variable],
     primary: Variable | None,
-    covariates: Sequence[str],
+    backgrounds: Backgrounds,
     alpha: float,
 ) -> CovariateAnalyses | None:
     """Compute all of them; None without analysed participants.
@@ -66,7 +66,6 @@ def covariate_analyses(
     answers = reading.analysed
     if not answers.people:
         return None
-    backgrounds = backgrounds_of(study, reading.keys, covariates)
     # One thread: sums over threads differ in their last bits.
     with threadpool_limits(limits=1, user_api="blas"):
         return CovariateAnalyses(
@@ -109,6 +108,12 @@ def _adjusted(answers: Answers, backgrounds: Backgrounds, variable: Variable, al
             else None
         ),
     )
+
+
+def participants_with(answers: Answers, variable: Variable, covariates: Sequence[Covariate]) -> ParticipantValues:
+    """The participants with a value of a variable, and their covariates."""
+    values = values_of(answers, variable)
+    return _participants(answers, values, [row for row, value in enumerate(values) if value is not None], covariates)
 
 
 def _participants(

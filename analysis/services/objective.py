@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import compress
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,8 +11,9 @@ from analysis.enums import Metric
 from analysis.results.objective import KINDS, Bounds, MetricTests, MetricValues, ProfileLength
 from analysis.selectors.inputs import Measured
 from analysis.services.rankings import ALPHA, RESAMPLES, Ranking, order_result
-from evaluation.reported_kinds import ERRORS
+from evaluation.reported_kinds import ERRORS, HITS
 from inference.bootstrap import percentile_intervals, user_means
+from inference.case_rates import RateLimits, rate_limits
 from inference.pair_decisions import offline_pairs
 from inference.paired import sign_tests_between
 from inference.partial_order import partial_order
@@ -85,6 +88,7 @@ def study_measured(
         fallout=tests.get("fallout", _NOT_MEASURED),
         errors={kind: found for kind, found in tests.items() if kind in ERRORS},
         is_by_user=measured.is_by_user,
+        rare=rare_rates(measured),
     )
     return result, rankings
 
@@ -116,7 +120,7 @@ def _resampled(measured: Measured, rng: np.random.Generator, resamples: int) -> 
 def metric_intervals(
     measured: Measured, resampled: dict[str, Floats], generality: float | None
 ) -> dict[str, dict[str, Bounds | None]]:
-    """95% percentile intervals of recall, fallout, precision and F of each condition.
+    """95% intervals of recall, fallout, precision and F of each condition: exact limits of rates, else percentiles.
 
     Pooled precision and F have intervals where every resample has cases of both kinds: their values then belong to the
     same users.
@@ -125,13 +129,37 @@ def metric_intervals(
     recall, fallout = resampled.get("recall"), resampled.get("fallout")
     if recall is not None and fallout is not None and generality is not None and len(recall) == len(fallout):
         draws["precision"], draws["f"] = precision_and_f(recall, fallout, generality)
+    exact = {
+        kind: limits
+        for kind in resampled
+        if kind in HITS and not measured.is_by_user
+        and not isinstance(limits := _exact_limits(measured, kind), Undefined)
+    }  # fmt: skip
     return {
         name: {
-            kind: _bounds(draws[kind][:, column] if kind in draws and measured.values[kind][name] is not None else None)
+            kind: (exact[kind].low[column], exact[kind].high[column])
+            if kind in exact
+            else _bounds(draws[kind][:, column] if kind in draws and measured.values[kind][name] is not None else None)
             for kind in (ERRORS if measured.tested == ERRORS else KINDS)
         }
         for column, name in enumerate(measured.conditions)
     }
+
+
+def _exact_limits(measured: Measured, kind: str) -> RateLimits | Undefined:
+    """Limits of the rates of every condition, with the effective number of cases."""
+    cases = measured.cases[kind].astype(np.float64)
+    return rate_limits(np.nan_to_num(measured.users[kind]) * cases[:, None], cases)
+
+
+def rare_rates(measured: Measured) -> dict[str, tuple[str, ...]]:
+    """The conditions whose rate rests on fewer than 10 events or non-events, by metric."""
+    found: dict[str, tuple[str, ...]] = {}
+    for kind in HITS if not measured.is_by_user and measured.tested == HITS else ():
+        limits = _exact_limits(measured, kind)
+        if not isinstance(limits, Undefined):
+            found[kind] = tuple(compress(measured.conditions, limits.is_rare))
+    return found
 
 
 def precision_and_f(recall: Floats, fallout: Floats, generality: float) -> tuple[Floats, Floats]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from analysis.narrative.alternatives import defined
 from analysis.results.advantage import DecidedPairs
 from analysis.results.comparison import HALVES, Comparison, Equivalence, PlannedContrast
 from analysis.results.objective import ProfileLength
@@ -22,7 +23,7 @@ from analysis.tables.cells import (
 )
 from analysis.tables.levels import coverage
 from charting.pairs import Difference, GridCell
-from documents.tables import Cell, Column, Row, Table, text
+from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
 from evaluation.reported_kinds import ERRORS
 from inference.pair_decisions import OfflinePairs, PairClass
 from inference.results import Pair, Undefined
@@ -195,6 +196,20 @@ def advantage_table(results: Results) -> Table | None:
         rows,
         "Mean difference between the better and the worse algorithm of every pair that the metric separates; t tests "
         "with separate variances (Welch). Leaving out an algorithm is a check and no test.",
+    )
+
+
+def alternatives_table(results: Results) -> Table:
+    """The specification curve as numbers."""
+    is_share = results.primary is not None and results.primary.variable.is_share
+    return table(
+        "alternatives",
+        "Average advantage by other defensible analyses",
+        defined(results),
+        Words("Analysis", lambda row: row[0]),
+        Numbers("Separated pairs", lambda row: whole(row[1].n_pairs), "objective"),
+        Numbers("Average advantage", lambda row: decimal(row[1].value, 2, is_share), "perceived"),
+        Numbers("95% CI", lambda row: interval(row[1].interval.low, row[1].interval.high, 2, is_share)),
     )
 
 

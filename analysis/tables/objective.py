@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from analysis.results.objective import KINDS, ObjectiveSide, ProfileLength
-from analysis.tables.cells import decimal, interval, listed, ranks_cell, share_cell
+from analysis.results.report import ConditionFacts
+from analysis.tables.cells import NONE, decimal, interval, listed, ranks_cell, share_cell
 from analysis.tables.orders import dominance_cells, tiered_names
 from documents.tables import Cell, Column, Row, Table, text
 from evaluation.reported_kinds import ERRORS, HITS, LOWER_IS_BETTER, kind_name, kind_word
@@ -11,7 +14,12 @@ from evaluation.tables import POOLED
 from inference.pair_decisions import OfflinePairs
 from inference.rank_sets import relation_rank_sets
 from inference.results import Undefined
+from recommenders.registry import families
 
+RATES_NOTE = (
+    f"Values are {POOLED}: a user with many cases has more weight. Exact limits (Clopper and Pearson) with the "
+    "effective number of cases, as cases of one user are not independent."
+)
 POOLED_NOTE = (
     f"Values are {POOLED}: a user with many cases has more weight. "
     "Precision after Raghavan, Bollmann and Jung: where most cases are relevant it is close to 1 and F is close to "
@@ -43,15 +51,21 @@ def _slug(length: ProfileLength) -> str:
     return f"profile-{length.profile_length}" if length.profile_length else "whole"
 
 
-def table_2(objective: ObjectiveSide) -> Table:
-    """Table 2: recall, fallout, precision and F, or errors, of each algorithm at every profile length."""
-    columns = [Column("Algorithm")]
+def table_2(objective: ObjectiveSide, conditions: Sequence[ConditionFacts]) -> Table:
+    """Table 2: the tested metrics of each algorithm with their limits at every profile length."""
+    columns = [Column("Algorithm"), Column("Type")]
     for length in objective.lengths:
-        columns += [Column(_header(kind, length), True, "objective") for kind in objective.kinds]
+        for kind in objective.tested:
+            columns += [Column(_header(kind, length), True, "objective"), Column("95% CI", True)]
+    family = {facts.label: family_of(facts.algorithm) for facts in conditions}
     rows = []
     for lines in zip(*(length.table for length in objective.lengths), strict=True):
-        cells = [_value(line.value(kind), kind) for line in lines for kind in objective.kinds]
-        rows.append(Row((text(lines[0].condition), *cells)))
+        cells = [text(lines[0].condition), text(family.get(lines[0].condition, NONE))]
+        for line in lines:
+            for kind in objective.tested:
+                low, high = line.intervals[kind] or (None, None)
+                cells += [_value(line.value(kind), kind), interval(low, high, 3, is_share=kind not in ERRORS)]
+        rows.append(Row(tuple(cells)))
     return Table(
         "table-2",
         "Table 2. Objective measures"
@@ -59,8 +73,23 @@ def table_2(objective: ObjectiveSide) -> Table:
         else f"Table 2. Objective measures at N = {objective.n}",
         tuple(columns),
         tuple(rows),
-        _means_note(objective) if objective.is_by_user else POOLED_NOTE,
+        f"{_means_note(objective) if objective.is_by_user else RATES_NOTE}{_rare_note(objective)}",
     )
+
+
+def family_of(algorithm: str) -> str:
+    """The family of an algorithm as its registry names it."""
+    return next((title for title, keys in families().items() if algorithm in keys), NONE)
+
+
+def _rare_note(objective: ObjectiveSide) -> str:
+    rare = [
+        f"{_header(kind, length).removesuffix(', pooled')} of {listed(names)}"
+        for length in objective.lengths
+        for kind, names in length.rare.items()
+        if names
+    ]
+    return f" Fewer than 10 events: {'; '.join(rare)}." if rare else ""
 
 
 def _value(value: float | None, kind: str) -> Cell:
@@ -98,8 +127,8 @@ def intervals_table(length: ProfileLength) -> Table:
         f"Objective measures with intervals, {length_name(length.profile_length)}",
         tuple(columns),
         tuple(rows),
-        f"Values are {length.aggregation}. Percentile intervals over resampled users"
-        f"{'.' if length.is_by_user else '; the share of relevant cases in precision is fixed.'}",
+        f"{'' if length.is_by_user else POOLED_NOTE} Recall and fallout have exact limits, the others percentile "
+        "intervals over resampled users.",
     )
 
 

@@ -37,36 +37,29 @@ from studies.plans import in_text
 Test = AnovaResult | WelchResult | KruskalResult | SpreadResult | NormalityResult
 
 
-def described(variable: PerceivedVariable) -> Table:
-    """n, mean, sd, interval and quartiles of each condition."""
-    is_share = variable.variable.is_share
+def described(variables: Sequence[PerceivedVariable]) -> Table:
+    """n, mean, sd, interval and quartiles of every measure in each condition."""
     rows = []
-    for name in variable.conditions:
-        numbers = variable.described.get(name)
-        if numbers is None:
-            rows.append(Row((text(name), whole(0), *(MISSING for _ in range(7))), is_quiet=True))
-            continue
-        rows.append(
-            Row(
-                (
-                    text(name),
+    for variable in variables:
+        is_share = variable.variable.is_share
+        for name in variable.conditions:
+            numbers = variable.described.get(name)
+            cells = (whole(0), *(MISSING for _ in range(5)))
+            if numbers is not None:
+                cells = (
                     whole(numbers.n),
                     decimal(numbers.mean, 2, is_share),
                     decimal(numbers.sd, 2, is_share),
                     interval(numbers.ci_low, numbers.ci_high, 2, is_share),
                     decimal(numbers.median, 2, is_share),
-                    decimal(numbers.q1, 2, is_share),
-                    decimal(numbers.q3, 2, is_share),
-                    span(numbers.minimum, numbers.maximum, 2, is_share),
+                    span(numbers.q1, numbers.q3, 2, is_share),
                 )
-            )
-        )
+            rows.append(Row((text(name), *cells), group=variable.name, is_quiet=numbers is None))
     columns = (
         Column("Algorithm"), Column("n", True), Column("M", True, "perceived"), Column("SD", True),
-        Column("95% CI of M", True), Column("Median", True), Column("Quartile 1", True), Column("Quartile 3", True),
-        Column("Range", True),
+        Column("95% CI of M", True), Column("Median", True), Column("Quartiles", True),
     )  # fmt: skip
-    return Table(f"{variable.key}-described", f"{variable.name} by algorithm", columns, tuple(rows))
+    return Table("measures", "Measures by algorithm", columns, tuple(rows), group_name="Measure")
 
 
 def anova_table(variable: PerceivedVariable) -> Table | None:
@@ -229,30 +222,27 @@ def table_1(variables: Sequence[PerceivedVariable], *, by_tukey: bool = False) -
     )
 
 
-def tests_table(variable: PerceivedVariable) -> Table:
-    """The classical test and the robust ones, each with its result or the reason why it has none."""
-    welch, welch_name = variable.welch, "Welch's ANOVA"
-    reduced = variable.welch_without_constant
-    if isinstance(welch, Undefined) and isinstance(reduced, WelchResult):
-        welch, welch_name = reduced, f"Welch's ANOVA without {listed(reduced.left_out)} (no variance)"
-    tests: tuple[tuple[str, Test | Undefined], ...] = (
-        (welch_name, welch), ("One-way ANOVA", variable.anova), ("Kruskal-Wallis", variable.kruskal),
-        ("Brown-Forsythe (equal variances)", variable.brown_forsythe),
-        ("Shapiro-Wilk (residuals)", variable.shapiro_residuals),
-    )  # fmt: skip
-    has_reasons = any(isinstance(test, Undefined) for _, test in tests)
+def tests_table(variables: Sequence[PerceivedVariable]) -> Table:
+    """Welch's test of every measure and those beside it, each with its result or the reason why it has none."""
     rows = []
-    for name, test in tests:
-        cells, reason = [MISSING, MISSING], ""
-        if isinstance(test, Undefined):
-            reason = test.reason
-        else:
-            cells = [text(_statistic(test)), probability(test.p)]
-        rows.append(Row((text(name), *cells, *((text(reason),) if has_reasons else ())), is_quiet=bool(reason)))
-    columns = (
-        Column("Test"), Column("Statistic"), Column("p", True), *((Column("Reason"),) if has_reasons else ())
-    )  # fmt: skip
-    return Table(f"{variable.key}-tests", f"Tests of {in_text(variable.name)}", columns, tuple(rows))
+    for variable in variables:
+        welch, welch_name = variable.welch, "Welch's ANOVA"
+        reduced = variable.welch_without_constant
+        if isinstance(welch, Undefined) and isinstance(reduced, WelchResult):
+            welch, welch_name = reduced, f"Welch's ANOVA without {listed(reduced.left_out)} (no variance)"
+        tests: tuple[tuple[str, Test | Undefined], ...] = (
+            (welch_name, welch), ("One-way ANOVA", variable.anova), ("Kruskal-Wallis", variable.kruskal),
+            ("Brown-Forsythe (equal variances)", variable.brown_forsythe),
+            ("Shapiro-Wilk (residuals)", variable.shapiro_residuals),
+        )  # fmt: skip
+        for name, test in tests:
+            if isinstance(test, Undefined):
+                cells = (text(test.reason), MISSING)
+            else:
+                cells = (text(_statistic(test)), probability(test.p))
+            rows.append(Row((text(name), *cells), variable.name, isinstance(test, Undefined)))
+    columns = (Column("Test"), Column("Statistic"), Column("p", True))
+    return Table("tests", "Tests of the measures", columns, tuple(rows), group_name="Measure")
 
 
 def _statistic(test: Test) -> str:

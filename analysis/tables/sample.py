@@ -14,18 +14,33 @@ ALL = "All"
 def characteristics_table(sample: Sample) -> Table:
     """Every answer by condition: means of numbers, counts and shares of choices, counts of answers in words."""
     groups = [sample.total, *sample.by_condition]
-    rows = [Row((text("n"), *(whole(group.n) for group in groups)), group="Analysed participants")]
+    blank = Cell("", None)
+    rows = [Row((text("n"), *(whole(group.n) for group in groups), blank), group="Analysed participants")]
     for characteristic in sample.characteristics:
         answers = [characteristic.total, *characteristic.by_condition]
         name = f"{characteristic.question} ({characteristic.unit})" if characteristic.unit else characteristic.question
-        rows += [Row((text(label), *cells), group=name) for label, cells in _lines(characteristic, answers)]
-    columns = (Column("Answer"), *(Column(name, True) for name in (ALL, *sample.conditions)))
+        lines = _lines(characteristic, answers)
+        balance = [_largest_difference(characteristic), *(blank for _ in lines[1:])]
+        rows += [
+            Row((text(label), *cells, largest), group=name)
+            for (label, cells), largest in zip(lines, balance, strict=True)
+        ]
+    columns = (
+        Column("Answer"), *(Column(name, True) for name in (ALL, *sample.conditions)),
+        Column("Largest difference, SD", True),
+    )  # fmt: skip
     note = (
         "Numbers of participants, with the share of those who answered. Answers that nobody chose have no line. No "
         "answer: not asked, declined or left out. Where several answers could be chosen, shares can add up to more "
-        "than 100%."
+        "than 100%. Largest difference: the absolute standardised difference after Yang and Dalton (2012), the largest "
+        "over all pairs of conditions; not tested. Chance alone gives differences: see the text."
     )
     return Table("sample", "Analysed participants by condition", columns, tuple(rows), note, "Question")
+
+
+def _largest_difference(characteristic: Characteristic) -> Cell:
+    balance = characteristic.balance
+    return MISSING if balance is None or isinstance(balance, Undefined) else decimal(balance.difference)
 
 
 def _lines(
@@ -54,37 +69,6 @@ def _range(number: NumberSummary | None) -> Cell:
     if number is None:
         return MISSING
     return Cell(f"{number.minimum:,g} to {number.maximum:,g}", f"{number.minimum!r} {number.maximum!r}")
-
-
-def balance_table(sample: Sample) -> Table | None:
-    """The largest standardised difference of every question, with its conditions."""
-    known = [
-        (characteristic.question, characteristic.balance)
-        for characteristic in sample.characteristics
-        if characteristic.balance is not None
-    ]
-    if len(sample.conditions) < 2 or not known:
-        return None
-    rows = tuple(
-        Row((text(NONE), text(NONE), MISSING, MISSING), group=question, is_quiet=True)
-        if isinstance(balance, Undefined)
-        else Row(
-            (
-                text(balance.a), text(balance.b), decimal(balance.difference),
-                whole(balance.n_pairs - balance.n_undefined),
-            ),
-            group=question,
-        )
-        for question, balance in known
-    )  # fmt: skip
-    columns = (
-        Column("Between"), Column("and"), Column("Largest difference, SD", True), Column("Pairs", True),
-    )  # fmt: skip
-    note = (
-        "Absolute standardised differences after Yang and Dalton (2012), the largest over all pairs of conditions, "
-        "among those who answered; not tested. A pair without answers that vary has none."
-    )
-    return Table("balance", "Balance of the conditions", columns, rows, note, "Question")
 
 
 def conduct_table(sample: Sample, *, has_trailers: bool) -> Table:

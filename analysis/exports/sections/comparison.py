@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+from analysis.charts import comparison as charts
 from analysis.charts.matrix import matrix_chart
-from analysis.exports.sections.summary import primary_variable
-from analysis.narrative import agreement, contrast, equivalence
+from analysis.narrative import agreement, alternatives, contrast, equivalence
 from analysis.narrative import matrix as matrix_sentences
-from analysis.narrative import perceived as narrative
+from analysis.narrative.verdict import has_verdict
 from analysis.results.matrix import Matrix
-from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
 from analysis.tables import comparison as tables
 from analysis.tables import matrix as matrix_tables
-from analysis.tables import perceived as perceived_tables
 from analysis.tables.exploratory import exploratory_table
 from documents.blocks import Figure, FigureMaker, Section
-from documents.tables import Table
-from evaluation.reported_kinds import kind_at
 
 
-def advantage_section(results: Results) -> Section:
-    """The average advantage: overall, for other items, and without each algorithm."""
-    section = Section("advantage", "Average advantage")
-    if results.flow.analysed:
-        section.put(tables.advantage_table(results))
+def agreement_section(results: Results) -> Section:
+    """The average advantage, the pairs in words, and the exploratory family."""
+    section = Section("agreement", "Agreement of both sides")
+    if not has_verdict(results) or results.primary is None:
+        return section
+    section.say(agreement.agreement(results.primary), "says")
+    section.say(agreement.same_direction(results.primary))
+    section.put(tables.advantage_table(results))
+    section.put(exploratory_table(results))
+    return section
+
+
+def alternatives_section(results: Results, figure: FigureMaker) -> Section:
+    """The specification curve."""
+    section = Section("alternatives", "Other defensible analyses")
+    if has_verdict(results) and results.primary is not None:
+        section.draw(
+            figure(
+                "alternatives",
+                charts.alternatives(results, alternatives.title(results)),
+                alternatives.caption(results),
+                tables.alternatives_table(results),
+            )
+        )
     return section
 
 
@@ -52,36 +67,12 @@ def equivalence_section(results: Results) -> Section:
     return section
 
 
-def orders_section(results: Results) -> Section:
-    """Pairwise comparisons on the primary pair of measures."""
-    section = Section("orders", "Pairwise comparisons")
-    variable = primary_variable(results)
-    if variable.described:
-        section.put(_order_table(results, variable))
-        section.say(narrative.order(variable), "says")
-    return section
-
-
-def _order_table(results: Results, variable: PerceivedVariable) -> Table:
-    """The tiers of a variable beside the values of the primary metric, or of recall."""
-    primary = results.primary
-    kind, profile_length = (primary.kind, primary.profile_length) if primary else (results.objective.tested[0], 0)
-    length = results.objective.at(profile_length)
-    name = f"{kind_at(kind, results.objective.n)}, {length.averaged}"
-    return perceived_tables.order_table(variable, length.values(kind), name)
-
-
-def both_section(results: Results, figure: FigureMaker) -> Section:
-    """The pairs in words, the exploratory family, and the matrix."""
-    section = Section("both", "Perceived and objective quality")
-    if not results.flow.analysed:
-        return section
-    if (primary := results.primary) is not None:
-        section.say(agreement.agreement(primary), "says")
-        section.say(agreement.same_direction(primary))
-    section.put(exploratory_table(results))
-    if results.matrix is not None:
+def matrix_section(results: Results, figure: FigureMaker) -> Section:
+    """The supplement's matrix of every metric with every measure."""
+    section = Section("matrix", "All metrics and measures")
+    if results.flow.analysed and results.matrix is not None:
         section.draw(_matrix(results.matrix, figure))
+        section.put(matrix_tables.matrix_table(results.matrix))
     return section
 
 

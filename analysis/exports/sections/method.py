@@ -21,10 +21,9 @@ from studies.known_items import FIVE_STARS, SCALE, ItemsAsked, scale_rule
 from studies.usage_data import CHOICE, ELICITATION, SETTING, taken_rule
 
 
-def method_section(results: Results, badge: str, figure: FigureMaker) -> Section:
-    """Power, procedure, measures, run and tests."""
+def method_section(results: Results, badge: str) -> Section:
+    """Procedure, measures, run, tests and power."""
     section = Section("method", "Method")
-    section.draw(_power_figure(results, figure))
     if results.power is not None:
         section.say(titles.power_sentence(results.power))
     section.say(_measures(results, "simulated participant" if badge else "participant"))
@@ -32,12 +31,18 @@ def method_section(results: Results, badge: str, figure: FigureMaker) -> Section
     section.say(_run(results.objective))
     section.say(_titles(results))
     section.say(
-        f"Tests are at α = {level(results.plan.alpha)}; t tests are two-sided unless the plan says otherwise. "
-        f"Means are resampled {results.plan.resamples:,} "
-        "times, participants within their condition and test users with all their cases; intervals are percentiles. "
-        "The p value of a rank correlation is the share of all orders of the algorithms whose correlation is at least "
-        "as far from 0."
+        f"Tests are at α = {level(results.plan.alpha)}; t tests are two-sided unless the plan says otherwise. Three "
+        "families have this level each: the headline, the pairs of algorithms on either side, and the exploratory "
+        "tests. Rates have exact limits (Clopper and Pearson) with the effective number of cases; other metrics "
+        f"have percentile intervals over {results.plan.resamples:,} resamples of test users with all their cases."
     )
+    return section
+
+
+def power_section(results: Results, figure: FigureMaker) -> Section:
+    """The supplement's power curve."""
+    section = Section("power", "Power")
+    section.draw(_power_figure(results, figure))
     return section
 
 

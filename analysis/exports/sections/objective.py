@@ -15,27 +15,34 @@ from inference.results import Undefined
 from studies.design.narrative.plan import level
 
 
-def objective_section(results: Results, figure: FigureMaker) -> Section:
+def metrics_section(results: Results, figure: FigureMaker) -> Section:
     """What the run measured, at every profile length."""
     run = results.objective
     whole, *cut = run.lengths
-    section = Section("objective", "Objective quality", "objective")
+    section = Section("metrics", "Metrics", "objective")
     for length in run.lengths:
         section.say(narrative.best_and_worst(length, run.n, run.tested[0]))
+        section.say(narrative.separated(length, run.tested[0]))
     for length in cut:
         as_many = narrative.as_many_as_participants(results.study, length.profile_length)
         section.say(narrative.shorter(whole, length, run.tested[0], as_many=as_many))
     section.say(narrative.unmeasured(run))
-    section.put(tables.table_2(run))
+    section.draw(_bars(run, run.tested[0], figure))
+    section.put(tables.table_2(run, results.conditions))
+    return section
+
+
+def metrics_in_detail(results: Results, figure: FigureMaker) -> Section:
+    """The supplement's metrics: intervals, orders, lists as served, and curves over N."""
+    run = results.objective
+    section = Section("objective", "Metrics in detail", "objective")
     for length in run.lengths:
         section.say(narrative.served(length))
-    section.put(tables.served_table(run), is_folded=True)
-    section.draw(*(_bars(run, kind, figure) for kind in run.tested))
-    for length in cut:
-        section.put(tables.intervals_table(length), is_folded=True)
+    section.put(tables.served_table(run))
+    section.draw(*(_bars(run, kind, figure) for kind in run.tested[1:]))
     for length in run.lengths:
+        section.put(tables.intervals_table(length))
         section.draw(*(_curves(length, kind, run.n, figure) for kind in HITS))
-    for length in run.lengths:
         _put_tests(section, length, run, figure)
     return section
 
@@ -48,8 +55,7 @@ def _put_tests(section: Section, length: ProfileLength, run: ObjectiveSide, figu
     for kind, drawing in drawings.items():
         section.say(narrative.separated(length, kind))
         section.say(titles.no_objective_hasse(length, kind) if drawing is None else "")
-        is_folded = kind != run.tested[0] or bool(length.profile_length)
-        section.put(tables.objective_order(length, kind), is_folded=is_folded)
+        section.put(tables.objective_order(length, kind))
 
 
 def _suffix(length: ProfileLength) -> str:
@@ -62,7 +68,7 @@ def _bars(run: ObjectiveSide, kind: str, figure: FigureMaker) -> Figure | None:
     if not whole.defined_values(kind):
         return None
     caption = (
-        f"{kind_name(kind)} with 95% intervals over resampled users. "
+        f"{kind_name(kind)} with 95% intervals. "
         f"{'Lower is better. ' if kind in LOWER_IS_BETTER else ''}Outlined bars: profiles cut to the participants' "
         "length."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.charts import perceived as charts
+from analysis.exports.sections.summary import primary_variable
 from analysis.narrative import figures as titles
 from analysis.narrative import perceived as narrative
 from analysis.narrative import plan as plan_narrative
@@ -19,23 +20,41 @@ from inference.results import Undefined
 from studies.design.narrative.plan import level
 
 
-def variable_section(variable: PerceivedVariable, figure: FigureMaker) -> Section:
-    """One variable: sentences, box plot, order, tables."""
+def measures_section(results: Results, figure: FigureMaker) -> Section:
+    """All measures, their tests and partial orders, with the differences and the distribution of the primary one."""
+    section = Section("measures", "Measures", "perceived")
+    if not results.flow.analysed:
+        return section
+    leading = primary_variable(results)
+    for variable in results.variables:
+        if variable.described:
+            section.say(narrative.omnibus(variable), "says" if variable is leading else "")
+    section.say(narrative.order(leading))
+    for variable in results.variables:
+        section.say(narrative.other_tests(variable))
+    section.draw(_forest(leading, figure), _spread(leading, figure))
+    section.put(tables.described(results.variables))
+    section.put(tables.tests_table(results.variables))
+    section.put(tables.table_1(results.variables))
+    return section
+
+
+def variable_section(results: Results, variable: PerceivedVariable, figure: FigureMaker) -> Section:
+    """One measure in the supplement: box plot, order and pairs, and what the main report shows of the primary one."""
     defined = variable.variable
     section = Section(f"variable-{defined.key}", defined.name, "perceived")
     if not variable.described:
         section.say(narrative.omnibus(variable) if defined.scale else "")
         return section
-    section.say(narrative.omnibus(variable), "says")
     section.say(narrative.order(variable))
-    section.say(narrative.other_tests(variable))
     section.draw(_box(variable, figure), _hasse(variable, figure))
     if not charts.has_points(variable):
         section.say("Individual scores were erased with the answers of a participant; charts of them are omitted.")
-    section.draw(_spread(variable, figure), _forest(variable, figure))
-    section.put(tables.described(variable))
-    section.put(tables.tests_table(variable))
-    section.put(tables.pairs_table(variable), is_folded=True)
+    if variable is not primary_variable(results):
+        section.draw(_spread(variable, figure), _forest(variable, figure))
+    section.put(tables.order_table(variable))
+    section.put(tables.pairs_table(variable))
+    section.put(tables.box_table(variable))
     return section
 
 
@@ -80,7 +99,7 @@ def _spread(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
         charts.spread(variable, titles.spread_title(variable)),
         "The cloud is a smoothed density of all participants, equal in area by algorithm and as coarse as the scale; "
         "below it the box with median and mean (dot), and each participant as a point.",
-        tables.described(variable),
+        tables.box_table(variable),
     )
 
 
@@ -98,19 +117,6 @@ def _forest(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
     )
 
 
-def table_1_section(results: Results) -> Section:
-    """The partial orders of all variables."""
-    section = Section("table-1", "Partial orders", "perceived")
-    if not results.flow.analysed:
-        return section
-    section.put(tables.table_1(results.variables))
-    section.say(
-        f"Each variable is one family of tests: Games-Howell controls the error rate at {level(results.plan.alpha)} "
-        "within a variable, not over all of them."
-    )
-    return section
-
-
 def classic_section(results: Results) -> Section:
     """The analyses of the paper: analysis of variance and Tukey's HSD, which assume equal variances."""
     section = Section("as-in-2011", "As in Cremonesi et al. (2011)", "perceived")
@@ -122,8 +128,8 @@ def classic_section(results: Results) -> Section:
     )
     section.put(tables.table_1(results.variables, by_tukey=True))
     for variable in results.variables:
-        section.put(tables.anova_table(variable), is_folded=True)
-        section.put(tables.tukey_table(variable), is_folded=True)
+        section.put(tables.anova_table(variable))
+        section.put(tables.tukey_table(variable))
     return section
 
 

@@ -11,43 +11,39 @@ from documents.blocks import FigureMaker, Section
 from studies.recruitment.interviewer_text import interviewed_sentence
 
 
-def sample_section(results: Results, badge: str, figure: FigureMaker) -> Section:
-    """The flow of participants and the analysed ones by condition; reports of older versions have the flow alone."""
-    section = Section("sample", "Participants")
-    flow = figure(
-        "flow",
-        charts.consort(results),
-        "The flow of participants after CONSORT: how many reached each stage, and where the others left. The table "
-        "below has it by condition.",
-        flow_tables.flow_table(results.flow),
-    )
-    section.draw(flow)
-    if flow is None:
-        section.put(flow_tables.flow_table(results.flow))
-    section.put(flow_tables.flow_by_condition(results.flow), is_folded=True)
+def sample_section(results: Results, badge: str) -> Section:
+    """The flow of participants, and who was analysed."""
+    section, noun = Section("sample", "Participants"), "simulated participant" if badge else "participant"
     section.say(_exclusions(results))
     if interviews := results.flow.interviews:
         section.say(interviewed_sentence(interviews.n, interviews.interviewers, interviews.is_nested))
-    _put_sample(section, results, "simulated participant" if badge else "participant")
-    return section
-
-
-def _put_sample(section: Section, results: Results, noun: str) -> None:
-    sample = results.sample
-    if sample is None:
-        return
-    if sample.characteristics:
-        section.head("Characteristics by condition")
+    section.put(flow_tables.flow_table(results.flow))
+    if (sample := results.sample) is not None and sample.characteristics:
         section.say(narrative.analysed(sample, noun))
         section.put(tables.characteristics_table(sample))
         section.say(narrative.small_cells(sample))
         section.say(narrative.balance(sample))
-        section.put(tables.balance_table(sample), is_folded=True)
-    section.head("Duration, details and comments")
-    section.say(narrative.duration(sample.total))
-    section.say(narrative.opened(sample.total, noun, has_trailers=results.study.words.has_trailers))
-    section.say(narrative.comments(sample, noun))
-    section.put(tables.conduct_table(sample, has_trailers=results.study.words.has_trailers))
+    return section
+
+
+def conduct_section(results: Results, badge: str, figure: FigureMaker) -> Section:
+    """The supplement's participants: the flow by condition, and how they took part."""
+    section, noun = Section("conduct", "Participants in detail"), "simulated participant" if badge else "participant"
+    section.draw(
+        figure(
+            "flow",
+            charts.consort(results),
+            "The flow of participants after CONSORT: how many reached each stage, and where the others left.",
+            flow_tables.flow_table(results.flow),
+        )
+    )
+    section.put(flow_tables.flow_by_condition(results.flow))
+    if (sample := results.sample) is not None:
+        section.say(narrative.duration(sample.total))
+        section.say(narrative.opened(sample.total, noun, has_trailers=results.study.words.has_trailers))
+        section.say(narrative.comments(sample, noun))
+        section.put(tables.conduct_table(sample, has_trailers=results.study.words.has_trailers))
+    return section
 
 
 def _exclusions(results: Results) -> str:
