@@ -9,8 +9,7 @@ import lxml.html
 from lxml.html import HtmlElement
 
 # Figures and tables of one profile length; others show several.
-_OF_ONE_LENGTH = ("curves-", "hasse-", "order-", "signs-", "effects-")
-_OF_PAIRS = ("signs-", "comparisons", "matrix-pairs")
+_OF_ONE_LENGTH = ("order-", "effects-")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +35,10 @@ def chosen_body(body: str, chosen: Chosen, *, metrics: tuple[str, ...], alpha: f
     if chosen.is_empty:
         return body
     root = lxml.html.fragment_fromstring(body, create_parent="div")
-    for section in root.xpath("./section[starts-with(@id, 'variable-')]"):
+    for section in root.xpath(".//section[starts-with(@id, 'variable-')]"):
         if chosen.measure and section.get("id") != f"variable-{chosen.measure}":
-            section.drop_tree()
+            parent = section.getparent()
+            (parent if parent.tag == "details" else section).drop_tree()
     for key, element in [*_figures(root), *_tables(root)]:
         if not _is_shown(key, chosen, metrics):
             element.drop_tree()
@@ -75,10 +75,7 @@ def _is_shown(key: str, chosen: Chosen, metrics: tuple[str, ...]) -> bool:
 
 def _keep_significant(key: str, element: HtmlElement, alpha: float) -> None:
     """Drop the rows of pairs without a significant difference from a table of pairs."""
-    if key == "verdicts":
-        for row in element.xpath(".//tbody/tr[@class='quiet']"):
-            row.drop_tree()
-    if not (key.endswith("-pairs") or key.startswith(_OF_PAIRS)):
+    if not key.endswith("-pairs"):
         return
     heads = [" ".join(head.text_content().split()) for head in element.xpath(".//thead//th")]
     tested = [at for at, head in enumerate(heads) if head == "p" or head.startswith("p,")]

@@ -163,7 +163,7 @@ def document_of(report: Report) -> Document:
         sample.sample_section(results, badge),
         plan.plan_section(results),
         method.method_section(results, badge),
-        *(perceived.variable_section(results, variable, figure) for variable in results.variables),
+        *(perceived.variable_section(variable, figure) for variable in results.variables),
         perceived.classic_section(results),
         perceived.distributions_section(results),
         *follow_up_sections(results),

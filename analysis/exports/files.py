@@ -39,11 +39,21 @@ def report_json(report: Report) -> str:
 
 
 def html_of(document: Document, svg: Callable[[Figure], str]) -> str:
-    """The whole report in one file that refers to no other, with the SVG of every chart in it; the same bytes but for
+    """The main report in one file that refers to no other, with the SVG of every chart in it; the same bytes but for
     the date of the report.
     """
-    context = document.with_drawings(lambda figure: f'<div class="drawn">{themed(svg(figure))}</div>')
-    return render_to_string("analysis/file.html", {"document": context, "styles": mark_safe(_styles())})  # noqa: S308 - our own style sheets
+    return _page(document, svg, "analysis/parts/_body.html")
+
+
+def supplement_html(document: Document, svg: Callable[[Figure], str]) -> str:
+    """The supplement in one file, its sections folded."""
+    return _page(document, svg, "analysis/parts/_supplement.html")
+
+
+def _page(document: Document, svg: Callable[[Figure], str], body: str) -> str:
+    drawn = document.with_drawings(lambda figure: f'<div class="drawn">{themed(svg(figure))}</div>')
+    context = {"document": drawn, "body": body, "styles": mark_safe(_styles())}  # noqa: S308 - our own style sheets
+    return render_to_string("analysis/file.html", context)
 
 
 def _styles() -> str:

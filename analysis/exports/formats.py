@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from analysis.exports.document import DATASET_BADGE, Document, document_of, mark_of
-from analysis.exports.files import html_of, report_json
+from analysis.exports.files import html_of, report_json, supplement_html
 from analysis.exports.paper import report_pdf
 from analysis.exports.quarto import report_quarto
 from analysis.models import Report
@@ -124,6 +124,9 @@ class Outputs:
         kind = "pilot report" if self.report.is_pilot else "report"
         title = f"{self.report.study.title}: {kind} {self.report.number}"
         yield self._drawn("report.html", "The report as one self-contained page", "report", self._html)
+        yield self._drawn(
+            "supplement.html", "Everything else that was computed, as one page", "report", self._supplement
+        )
         yield self._drawn("report.pdf", "The report as PDF, A4", "report", lambda: report_pdf(self.document, self._pdf))
         yield _text(
             "report.json", "Every number, following a published schema", "report", lambda: report_json(self.report)
@@ -147,6 +150,9 @@ class Outputs:
 
     def _html(self) -> bytes:
         return html_of(self.document, lambda figure: self._svg(figure).decode()).encode()
+
+    def _supplement(self) -> bytes:
+        return supplement_html(self.document, lambda figure: self._svg(figure).decode()).encode()
 
     def _drawn(self, name: str, title: str, group: Group, draw: Callable[[], bytes]) -> File:
         return File(name, title, group, functools.partial(self._store, name, draw))

@@ -63,10 +63,21 @@ def printed(document: Document) -> dict[str, Any]:
             }
             for fact in document.facts
         ],
-        "pairs": pdf.section_data(document.pairs) if document.pairs.blocks else None,
+        "pairs": _pairs(document),
         "summary": pdf.section_data(document.summary) if document.summary.blocks else None,
         "chapters": list(map(_chapter, document.main_chapters)),
     }
+
+
+def _pairs(document: Document) -> dict[str, Any] | None:
+    """The figures of the first screen with the table of the pairs, which pages fold away."""
+    if not document.pairs.blocks:
+        return None
+    data = pdf.section_data(document.pairs)
+    grid = document.pairs.blocks[0].figures[0]
+    if grid.table is not None:
+        data["blocks"].append({"kind": "table", **pdf.table_data(grid.table)})
+    return data
 
 
 def _chapter(chapter: Chapter) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
+from analysis.exports.chapters import SUPPLEMENT
 from analysis.exports.choices import Choices, choices_of
 from analysis.exports.code import drawing_version
 from analysis.exports.document import Document, document_from, document_of, pair_of
@@ -136,6 +137,8 @@ def pair_body(report: Report, *, measure: str, metric: str, length: int) -> Safe
 
 def _chapter(report: Report, key: str) -> bytes:
     document = cached_document(report)
+    if key == SUPPLEMENT:
+        return render_to_string("analysis/parts/_supplement.html", {"document": document}).encode()
     sections = next((chapter.sections for chapter in document.chapters if chapter.key == key), ())
     return render_to_string("analysis/parts/_chapter.html", {"document": document, "sections": sections}).encode()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from analysis.charts import objective as charts
 from analysis.narrative import figures as titles
 from analysis.narrative import objective as narrative
@@ -40,26 +42,16 @@ def metrics_in_detail(results: Results, figure: FigureMaker) -> Section:
         section.say(narrative.served(length))
     section.put(tables.served_table(run))
     section.draw(*(_bars(run, kind, figure) for kind in run.tested[1:]))
-    for length in run.lengths:
+    whole, *cut = run.lengths
+    section.put(tables.intervals_table(whole))
+    section.draw(*(_curves(whole, kind, run.n, figure) for kind in HITS))
+    section.draw(*(_hasse(whole, kind, run.n, figure) for kind in run.tested))
+    for length in cut:
         section.put(tables.intervals_table(length))
-        section.draw(*(_curves(length, kind, run.n, figure) for kind in HITS))
-        _put_tests(section, length, run, figure)
-    return section
-
-
-def _put_tests(section: Section, length: ProfileLength, run: ObjectiveSide, figure: FigureMaker) -> None:
-    """The comparisons and orders of one profile length."""
-    section.head(length_words(length.profile_length).capitalize())
-    drawings = {kind: _hasse(length, kind, run.n, figure) for kind in run.tested}
-    section.draw(*drawings.values())
-    for kind, drawing in drawings.items():
+    for length, kind in itertools.product(run.lengths, run.tested):
         section.say(narrative.separated(length, kind))
-        section.say(titles.no_objective_hasse(length, kind) if drawing is None else "")
         section.put(tables.objective_order(length, kind))
-
-
-def _suffix(length: ProfileLength) -> str:
-    return f"-{length.profile_length}" if length.profile_length else ""
+    return section
 
 
 def _bars(run: ObjectiveSide, kind: str, figure: FigureMaker) -> Figure | None:
@@ -88,7 +80,7 @@ def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Fig
         "and no other lies between them. A dashed box has no significant differences."
     )
     chart = charts.hasse(length, kind, titles.objective_hasse_title(length, kind), n)
-    return figure(f"hasse-{kind}{_suffix(length)}", chart, caption, tables.objective_order(length, kind))
+    return figure(f"hasse-{kind}", chart, caption, tables.objective_order(length, kind))
 
 
 def _curves(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
@@ -100,4 +92,4 @@ def _curves(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Fi
         f"of the tables.{' Lower is better.' if kind == 'fallout' else ''}"
     )
     chart = charts.curves(length, kind, narrative.curves_title(length, kind, n), n)
-    return figure(f"curves-{kind}{_suffix(length)}", chart, caption, tables.curve_table(length, kind))
+    return figure(f"curves-{kind}", chart, caption, tables.curve_table(length, kind))

@@ -39,8 +39,8 @@ def measures_section(results: Results, figure: FigureMaker) -> Section:
     return section
 
 
-def variable_section(results: Results, variable: PerceivedVariable, figure: FigureMaker) -> Section:
-    """One measure in the supplement: box plot, order and pairs, and what the main report shows of the primary one."""
+def variable_section(variable: PerceivedVariable, figure: FigureMaker) -> Section:
+    """One measure in the supplement: box plot, order and pairs."""
     defined = variable.variable
     section = Section(f"variable-{defined.key}", defined.name, "perceived")
     if not variable.described:
@@ -50,8 +50,6 @@ def variable_section(results: Results, variable: PerceivedVariable, figure: Figu
     section.draw(_box(variable, figure), _hasse(variable, figure))
     if not charts.has_points(variable):
         section.say("Individual scores were erased with the answers of a participant; charts of them are omitted.")
-    if variable is not primary_variable(results):
-        section.draw(_spread(variable, figure), _forest(variable, figure))
     section.put(tables.order_table(variable))
     section.put(tables.pairs_table(variable))
     section.put(tables.box_table(variable))
