@@ -115,9 +115,8 @@ class ChapterForm(forms.Form):
     """What a chapter shows, all of it optional; a chapter has only the fields that change it."""
 
     FIELDS = {
-        "perceived": ("measure", "significant"),
-        "objective": ("metric", "length", "significant"),
-        "comparison": ("measure", "metric", "length", "significant"),
+        "comparison": ("measure", "metric", "length"),
+        "supplement": ("measure", "metric", "length", "significant"),
     }
     measure = forms.ChoiceField(label=_("Measure"), required=False)
     metric = forms.ChoiceField(label=_("Metric"), required=False)

@@ -158,6 +158,7 @@ def report_chapter(request: HttpRequest, pk: int, chapter: str) -> HttpResponse:
     context = {
         "form": form,
         "chosen": chosen,
+        "has_choices": chapter in ChapterForm.FIELDS,
         "pair": _pair(report, page.choices, chosen) if chapter == "comparison" else "",
         "report": report,
         "analysis": report.analysis,

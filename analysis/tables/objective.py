@@ -16,6 +16,14 @@ from inference.rank_sets import relation_rank_sets
 from inference.results import Undefined
 from recommenders.registry import families
 
+TYPES = {
+    "The same for everyone": "non-personalised",
+    "Neighbourhoods of items": "collaborative",
+    "Neighbourhoods of users": "collaborative",
+    "Latent factors": "collaborative",
+    "Linear models": "collaborative",
+    "Item features": "content",
+}
 RATES_NOTE = (
     f"Values are {POOLED}: a user with many cases has more weight. Exact limits (Clopper and Pearson) with the "
     "effective number of cases, as cases of one user are not independent."
@@ -57,10 +65,10 @@ def table_2(objective: ObjectiveSide, conditions: Sequence[ConditionFacts]) -> T
     for length in objective.lengths:
         for kind in objective.tested:
             columns += [Column(_header(kind, length), True, "objective"), Column("95% CI", True)]
-    family = {facts.label: family_of(facts.algorithm) for facts in conditions}
+    types = {facts.label: type_of(facts.algorithm) for facts in conditions}
     rows = []
     for lines in zip(*(length.table for length in objective.lengths), strict=True):
-        cells = [text(lines[0].condition), text(family.get(lines[0].condition, NONE))]
+        cells = [text(lines[0].condition), text(types.get(lines[0].condition, NONE))]
         for line in lines:
             for kind in objective.tested:
                 low, high = line.intervals[kind] or (None, None)
@@ -77,9 +85,9 @@ def table_2(objective: ObjectiveSide, conditions: Sequence[ConditionFacts]) -> T
     )
 
 
-def family_of(algorithm: str) -> str:
-    """The family of an algorithm as its registry names it."""
-    return next((title for title, keys in families().items() if algorithm in keys), NONE)
+def type_of(algorithm: str) -> str:
+    """The type of an algorithm as the paper has it, by its family in the registry; a dash where it has none there."""
+    return next((TYPES.get(title, NONE) for title, keys in families().items() if algorithm in keys), NONE)
 
 
 def _rare_note(objective: ObjectiveSide) -> str:

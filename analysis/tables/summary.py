@@ -46,7 +46,8 @@ def both_sides_table(results: Results) -> Table:
         tuple(columns),
         tuple(rows),
         f"From highest to lowest by {leading.variable.in_text}. Perceived measures are means over participants, "
-        f"novelty as shares of items; objective measures are of {length}, {whole_profiles.aggregation}. Ranks: simultaneous confidence sets.",
+        f"novelty as shares of items; objective measures are of {length}, {whole_profiles.aggregation}. "
+        "Ranks: simultaneous confidence sets.",
     )
 
 
