@@ -22,13 +22,14 @@ from evaluation.metrics.registry import metric
 from evaluation.selectors.candidates import candidate_warning
 from evaluation.selectors.repeats import MOST_REPEATS
 from evaluation.services.run_inputs import split_names
+from evaluation.splitting.kinds import STRANGERS
 from recommenders.registry import algorithm
 
 Part = TypeVar("Part", AlgorithmRows, SplitChoice, ProtocolChoice)
 
 # Of Cremonesi et al. (2011), who measured PureSVD with two numbers of factors.
 STUDY = "toppop,corngr,nncosngr,asysvd,puresvd,puresvd:factors=300,lsa"
-FIRST = {"algorithms_text": STUDY, "split_text": "probe:share=0.1", "protocol_text": "one-plus-random"}
+FIRST = {"algorithms_text": STUDY, "split_text": STRANGERS, "protocol_text": "one-plus-random"}
 TEXT_HELP = "As in commands. If you change this text, it replaces the fields above."
 APPLY = "apply"
 

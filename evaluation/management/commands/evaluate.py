@@ -48,7 +48,7 @@ class Command(BaseCommand):
         parser.add_argument("name", metavar="NAME", nargs="?", help="name of the dataset; its newest version is used")
         parser.add_argument("--algorithms", help="for example toppop,corngr,puresvd:factors=50")
         parser.add_argument("--resume", type=int, metavar="RUN", help="resume a stopped run with its inputs")
-        parser.add_argument("--split", default="probe:share=0.1", help=f"{', '.join(SPLITS)} (default: %(default)s)")
+        parser.add_argument("--split", default="strangers", help=f"{', '.join(SPLITS)} (default: %(default)s)")
         parser.add_argument("--reserve", type=float, default=0.0, help="share of users hidden from every model")
         parser.add_argument(
             "--protocol", default="one-plus-random", help=f"{', '.join(PROTOCOLS)} (default: %(default)s)"
