@@ -11,6 +11,7 @@ from analysis.results.codec import stored
 from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
 from analysis.results.constructs import Constructs
 from analysis.results.covariates import CovariateAnalyses
+from analysis.results.design_checks import DesignCheck
 from analysis.results.exclusions import Exclusions
 from analysis.results.flow import Flow
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
@@ -151,6 +152,7 @@ class Results:
     comparisons: tuple[Comparison, ...]
     matrix: Matrix | None = field(default=None, metadata=stored(is_omitted=True))
     advantage: Advantage | None = field(default=None, metadata=stored(is_omitted=True))
+    design_checks: tuple[DesignCheck, ...] | None = field(default=None, metadata=stored(is_omitted=True))
     alternatives: tuple[Alternative, ...] = field(default=(), metadata=stored(is_omitted=True))
     exploratory: ExploratoryFamily | None = field(default=None, metadata=stored(is_omitted=True))
     contrast: PlannedContrast | None = field(default=None, metadata=stored(is_omitted=True))

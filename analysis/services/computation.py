@@ -33,6 +33,7 @@ from analysis.services.constructs import constructs_of
 from analysis.services.contrasts import contrasted_metric, tested_contrast, tested_equivalence
 from analysis.services.correlations import correlations_of
 from analysis.services.covariates import covariate_analyses
+from analysis.services.design_checks import design_checks
 from analysis.services.effects import effects_of_all
 from analysis.services.exclusions import TestedVariable, by_key, with_and_without
 from analysis.services.item_effects import nested_model
@@ -187,6 +188,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         matrix=matrix,
         advantage=advantage,
         exploratory=exploratory,
+        design_checks=design_checks(inputs.reading),
         alternatives=alternatives,
         contrast=contrast,
         equivalence=_equivalence(inputs, perceived, contrast),

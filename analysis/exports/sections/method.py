@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.charts import method as charts
 from analysis.models import Report
+from analysis.narrative import design_checks as checks
 from analysis.narrative import figures as titles
 from analysis.narrative import objective as objective_narrative
 from analysis.narrative import plan as plan_narrative
@@ -28,6 +29,8 @@ def method_section(results: Results, badge: str) -> Section:
         section.say(titles.power_sentence(results.power))
     section.say(_measures(results, "simulated participant" if badge else "participant"))
     section.say(plan_narrative.planned_scales(results))
+    for sentence in checks.sentences(results.design_checks):
+        section.say(sentence)
     section.say(_run(results.objective))
     section.say(_titles(results))
     section.say(
@@ -90,7 +93,9 @@ def _run(run: ObjectiveSide) -> str:
         f"The offline run ranked each hidden rating among {candidates} items that its user had not rated: "
         f"{run.n_relevant or 0:,} relevant cases (ratings of {run.protocol['relevant']:g} or more) for recall, and "
         f"{run.n_irrelevant or 0:,} irrelevant ones (ratings of {run.protocol['irrelevant']:g} or less) for fallout. "
-        f"A hit is a rank among the first {run.n}. The models are those that participants met, by digest. "
+        f"A hit is a rank among the first {run.n}. Users chose what to rate, so hidden ratings are not missing at "
+        "random, and popular items are hidden more often. There is one split and one training of each model. The "
+        "models are those that participants met, by digest. "
         f"{objective_narrative.acquaintance(run.split)}"
     )
 

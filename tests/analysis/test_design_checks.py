@@ -1,0 +1,80 @@
+"""What a study's own data say of its design: each finding on answers made to have it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from analysis.narrative import design_checks as narrative
+from analysis.results.design_checks import AtTheEnd, DesignCheck, NegativeItem, OtherLengths, Ungraded
+from analysis.selectors.inputs import Answers, Person, ScaleAnswers, Shown
+from analysis.selectors.responses import Reading
+from analysis.services import design_checks as checks
+
+
+def answered(ratings: dict[str, list[list[int]]], scales: tuple[ScaleAnswers, ...] = ()) -> Answers:
+    """The answers of people by condition, each with the ratings of their list."""
+    people, shown = [], []
+    for name, lists in ratings.items():
+        for own in lists:
+            people.append(
+                Person(name, len(own), sum(own), 0, 0, 3, n_liking=0, liking_sum=0, n_interest=len(own),
+                       interest_sum=sum(own))
+            )  # fmt: skip
+            shown += [Shown(name, f"i{at}", f"Item {at}", rating, 0, 0, "neither", False)
+                      for at, rating in enumerate(own)]  # fmt: skip
+    return Answers(tuple(ratings), tuple(people), tuple(shown), len(shown), 0, 0, scales=scales)
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> object:
+    """All checks but the one that asks the database."""
+    monkeypatch.setattr(checks, "_days", lambda _reading: ())
+
+    def of(answers: Answers) -> tuple[DesignCheck, ...]:
+        return checks.design_checks(Reading(answers, answers, {}, ()))  # type: ignore[arg-type]
+
+    return of
+
+
+GRADED = [[3, 4], [2, 3], [4, 3], [2, 4], [1, 2]]
+
+
+def test_graded_answers_of_equal_lists_have_no_finding(found: object) -> None:
+    assert found(answered({"A": GRADED, "B": GRADED})) == ()  # type: ignore[operator]
+    assert narrative.sentences(()) == [narrative.NOTHING]
+    assert narrative.sentences(None) == []
+
+
+def test_lists_of_other_lengths(found: object) -> None:
+    assert found(answered({"A": GRADED, "B": [[3, 4, 2]] * 5})) == (  # type: ignore[operator]
+        OtherLengths(fewest={"A": 2, "B": 3}, most={"A": 2, "B": 3}),
+    )
+
+
+@pytest.mark.parametrize(("end", "is_ceiling"), [(5, True), (1, False)])
+def test_half_of_the_ratings_at_an_end(found: object, end: int, is_ceiling: bool) -> None:
+    own = [[end, 3], [end, 4], [end, 2], [end, 3], [end, 3]]
+    assert found(answered({"A": GRADED, "B": own})) == (  # type: ignore[operator]
+        AtTheEnd(condition="B", is_ceiling=is_ceiling, share=0.5),
+    )
+
+
+def test_many_lists_with_one_rating_throughout(found: object) -> None:
+    assert found(answered({"A": GRADED, "B": [*GRADED[:3], [3, 3], [2, 2]]})) == (  # type: ignore[operator]
+        Ungraded(n=2, analysed=10),
+    )
+    one = answered({"A": GRADED, "B": [*GRADED[:4], [3, 3]]})
+    assert found(one) == ()  # type: ignore[operator]
+
+
+def test_a_question_that_falls_as_its_scale_rises(found: object) -> None:
+    rows = tuple(("A", None, (str(at % 5 + 1), str(at % 5 + 1), str(5 - at % 5))) for at in range(10))
+    scale = ScaleAnswers("trust", "Trust", 1, 5, ("I trust it", "I rely on it", "I doubt it"), rows)
+    (finding,) = found(answered({"A": GRADED, "B": GRADED}, (scale,)))  # type: ignore[operator]
+    assert isinstance(finding, NegativeItem)
+    assert (finding.question, round(finding.r, 6)) == ("I doubt it", -1)
+    assert narrative.sentences((replace(finding, r=-0.4),)) == [
+        "“I doubt it” falls as the rest of Trust rises (r = −.40): is it reversed?"
+    ]
