@@ -41,7 +41,6 @@ EQUIVALENCE_TEST = (
     "effect of interest, with Welch's standard errors; the pairs corrected by Holm"
 )
 SMALLEST_EFFECT = "smallest_effect"  # setting of the primary pair
-EXPLORATORY_BESIDE_CONTRAST = "all pairs of a variable and a metric, corrected together by Holm"
 
 
 def in_text(name: str) -> str:
@@ -211,7 +210,7 @@ def tests_of(primary: Mapping[str, Any]) -> dict[str, str]:
     """Return the analyses of a report on a study's ``primary``, in words, as stored in the frozen design."""
     tests = dict(TESTS)
     if contrast_from(primary) is not None:
-        tests |= {"contrast": CONTRAST_TEST, "exploratory": EXPLORATORY_BESIDE_CONTRAST}
+        tests["contrast"] = CONTRAST_TEST
     if smallest_effect_from(primary) is not None:
         tests["equivalence"] = EQUIVALENCE_TEST
     return tests

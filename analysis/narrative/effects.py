@@ -22,11 +22,11 @@ PART_AND_WHOLE = (
 
 
 def families(n_variables: int) -> str:
-    """That Tukey's test controls its error rate within one variable only."""
+    """That the test of pairs controls its error rate within one variable only."""
     if n_variables < 2:
         return ""
     return (
-        f"Tukey's HSD controls the error rate at α within one variable. The {n_variables} variables are "
+        f"Games-Howell controls the error rate at α within one variable. The {n_variables} variables are "
         f"{n_variables} families, so over all of them the chance of at least one false positive is larger."
     )
 

@@ -7,16 +7,9 @@ from analysis.tables.cells import equals, f_statistic, percent, relation, writte
 from inference.item_effects import ItemEffectsResult, ItemPair, ItemPairs
 from inference.results import Undefined
 
-NO_NESTED_MODEL = (
-    "This report lacks the model with items nested in algorithms, which generalises to other items from the same "
-    "algorithms. Build a new report to add it."
-)
 
-
-def nested(model: ItemEffectsResult | Undefined | None, variable: PerceivedVariable, alpha: float) -> list[str]:
+def nested(model: ItemEffectsResult | Undefined, variable: PerceivedVariable, alpha: float) -> list[str]:
     """Whether the differences hold with other participants and with other items from the same algorithms."""
-    if model is None:
-        return [NO_NESTED_MODEL]
     if isinstance(model, Undefined):
         return [f"There is no model of participants and of items nested in algorithms. {model.reason}"]
     sentences = [

@@ -168,7 +168,7 @@ def _advantage(results: Results, comparison: Comparison) -> str:
     # "This study cannot tell …:" goes on in the same sentence.
     sentence = f"{opening}{difference_in_words(comparison, overall.value)} on average, {statistics}."
     return " ".join(
-        filter(None, (capital(sentence) if is_decided or not is_headline else sentence, _rests_on(results, is_share)))
+        filter(None, (capital(sentence) if is_decided and is_headline else sentence, _rests_on(results, is_share)))
     )
 
 

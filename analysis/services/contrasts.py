@@ -8,8 +8,9 @@ from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Answers
 from analysis.services.perceived import LEAST_N, groups_of
 from analysis.services.rankings import Ranking
-from inference.contrasts import planned_contrast
+from inference.contrasts import CONTRAST, ContrastResult, planned_contrast
 from inference.equivalence import bound_test, equivalence
+from inference.groups import in_words
 from inference.results import Undefined
 from studies.plans import Contrast
 
@@ -17,9 +18,14 @@ from studies.plans import Contrast
 def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, alpha: float) -> TestedContrast:
     """The contrast over these answers, or the reason why it has no result."""
     groups = groups_of(answers, variable)
-    result = planned_contrast(
-        groups, contrast.higher, contrast.lower, alpha=alpha, sides=contrast.sides, least_n=LEAST_N
-    )
+    result: ContrastResult | Undefined
+    # A condition with few participants is left out of the report.
+    if missing := [label for label in (*contrast.higher, *contrast.lower) if label not in groups]:
+        result = Undefined(f"Too few participants in {in_words(missing)} for the planned contrast.", CONTRAST)
+    else:
+        result = planned_contrast(
+            groups, contrast.higher, contrast.lower, alpha=alpha, sides=contrast.sides, least_n=LEAST_N
+        )
     return TestedContrast(
         higher=contrast.higher, lower=contrast.lower, sides=contrast.sides, alpha=alpha, result=result
     )  # fmt: skip

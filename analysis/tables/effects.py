@@ -153,7 +153,3 @@ def _correlation_row(name: str, result: CorrelationResult | Undefined, group: st
 
 def _corrected_row(row: Row, p: float | None) -> Row:
     return replace(row, cells=(*row.cells, probability(p)))
-
-
-def _without_p(row: Row) -> Row:
-    return replace(row, cells=row.cells[:-1])

@@ -74,7 +74,7 @@ def test_correlations_are_one_family() -> None:
 @pytest.mark.unit
 def test_detectable_difference_exceeds_the_smallest_significant_one() -> None:
     people = independent_answers(0.5, 0.5, 60)
-    result, _ranking = study_variable(people, VARIABLE_OF["fon"], np.random.default_rng(1), resamples=200)
+    result, _ranking = study_variable(people, VARIABLE_OF["fon"])
     assert result.detectable_difference is not None
     assert result.smallest_significant is not None
     assert result.detectable_difference[0] > 1.3 * result.smallest_significant[0]

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.enums import Metric
 from analysis.exports.files import report_json
 from analysis.exports.formats import file_of
 from analysis.models import Report
 from analysis.selectors.inputs import Measured
 from analysis.services import build_report
-from analysis.services.objective import metric_intervals, study_measured
+from analysis.services.objective import _resampled, metric_intervals, study_measured
 from core.errors import ParallaxError
 from core.models import LogEntry
 from evaluation.selectors.results import table, user_values
 from inference.anova import one_way
+from inference.average_advantage import AverageAdvantage
 from inference.results import Undefined
 from studies.design.services.design import change_design
 from studies.design.services.launch import launch_study
@@ -47,12 +47,11 @@ def variable(report: Report, key: str) -> dict[str, Any]:
 def test_planted_means_give_the_planted_order(planted: Study) -> None:
     report = build_report(study=planted)
     for key in ("accuracy", "satisfaction"):
-        order = variable(report, key)["orders"]["tukey"]
+        order = variable(report, key)["orders"]["games_howell"]
         assert order["tiers"] == {"TopPop": "maximal", "CorNgr": "minimal", "PureSVD4": "minimal"}
         assert order["dominates"] == {"TopPop": ["CorNgr", "PureSVD4"], "CorNgr": [], "PureSVD4": []}
         assert order["letters"] == {"TopPop": "a", "CorNgr": "b", "PureSVD4": "b"}
     assert variable(report, "accuracy")["described"]["TopPop"]["mean"] == 4.4
-    assert variable(report, "accuracy")["survives"]["games_howell"]["is_same_order"]
 
 
 def test_equal_novelty_of_all_is_said_not_computed(planted: Study) -> None:
@@ -63,7 +62,7 @@ def test_equal_novelty_of_all_is_said_not_computed(planted: Study) -> None:
         "reason": "All 15 participants have the same value: nothing to compare.",
     } | {"procedure": fon["anova"]["procedure"]}
     assert fon["described"]["TopPop"]["mean"] == 0.8
-    assert fon["orders"]["tukey"]["is_empty"]
+    assert fon["orders"]["games_howell"]["is_empty"]
 
 
 def test_anova_equals_the_one_on_the_studys_own_ratings(planted: Study) -> None:
@@ -93,13 +92,38 @@ def test_objective_values_are_the_runs_own(planted: Study) -> None:
     assert report.results["objective"]["lengths"][0]["recall"]["n_users"] <= len(users.user_ids)
 
 
-def test_primary_pair_is_the_plans_and_outside_the_corrected_family(planted: Study) -> None:
-    found = build_report(study=planted).results["comparisons"]
+def test_primary_pair_is_the_plans_and_outside_the_exploratory_family(planted: Study) -> None:
+    results = build_report(study=planted).results
+    found, family = results["comparisons"], results["exploratory"]
     assert len(found) == 4 * 2 * 2
     assert [one["is_primary"] for one in found] == [True] + [False] * 15
-    assert (found[0]["variable"], found[0]["metric"], found[0]["p_holm"]) == ("accuracy", "recall", None)
-    assert all(one["p_holm"] >= one["tau"]["p"] for one in found[1:] if one["tau"]["is_defined"])
-    assert sum(found[0]["orders"]["counts"].values()) == 3
+    assert (found[0]["variable"], found[0]["metric"]) == ("accuracy", "recall")
+    assert len(found[0]["decided"]["pairs"]) == 3
+    assert family["tests"]
+    assert not [test for test in family["tests"] if test["measure"] == "accuracy" and "recall" in test["metrics"]]
+    smallest = min(family["tests"], key=lambda test: test["advantage"]["p"])
+    n_tests = len(family["tests"])
+    assert smallest["p"] == pytest.approx(min(1, n_tests * smallest["advantage"]["p"]))
+    assert family["smallest_p_below"] == pytest.approx(0.05 / n_tests)
+
+
+def test_the_average_advantage_is_that_of_the_means_and_the_pairs_of_the_metric(planted: Study) -> None:
+    results = build_report(study=planted).read_results()
+    assert results.advantage is not None
+    overall, length = results.advantage.overall, results.objective.lengths[0]
+    assert isinstance(overall, AverageAdvantage)
+    separated = length.recall.order.pairs
+    described = results.variables[0].described
+    weights = {
+        name: sum(name == better for better, _ in separated) - sum(name == worse for _, worse in separated)
+        for name in described
+    }
+    assert overall.weights == weights
+    value = sum(weights[name] * numbers.mean for name, numbers in described.items()) / len(separated)
+    variance = sum(
+        weights[name] ** 2 * (numbers.sd or 0) ** 2 / numbers.n for name, numbers in described.items()
+    ) / len(separated) ** 2
+    assert (overall.value, overall.se) == (pytest.approx(value), pytest.approx(variance**0.5))
 
 
 @pytest.mark.slow
@@ -187,7 +211,7 @@ def test_condition_carried_by_few_items_is_marked(study: Study) -> None:
     items = {one["condition"]: one for one in build_report(study=study).results["items"]}
     assert (items["TopPop"]["n_distinct"], items["TopPop"]["is_carried_by_few"]) == (5, True)
     assert (items["CorNgr"]["n_distinct"], items["CorNgr"]["is_carried_by_few"]) == (25, False)
-    assert items["PureSVD4"]["share_of_most_shown"] is None
+    assert "PureSVD4" not in items  # nobody met it, and both others have enough participants
 
 
 def test_liking_and_interest_are_taken_apart(study: Study) -> None:
@@ -208,10 +232,9 @@ def test_resampled_recall_weighs_users_by_their_cases() -> None:
         cases={"recall": np.array([9, 1]), "fallout": np.array([0, 0])},
         digests={"A": ""},
     )
-    result, rankings = study_measured(measured, 1, None, np.random.default_rng(1))
-    drawn = rankings[Metric("recall", 0, 1)].resampled
-    assert drawn is not None
+    drawn = _resampled(measured, np.random.default_rng(1), 1000)["recall"]
     assert set(drawn[:, 0].round(12)) == {0.0, 0.1, 1.0}
+    result, _rankings = study_measured(measured, 1, None, np.random.default_rng(1))
     assert result.table[0].intervals == {"recall": (0.0, 1.0), "fallout": None, "precision": None, "f": None}
     assert isinstance(result.fallout.sign_tests, Undefined)
 

@@ -61,7 +61,7 @@ def test_the_export_gives_the_same_anova_table_as_the_report(answered: Study, tm
 
 def test_both_leave_out_the_same_people(answered: Study, tmp_path: Path) -> None:
     before = build_report(study=answered)
-    for person in Participant.objects.order_by("pk")[:12:6]:  # one in each of two conditions
+    for person in Participant.objects.order_by("pk")[:12:6]:  # of two conditions, which keep five each
         exclude(participant=person, reason="Answered at random")
     _check(answered, tmp_path)
     after = build_report(study=answered)

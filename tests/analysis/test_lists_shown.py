@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import process_time
@@ -31,11 +30,10 @@ from analysis.services.lists_shown import lists_shown
 from analysis.services.rankings import Ranking
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import content_terms
-from core.provenance import digest_of
 from evaluation.models import TrainedModel
 from evaluation.selectors.cases import cases_of, training_rows
 from inference.partial_order import PartialOrder
-from inference.results import Interval, Undefined
+from inference.results import Undefined
 from studies.models import RecommendedItem, Study
 from tests.factories.analysis import page_without_pictures, planted_person
 from tests.factories.catalog import make_items, make_version
@@ -49,6 +47,7 @@ ALGORITHMS = "toppop,corngr,puresvd:factors=4"
 FEW = {"plan": {"resamples": 1000}}
 N = 25
 LENGTH = 5
+NOT_READ = Undefined("The lists shown read no pairs.")
 FAMILY = 48  # six metrics, four measures, two levels
 
 
@@ -175,8 +174,6 @@ def test_every_correlation_again_from_single_values(planted_report: Report, list
             continue
         assert not isinstance(pair.between, Undefined)
         assert pair.between.coefficient == pytest.approx(kendalltau(*means.round(9)).statistic)
-        assert isinstance(pair.interval, Interval)
-        assert -1 <= pair.interval.low <= pair.interval.high <= 1
         p_values.append(pair.between.p)
         corrected.append(pair.p_holm_between)
     assert corrected == pytest.approx(list(multipletests(p_values, method="holm")[1]))
@@ -248,7 +245,6 @@ def test_scores_do_not_change_the_digest_of_the_answers(planted_report: Report) 
     RecommendedItem.objects.filter(pk=slot.pk).update(score=slot.score + 1)
     again = build_report(study=planted_report.study)
     assert again.read_provenance().answers_digest == digest
-    assert "lists-shown" in dict(again.read_provenance().bootstrap_seeds)
 
 
 @pytest.mark.integration
@@ -303,13 +299,12 @@ def synthetic(rng: np.random.Generator, slope: float, n: int = 12) -> tuple[Answ
     rankings = {}
     for key, name in sums.items():
         values = {label: float(np.mean([getattr(person, name) for person in answers.of(label)])) for label in LABELS}
-        rankings[VARIABLE_OF[key]] = Ranking(values, PartialOrder.__new__(PartialOrder), True, None)
+        rankings[VARIABLE_OF[key]] = Ranking(values, NOT_READ, PartialOrder.__new__(PartialOrder))
     return answers, lists, rankings
 
 
-def computed(seed: int, slope: float, resamples: int = 50) -> ListsShown:
-    answers, lists, rankings = synthetic(np.random.default_rng(seed), slope)
-    return lists_shown(answers, lists, rankings, rng=np.random.default_rng(seed), resamples=resamples)
+def computed(seed: int, slope: float) -> ListsShown:
+    return lists_shown(*synthetic(np.random.default_rng(seed), slope))
 
 
 @pytest.mark.unit
@@ -333,9 +328,8 @@ def test_errors_in_the_family_are_as_rare_as_the_level_says() -> None:
 
 
 @pytest.mark.unit
-def test_the_same_stream_gives_the_same_numbers_and_means_are_described() -> None:
-    lists = computed(5, 0.0, resamples=500)
-    assert digest_of(plain(lists)) == digest_of(plain(computed(5, 0.0, resamples=500)))
+def test_means_are_described() -> None:
+    lists = computed(5, 0.0)
     answers, shown, _rankings = synthetic(np.random.default_rng(5), 0.0)
     by_key = {measured.metric: measured for measured in lists.metrics}
     assert list(by_key) == [metric.key for metric in LIST_METRICS]
@@ -347,20 +341,17 @@ def test_the_same_stream_gives_the_same_numbers_and_means_are_described() -> Non
     assert [row.n for row in by_key["predicted_rating"].conditions] == [0, 12, 12]
 
 
-def plain(lists: ListsShown) -> Mapping[str, Any]:
-    return {"cells": [[pair.metric, pair.variable_key, repr(pair)] for pair in lists.correlations]}
-
-
 @pytest.mark.unit
 def test_conditions_of_equal_means_and_of_one_participant_have_reasons() -> None:
     answers, shown, rankings = synthetic(np.random.default_rng(2), 0.0, n=1)
-    lists = lists_shown(answers, shown, rankings, rng=np.random.default_rng(2), resamples=20)
+    lists = lists_shown(answers, shown, rankings)
     pair = pair_of(lists, "diversity", "accuracy")
     assert isinstance(pair.within, Undefined)
     assert pair.within.reason == "No condition has two participants."
-    same = {variable: Ranking(dict.fromkeys(LABELS, 1.0), ranking.order, True, None)
-            for variable, ranking in rankings.items()}  # fmt: skip
-    lists = lists_shown(answers, shown, same, rng=np.random.default_rng(2), resamples=20)
+    same = {
+        variable: Ranking(dict.fromkeys(LABELS, 1.0), NOT_READ, ranking.order) for variable, ranking in rankings.items()
+    }
+    lists = lists_shown(answers, shown, same)
     assert lists.n_family == 0
     between = pair_of(lists, "diversity", "accuracy").between
     assert isinstance(between, Undefined)

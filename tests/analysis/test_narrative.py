@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from analysis.narrative import agreement, figures, objective, perceived, verdict
+from analysis.narrative import agreement, objective, perceived, verdict
 from analysis.narrative.facts import facts
+from analysis.results.advantage import DecidedPairs
 from analysis.results.comparison import Comparison
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariable
 from analysis.results.report import Results, StudyFacts
+from studies.plans import ADVANTAGE_TEST
 from tests.factories.results import partial
 
 pytestmark = pytest.mark.unit
@@ -23,15 +25,31 @@ TAU = {
 }  # fmt: skip
 
 
+def pair(names: str, decision: str, people: str | None = None, offline: str | None = None) -> dict[str, Any]:
+    """A decided pair such as "AB", with the algorithm that each side favours."""
+    return {"a": names[0], "b": names[1], "decision": decision, "participants_favour": people,
+            "offline_favours": offline}  # fmt: skip
+
+
+PAIRS = (
+    pair("AB", "agree", "A", "A"), pair("AC", "contradict", "C", "A"), pair("AD", "offline only", None, "A"),
+    pair("BC", "participants only", "C"), pair("BD", "contradict", "D", "B"), pair("CD", "undecided"),
+)  # fmt: skip
+
+
+def rank_sets(**sets: tuple[int, int]) -> dict[str, Any]:
+    return {"sets": sets, "coverage": 0.95, "n_pairs": 6}
+
+
 def plain_comparison(**changes: Any) -> dict[str, Any]:
     return {
         "variable": "accuracy", "metric": "recall", "kind": "recall", "profile_length": 0, "is_primary": True,
-        "p_holm": None, "conditions": list("ABCDEFG"), "tau": TAU,
-        "directions": {"is_defined": True, "same": 12, "opposite": 9, "tied": 0, "n_pairs": 21, "p": 0.386},
-        "tau_bootstrap": {"is_defined": True, "ci_low": -0.43, "ci_high": 0.62},
-        "orders": {"counts": {"agreed": 1, "contradicted": 1, "perceived only": 2, "objective only": 12, "neither": 5},
-                   "pairs": [{"a": "TopPop", "b": "NNCosNgr", "verdict": "contradicted", "perceived_p": 0.004,
-                              "objective_p": 0.02}]},
+        "higher_is_better": True, "conditions": list("ABCD"), "tau": TAU,
+        "decided": {
+            "is_defined": True, "pairs": PAIRS, "implied": [],
+            "participants_rank_sets": rank_sets(A=(2, 4), B=(3, 4), C=(1, 2), D=(1, 3)),
+            "offline_rank_sets": rank_sets(A=(1, 1), B=(2, 3), C=(2, 4), D=(3, 4)),
+        },
         **changes,
     }  # fmt: skip
 
@@ -44,9 +62,10 @@ def comparison(**changes: Any) -> Comparison:
 def results(*comparisons: Comparison, **changes: Any) -> Results:
     plain = {
         "mode": "live",
-        "flow": {"analysed": 210},
+        "flow": {"analysed": 120, "by_condition": [{"completed": 30, "target": 30}] * 4},
+        "plan": {"tests": {}, "primary": {}, "alpha": 0.05},
         "objective": {"n": 5, "lengths": []},
-        "conditions": [{"label": name, "n": 30} for name in "ABCDEFG"],
+        "conditions": [{"label": name, "n": 30} for name in "ABCD"],
         **changes,
     }
     found: Results = partial(Results, plain)
@@ -58,125 +77,134 @@ def headline(found: Results) -> str:
     return "".join(run.text for run in verdict.headline(found))
 
 
-def test_verdict_without_significance_never_says_unrelated() -> None:
-    found = results(comparison(), comparison(is_primary=False, metric="fallout", kind="fallout", p_holm=1.0))
-    assert headline(found) == "Recall and perceived accuracy hardly agreed"
-    assert verdict.paragraph(found) == (
-        "The rankings of the seven algorithms by recall at 5 and by perceived accuracy were not significantly "
-        "correlated, τ_b = .14, exact p = .773, between −.43 and .62 in 95% of resamples (its stability, not a "
-        "confidence interval). Seven algorithms are too few to conclude: only |τ_b| ≥ .71 could have been significant, "
-        "so this result does not show that the two are unrelated. Recall and participants "
-        "ordered 12 of 21 pairs of algorithms in the same direction. The one "
-        "exploratory correlation was not significant at α = .05 after Holm's correction. Neither recall at 5 nor "
-        "fallout at 5 was significantly correlated with perceived accuracy; no other metric was compared."
-    )
-
-
 @pytest.mark.parametrize(
-    ("coefficient", "expected"),
+    ("coefficient", "p", "expected"),
     [
-        (0.9, "Recall ranks the algorithms much as perceived accuracy does"),
-        (-0.9, "Recall ranks the algorithms in the opposite direction to perceived accuracy"),
+        (0.9, 0.0028, "Recall ranked the algorithms as perceived accuracy did."),
+        (-0.9, 0.0028, "Recall ranked the algorithms in the opposite direction to perceived accuracy."),
+        (0.43, 0.239, "This study cannot tell whether recall ranks the algorithms as perceived accuracy does "
+                      "(τ_b = .43, p = .239)."),
     ],
-)
-def test_verdict_with_significance_names_the_direction(coefficient: float, expected: str) -> None:
-    assert headline(results(comparison(tau=TAU | {"coefficient": coefficient, "p": 0.0028}))) == expected
-
-
-@pytest.mark.parametrize(
-    ("coefficient", "expected"),
-    [(-0.4, "did not agree"), (0.0, "did not agree"), (0.004, "did not agree"), (0.14, "hardly agreed"),
-     (0.39, "agreed only weakly"), (0.5, "agreed, but not significantly")],
 )  # fmt: skip
-def test_verdict_without_significance_says_how_far_the_rankings_agree(coefficient: float, expected: str) -> None:
-    said = headline(results(comparison(tau=TAU | {"coefficient": coefficient, "p": 0.3})))
-    assert said == f"Recall and perceived accuracy {expected}"
+def test_a_plan_with_a_rank_correlation_has_its_headline(coefficient: float, p: float, expected: str) -> None:
+    assert headline(results(comparison(tau=TAU | {"coefficient": coefficient, "p": p}))) == expected
 
 
-def test_many_algorithms_are_not_said_to_be_too_few() -> None:
-    tau = TAU | {"n": 20, "coefficient": 0.2, "smallest_detectable": 0.32}
-    said = verdict.paragraph(results(comparison(tau=tau, conditions=[f"A{n}" for n in range(20)])))
-    assert "With 20 algorithms: only |τ_b| ≥ .32 could have been significant" in said
+def test_the_level_of_the_plan_decides() -> None:
+    tau = TAU | {"coefficient": 0.7, "p": 0.03}
+    assert "cannot tell" not in headline(results(comparison(tau=tau)))
+    assert "cannot tell" in headline(results(comparison(tau=tau, alpha=0.01)))
 
 
-def perceived_side() -> dict[str, Any]:
-    pairs = [{"is_significant": is_significant} for is_significant in (True, False, False)]
+def test_an_undefined_rank_correlation_gives_its_reason() -> None:
+    undefined = {"is_defined": False, "reason": "All algorithms have the same recall."}
+    assert headline(results(comparison(tau=undefined))).endswith("does (All algorithms have the same recall).")
+
+
+def advantage(**changes: Any) -> dict[str, Any]:
     return {
-        "key": "accuracy", "conditions": list("ABC"), "anova": anova(), "described": {"A": {"mean": 3.92}},
-        "tests": {"tukey": {"is_defined": True, "pairs": pairs}}, "orders": {"tukey": {"dominates": {"A": ["C"]}}},
+        "overall": {
+            "is_defined": True, "value": 0.3, "se": 0.1, "df": 90.0, "t": 3.0, "p": 0.003, "alpha": 0.05,
+            "interval": {"low": 0.1, "high": 0.5}, "narrow_interval": {"low": 0.13, "high": 0.47}, "weights": {},
+            "n_pairs": 4, "without_variance": [], **changes,
+        }
     }  # fmt: skip
 
 
-def objective_side(**recall: float) -> dict[str, Any]:
-    pairs = [{"is_significant": True}] * 3
-    whole = {
-        "profile_length": 0,
-        "table": [{"condition": name, "recall": value} for name, value in recall.items()],
-        "recall": {"n_users": 60, "n_cases": 1234, "sign_tests": {"is_defined": True, "pairs": pairs}},
-    }
-    return {"n": 5, "lengths": [whole]}
+PLANNED = {"tests": {"comparison": ADVANTAGE_TEST}, "primary": {}, "alpha": 0.05}
 
 
-def test_facts_answer_whom_participants_prefer_and_whom_the_metric() -> None:
-    perceived_ranks, objective_ranks = {"A": 1, "B": 2, "C": 3}, {"A": 2.5, "B": 2.5, "C": 1}
-    found = comparison(conditions=list("ABC"), ranks={"perceived": perceived_ranks, "objective": objective_ranks})
-    answered = results(found, variables=[perceived_side()], objective=objective_side(A=0.1, B=0.1, C=0.3))
-    first, second, third, fourth = facts(answered)
-    assert (first.heading, first.side, first.number) == ("Highest perceived accuracy", "perceived", "A")
-    assert first.evidence == (
-        "M = 3.92; significantly above 1 of 2 others. Tukey: 1 of 3 pairs differ; F(6, 203) = 7.41, p < .001, ω² = .15"
+def test_an_error_metric_is_lower_where_it_is_better() -> None:
+    compared = comparison(kind="rmse", metric="rmse", higher_is_better=False)
+    found = results(compared, plan=PLANNED, advantage=advantage())
+    assert headline(found) == "Lower RMSE went with higher perceived accuracy."
+    assert verdict.evidence(found)[0].startswith(
+        "Over the 4 pairs of algorithms that RMSE separates, participants rated the one with the lower RMSE 0.30 points"
     )
-    assert (second.heading, second.side, second.number) == ("Highest recall at 5", "objective", "C")
-    assert second.evidence == (
-        ".30 (all: .10 to .30); ranked 3 of 3 by participants. 3 of 3 pairs differ (sign tests, 1,234 cases)"
-    )
-    assert (third.number, third.evidence) == (
-        "τ_b = .14",
-        "exact p = .773; −.43 to .62 in 95% of resamples: its stability, not a confidence interval",
-    )
-    assert (fourth.heading, fourth.number) == ("Participants", "210")
+
+
+def test_a_study_closed_early_says_how_many_took_part() -> None:
+    flow = {"analysed": 61, "by_condition": [{"completed": 15, "target": 30}] * 4}
+    found = results(comparison(), plan=PLANNED, advantage=advantage(), flow=flow)
+    assert verdict.evidence(found)[-1].endswith("61 of 120 planned participants.")
+    complete = results(comparison(), plan=PLANNED, advantage=advantage())
+    assert "planned participants" not in " ".join(verdict.evidence(complete))
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"flow": {"analysed": 1, "is_collecting": True, "by_condition": [{"completed": 1, "target": 15}]}},
+         "Interim: 1 of 15 participants. The verdict appears when collection ends."),
+        ({"conditions": [{"label": "A", "n": 30}, {"label": "B", "n": 4}]}, "Nothing to compare yet."),
+        ({"conditions": []}, "Nothing to compare yet."),
+    ],
+)  # fmt: skip
+def test_no_verdict_no_evidence_no_scope_and_no_tiles(changes: dict[str, Any], expected: str) -> None:
+    found = results(comparison(), plan=PLANNED, advantage=advantage(), **changes)
+    assert headline(found) == expected
+    assert (verdict.evidence(found), verdict.scope(found), facts(found)) == ((), "", [])
+
+
+def test_a_pilot_and_simulated_participants_open_the_headline() -> None:
+    for changes, mark in (({"mode": "simulated"}, "Simulated participants: "), ({"is_pilot": True}, "Pilot: ")):
+        found = results(comparison(), plan=PLANNED, advantage=advantage(), **changes)
+        assert headline(found) == f"{mark}Higher recall went with higher perceived accuracy."
+
+
+def test_tiles_count_pairs_and_name_a_best_only_where_it_is_alone() -> None:
+    described = {name: {"mean": mean} for name, mean in {"A": 3.2, "B": 3.0, "C": 3.9, "D": 3.5}.items()}
+    table = [{"condition": name, "recall": value} for name, value in {"A": 0.3, "B": 0.2, "C": 0.15, "D": 0.1}.items()]
+    found = results(
+        comparison(), plan=PLANNED, advantage=advantage(),
+        variables=[{"key": "accuracy", "described": described}],
+        objective={"n": 5, "lengths": [{"profile_length": 0, "table": table}]},
+    )  # fmt: skip
+    assert [(tile.heading, tile.side, tile.number, tile.evidence) for tile in facts(found)] == [
+        ("Average advantage, points", "", "0.30", "95% CI [0.10, 0.50]"),
+        ("Pairs of algorithms", "", "1 agree, 2 contradict, 3 open", "6 pairs in all"),
+        ("Highest recall", "objective", "A", ".30, above all three"),
+        ("Highest perceived accuracy", "perceived", "2 of 4 may be highest", "3.00 to 3.90"),
+    ]
 
 
 def test_headline_colours_each_side_once() -> None:
-    sides = [run.side for run in verdict.headline(results(comparison()))]
-    assert sides == ["objective", "", "perceived", ""]
-
-
-def test_verdict_when_no_order_could_reach_significance() -> None:
-    tau = TAU | {"n": 3, "p": 1 / 3, "coefficient": 1.0, "smallest_detectable": None}
-    said = verdict.paragraph(results(comparison(tau=tau, conditions=list("ABC"))))
-    assert "With three algorithms no correlation could have been significant" in said
-    tau = TAU | {"n": 5, "p": 0.1, "coefficient": 1.0, "smallest_detectable": None}
-    said = verdict.paragraph(results(comparison(tau=tau, conditions=list("ABCDE"))))
-    assert "With five algorithms and these ties no correlation could have been significant" in said
-
-
-def test_verdict_without_participants() -> None:
-    assert headline(results(comparison(), flow={"analysed": 0})).startswith(
-        "No participant has completed the study yet"
-    )
-
-
-def test_exploratory_findings_are_named_with_corrected_p() -> None:
-    other = comparison(is_primary=False, kind="fallout", variable="son", p_holm=0.012, tau=TAU | {"coefficient": -1.0})
-    assert verdict.exploratory(results(comparison(), other)) == (
-        "Significant exploratory correlations after Holm's correction: fallout at 5 with second-order novelty "
-        "(τ_b = −1.00, corrected p = .012: algorithms with lower fallout at 5 had lower second-order novelty)."
-    )
+    sides = [run.side for run in verdict.headline(results(comparison(), plan=PLANNED, advantage=advantage()))]
+    assert sides == ["", "objective", "", "perceived", ""]
 
 
 def test_contradictions_are_said_in_words() -> None:
-    assert agreement.contradictions(comparison(), 5, "watched") == [
-        "Participants found TopPop more accurate than NNCosNgr, p = .004; the difference in recall at 5 was in the "
-        "opposite direction, p = .020."
-    ]
+    assert verdict.contradictions(comparison()) == (
+        "They contradict each other on 2 of 6 pairs: participants prefer C to A, and D to B."
+    )
+    assert verdict.contradictions(comparison(variable="fon")) == (
+        "They contradict each other on 2 of 6 pairs: first-order novelty was higher with C than with A, and with D "
+        "than with B."
+    )
 
 
 def test_agreement_counts_every_pair() -> None:
     assert agreement.agreement(comparison()) == (
-        "Of 21 pairs of algorithms, 1 differed significantly in the same direction on both sides, 1 in opposite "
-        "directions, 2 for participants only, 12 in recall only, and 5 on neither side."
+        "Of 6 pairs of algorithms, participants and recall agree on 1 and contradict each other on 2; participants "
+        "alone separate 1, recall alone 1, and 1 are undecided."
     )
+
+
+def test_pairs_that_agree_and_pairs_that_a_chain_implies_are_named() -> None:
+    assert agreement.same_direction(comparison()) == "Both sides put A above B."
+    decided = plain_comparison()["decided"] | {"pairs": PAIRS[1:], "implied": [["A", "C"]]}
+    said = agreement.same_direction(comparison(decided=decided))
+    assert said == (
+        "Games-Howell does not separate A from C, which a chain of its pairs implies; such pairs are not counted."
+    )
+
+
+def test_titles_count_what_contradicts() -> None:
+    found = comparison()
+    assert isinstance(found.decided, DecidedPairs)
+    assert agreement.grid_title(found.decided) == "1 of 6 pairs agrees, 2 contradict"
+    assert agreement.slope_title(found) == "2 of 6 orders reverse significantly"
+    assert agreement.slope_title(comparison(decided=None)) == "No order reverses significantly"
 
 
 def test_simulated_notice_gives_the_shares() -> None:
@@ -184,46 +212,45 @@ def test_simulated_notice_gives_the_shares() -> None:
     study = {"slug": "s", "title": "S", "list_length": 5, "ratings_asked": 5}
     said = verdict.simulated_notice(results(comparison(), **facts, study=study))
     assert said.startswith("These participants are simulated")
-    assert said.endswith("Of their 200 answers, 25% are the users' own ratings and 75% are modelled.")
+    assert said.endswith("Of 200 answers, 25% are the users' own ratings and 75% are modelled.")
     chosen = verdict.simulated_notice(results(comparison(), **facts, study={**study, "elicitation": "choice"}))
     assert chosen.endswith("25% are the users' own choices and 75% are modelled.")
     assert verdict.simulated_notice(results(comparison())) == ""
 
 
-def anova(**changes: Any) -> dict[str, Any]:
-    return {
-        "is_defined": True, "f": 7.412, "p": 0.0000004, "df_between": 6, "df_within": 203, "eta_squared": 0.1797,
-        "eta_squared_ci": {"low": 0.08, "high": 0.26}, "omega_squared": 0.1549, "left_out": [], "constant": [],
-        **changes,
-    }  # fmt: skip
+def welch(**changes: Any) -> dict[str, Any]:
+    return {"is_defined": True, "f": 7.412, "p": 0.0000004, "df_between": 6, "df_within": 88.21, "left_out": [],
+            **changes}  # fmt: skip
 
 
 def variable(**plain: Any) -> PerceivedVariable:
-    found: PerceivedVariable = partial(PerceivedVariable, plain)
+    found: PerceivedVariable = partial(PerceivedVariable, {"key": "accuracy", "welch": welch(), **plain})
     return found
 
 
-def test_anova_sentence_follows_apa() -> None:
-    assert perceived.anova(variable(key="accuracy", anova=anova())) == (
-        "Perceived accuracy differed significantly between the algorithms, F(6, 203) = 7.41, p < .001, η² = .18, "
-        "95% CI [.08, .26], ω² = .15."
+def test_omnibus_sentence_follows_apa() -> None:
+    assert perceived.omnibus(variable()) == (
+        "Perceived accuracy differed significantly between the algorithms, Welch's F(6, 88.21) = 7.41, p < .001."
+    )
+    assert perceived.omnibus(variable(key="son", welch=welch(p=0.4))) == (
+        "We found no significant difference in second-order novelty between the algorithms, Welch's "
+        "F(6, 88.21) = 7.41, p = .400."
     )
 
 
-def test_anova_sentence_names_what_is_special() -> None:
-    said = perceived.anova(
-        variable(key="son", anova=anova(p=0.4, omega_squared=-0.01, left_out=["LSA"], constant=["TopPop"]))
+def test_omnibus_sentence_names_what_is_left_out() -> None:
+    undefined = {"is_defined": False, "reason": "TopPop has no variance."}
+    said = perceived.omnibus(variable(welch=undefined, welch_without_constant=welch(left_out=["TopPop"])))
+    assert said.endswith("p < .001. The test leaves out TopPop, without variance.")
+    assert perceived.omnibus(variable(welch=undefined)) == (
+        "Welch's analysis of variance of perceived accuracy has no result. TopPop has no variance."
     )
-    assert said.startswith("We found no significant difference in second-order novelty between the algorithms")
-    assert said.endswith("ω² = .00. The test leaves out LSA, with fewer than two participants. TopPop has no variance.")
 
 
 def order_of(tiers: dict[str, str], pairs: list[bool], **changes: Any) -> PerceivedVariable:
     plain = {
-        "key": "accuracy",
-        "anova": anova(),
-        "tests": {"tukey": {"is_defined": True, "pairs": [{"is_significant": one} for one in pairs]}},
-        "orders": {"tukey": {"best_first": list(tiers), "tiers": tiers}},
+        "tests": {"games_howell": {"is_defined": True, "pairs": [{"is_significant": one} for one in pairs]}},
+        "orders": {"games_howell": {"best_first": list(tiers), "tiers": tiers}},
         "detectable_difference": [0.5312, 0.5312],
         **changes,
     }
@@ -232,14 +259,15 @@ def order_of(tiers: dict[str, str], pairs: list[bool], **changes: Any) -> Percei
 
 def test_no_order_is_claimed_and_what_could_have_been_seen_is_said() -> None:
     assert perceived.order(order_of({"A": "unordered", "B": "unordered", "C": "unordered"}, [False] * 3)) == (
-        "Tukey's HSD found no significant difference in any of the 3 pairs. With these sample sizes and variances, the "
-        "difference detectable with 80% power is 0.53. The result is no evidence that smaller differences do not exist."
+        "Games-Howell found no significant difference in any of the 3 pairs. With these sample sizes and variances, "
+        "the difference that Tukey's HSD detects with 80% power is 0.53. The result is no evidence that smaller "
+        "differences do not exist."
     )
 
 
 def test_one_pair_and_a_share_that_is_the_same_read_well() -> None:
     said = perceived.order(order_of({"A": "unordered", "B": "unordered"}, [False]))
-    assert said.startswith("Tukey's HSD found no significant difference in the only pair.")
+    assert said.startswith("Games-Howell found no significant difference in the only pair.")
     liking = [partial(Liking, {"n_watched": 1, "n_not_watched": 4, "share_watched": 0.2})] * 2
     assert perceived.liking(liking, "watched").endswith(
         "The share watched is 20% for every algorithm, to the nearest percent."
@@ -247,36 +275,24 @@ def test_one_pair_and_a_share_that_is_the_same_read_well() -> None:
 
 
 def test_order_names_maximal_and_minimal_and_a_surprise() -> None:
-    found = order_of({"A": "maximal", "B": "unordered", "C": "minimal"}, [True, False, False], anova=anova(p=0.06))
+    found = order_of({"A": "maximal", "B": "unordered", "C": "minimal"}, [True, False, False], welch=welch(p=0.06))
     assert perceived.order(found) == (
-        "Tukey's HSD found significant differences in 1 of 3 pairs. Maximal in perceived accuracy: A; minimal: C. The "
+        "Games-Howell found significant differences in 1 of 3 pairs. Maximal in perceived accuracy: A; minimal: C. The "
         "test controls its own error rate, so these differences hold without a significant F."
     )
 
 
-def test_robust_tests_that_disagree_are_named() -> None:
+def test_other_tests_that_disagree_are_named() -> None:
     found = {
-        "key": "accuracy",
-        "anova": anova(),
-        "welch": {"is_defined": True, "p": 0.08},
+        "welch": welch(p=0.08),
+        "anova": {"is_defined": True, "p": 0.03},
         "kruskal": {"is_defined": True, "p": 0.001},
-        "survives": {
-            "games_howell": {
-                "is_defined": True,
-                "is_same_order": False,
-                "kept": [],
-                "lost": [["A", "B"]],
-                "gained": [],
-            },
-            "dunn_holm": {"is_defined": True, "is_same_order": True, "kept": [], "lost": [], "gained": []},
-        },
-        "brown_forsythe": {"is_defined": True, "p": 0.003},
     }
-    assert perceived.robustness(variable(**found)) == (
-        "Welch's analysis of variance was not significant (p = .080), unlike the classical test. Games-Howell does "
-        "not confirm A over B. The variances differed significantly between algorithms (Brown-Forsythe, p = .003), "
-        "which violates an assumption of Tukey's HSD: see Games-Howell."
+    assert perceived.other_tests(variable(**found)) == (
+        "An analysis of variance with equal variances was significant (p = .030), unlike Welch's. The Kruskal-Wallis "
+        "test was significant (p = .001), unlike Welch's."
     )
+    assert perceived.other_tests(variable(**found | {"welch": welch()})) == ""
 
 
 def test_few_items_and_filled_slots_are_warned_of() -> None:
@@ -321,76 +337,6 @@ def test_short_profiles_are_called_the_participants_only_where_they_are() -> Non
     ):
         said = objective.shorter(*lengths, as_many=objective.as_many_as_participants(study, 5))
         assert said == f"{opening}{words} the ranking by recall remains A, B."
-
-
-def test_verdict_names_the_metrics_that_were_compared_where_none_predicts() -> None:
-    nothing = "Recall at 5 was not significantly correlated with perceived accuracy; no other metric was compared."
-    assert verdict.prediction(results(comparison())) == nothing
-    others = [
-        comparison(is_primary=False, p_holm=1.0, kind=kind, profile_length=length, variable=variable)
-        for kind in ("recall", "fallout")
-        for length in (0, 5)
-        for variable in ("accuracy", "son")
-    ]
-    assert verdict.prediction(results(comparison(), *others)) == (
-        "Neither recall at 5 nor fallout at 5, with whole profiles or with profiles of 5 ratings, was significantly "
-        "correlated with perceived accuracy or second-order novelty; no other metric was compared."
-    )
-    undefined = {"is_defined": False, "reason": "Nobody differs."}
-    assert verdict.prediction(results(comparison(tau=undefined))) == ""
-    near_tau = TAU | {"coefficient": 0.7, "p": 0.03}
-    assert verdict.prediction(results(comparison(tau=near_tau))) == ""
-    assert verdict.prediction(results(comparison(tau=near_tau, alpha=0.01))).startswith(
-        "Recall at 5 was not significantly"
-    )
-    assert verdict.prediction(results(comparison(tau=TAU | {"coefficient": 0.9, "p": 0.003}))) == ""
-
-
-def test_a_negative_correlation_is_said_with_its_sign_and_meaning() -> None:
-    against = comparison(variable="fon", tau=TAU | {"coefficient": -0.9, "p": 0.003})
-    said = verdict.paragraph(results(against))
-    assert "Algorithms with higher recall at 5 had lower first-order novelty." in said
-    assert verdict.prediction(results(against)) == "No significant correlation was positive."
-    assert "against" not in said
-    turned = comparison(
-        is_primary=False, kind="fallout", variable="fon", p_holm=0.003, tau=TAU | {"coefficient": -0.9, "p": 0.003}
-    )
-    both = verdict.paragraph(results(comparison(), turned))
-    assert "algorithms with lower fallout at 5 had lower first-order novelty" in both
-    assert agreement.scatter_title(against, 5) == (
-        "First-order novelty is negatively correlated with recall at 5 (Kendall’s τ = −.90, exact p = .003)"
-    )
-
-
-def test_pairs_alike_and_pairs_turned_round_are_named() -> None:
-    ranks = {"perceived": {"A": 1, "B": 2, "C": 3}, "objective": {"A": 2, "B": 1, "C": 3}}
-    found = comparison(
-        conditions=list("ABC"),
-        ranks=ranks,
-        directions={"is_defined": True, "same": 2, "opposite": 1, "tied": 0, "n_pairs": 3, "p": 0.5},
-        orders={"counts": {}, "pairs": [{"a": "A", "b": "C", "verdict": "agreed"}]},
-    )
-    assert agreement.same_direction(found) == (
-        "One pair differed significantly in the same direction on both sides: A over C."
-    )
-    assert agreement.directions(found) == (
-        "Regardless of significance, recall and participants ordered 2 of 3 pairs in the same direction; the "
-        "pairs are not independent, which the permutation test of τ_b takes into account. Recall reverses the "
-        "participants' order of A over B."
-    )
-
-
-def test_strip_title_names_the_first_and_its_rivals() -> None:
-    def found(**best: float) -> Comparison:
-        return comparison(conditions=list(best), ranks_resampled={"perceived": {"best": best}})
-
-    assert figures.strip_title(found(A=0.55, B=0.41, C=0.04), "perceived") == (
-        "A ranks first in 55% of resamples, B in 41%"
-    )
-    assert figures.strip_title(found(A=0.998, B=0.002), "perceived") == "A ranks first in over 99% of resamples"
-    assert figures.strip_title(found(A=0.4, B=0.2, C=0.2, D=0.2), "perceived") == (
-        "A ranks first in 40% of resamples, B in 20%, C in 20% and one more in 5% or more"
-    )
 
 
 def measured(recall: dict[str, float], served: dict[str, float] | None, length: int = 0) -> ProfileLength:

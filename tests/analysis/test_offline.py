@@ -1,4 +1,4 @@
-"""Inference on the offline side of a report: sets of ranks, effect sizes, and repetitions of the run."""
+"""Inference on the offline side of a report: effect sizes, and repetitions of the run."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from jsonschema import Draft202012Validator
 
 from analysis.exports.document import document_of
 from analysis.exports.files import report_json
-from analysis.exports.sections.offline import rank_sets_section, repeats_section
+from analysis.exports.sections.offline import repeats_section
 from analysis.models import Report
 from analysis.narrative import offline as narrative
+from analysis.results.advantage import DecidedPairs
 from analysis.results.offline import OfflineEffect, OfflineMetric, RepeatedMetric
-from analysis.results.report import ConditionFacts
 from analysis.results.schema import report_schema
 from analysis.selectors.repeats import RepeatedMeasure, Repetitions
 from analysis.services import build_report
@@ -57,17 +57,22 @@ def test_repetitions_add_their_section_and_change_nothing_else(planted: Study) -
     before = build_report(study=planted)
     told = before.read_results()
     assert told.repeats is None
-    assert told.perceived_ranks["accuracy"].sets == {"TopPop": (1, 1), "CorNgr": (2, 3), "PureSVD4": (2, 3)}
-    assert {(each.kind, each.profile_length) for each in told.offline} == {
+    assert told.primary is not None
+    assert isinstance(told.primary.decided, DecidedPairs)
+    assert told.primary.decided.participants_rank_sets.sets == {
+        "TopPop": (1, 1), "CorNgr": (2, 3), "PureSVD4": (2, 3)
+    }  # fmt: skip
+    assert {(each.kind, each.profile_length) for each in told.offline_effects} == {
         (kind, length.profile_length) for length in told.objective.lengths for kind in ("recall", "fallout")
     }
-    for measured in told.offline:
+    for measured in told.offline_effects:
         values = told.objective.at(measured.profile_length).defined_values(measured.kind)
         for pair in measured.effects:
             assert pair.difference == pytest.approx(values[pair.a] - values[pair.b])
+            assert pair.interval is not None
             assert pair.interval.low <= pair.difference <= pair.interval.high
     keys = [section.key for section in document_of(before).sections]
-    assert "rank-sets" in keys
+    assert "offline-effects" in keys
     assert "repeats" not in keys
 
     repeat = work_off(create_repeat(run=planted.run, number=2))
@@ -80,7 +85,7 @@ def test_repetitions_add_their_section_and_change_nothing_else(planted: Study) -
     assert new["provenance"] == old["provenance"]
     assert added["seeds"] == [planted.run.seed, repeat.seed]
     assert [section.key for section in document_of(after).sections] == [
-        key for one in keys for key in ([one, "repeats"] if one == "rank-sets" else [one])
+        key for one in keys for key in ([one, "repeats"] if one == "offline-effects" else [one])
     ]
     assert not list(Draft202012Validator(json.loads(report_schema())).iter_errors(plain(after)))
     assert build_report(study=planted) == after
@@ -155,43 +160,13 @@ def test_sentences_and_tables_of_repetitions(bare: Any) -> None:
 
 
 @pytest.mark.unit
-def test_rank_sets_are_told_without_more_than_they_show(bare: Any) -> None:
-    names = "ABCDEFG"
-    one = RankSets({name: (1 if name == "A" else 2, 1 if name == "A" else 7) for name in names}, 0.95, 6)
-    none = RankSets(dict.fromkeys(names, (1, 7)), 0.95, 0)
-    two = RankSets({name: (1, 2) if name in "AB" else (3, 7) for name in names}, 0.95, 10)
-    measured = OfflineMetric(kind="recall", profile_length=0, effects=(), rank_sets=none)
-    conditions = tuple(ConditionFacts(label=name, algorithm="toppop", params={}, n=30) for name in names)
-    changed(bare, perceived_ranks={"accuracy": one}, offline=(measured,), variables=(), conditions=conditions)
-    sure = "(95% confidence for all ranks at once)"
-    assert narrative.rank_sets(bare) == [
-        f"The data determine the rank of one of the seven algorithms by perceived accuracy {sure}; only A may be the "
-        "best.",
-        f"The data determine the rank of none of the seven algorithms by recall at 5 {sure}; seven algorithms may be "
-        "the best.",
-    ]
-    table = tables.offline_rank_sets_table(bare)
-    assert table is not None
-    assert [tuple(cell.text for cell in row.cells) for row in table.rows] == [(name, "1 to 7") for name in names]
-    assert [column.name for column in table.columns] == ["Algorithm", "Recall at 5"]
-    assert tables.perceived_rank_sets_table(bare) is None
-    changed(bare, perceived_ranks={"accuracy": two}, offline=())
-    assert narrative.rank_sets(bare)[0].endswith("; A or B may be the best.")
-    changed(bare, perceived_ranks={}, offline=(replace(measured, rank_sets=Undefined("There is one algorithm.")),))
-    assert narrative.rank_sets(bare) == []
-    assert tables.offline_rank_sets_table(bare) is None
-    assert rank_sets_section(bare).blocks == []
-    assert narrative.rank_sets(results()) == []
-
-
-@pytest.mark.unit
 def test_the_largest_effect_is_told_in_the_direction_of_the_better_served() -> None:
     def effect(a: str, b: str, n_a: int, n_b: int, n_ties: int) -> OfflineEffect:
         found = sign_effect(n_a, n_b, n_ties)
         return OfflineEffect(a=a, b=b, effect=found, difference=0.1, interval=Interval(0.0, 0.2))
 
     effects = (effect("A", "B", 20, 80, 100), effect("A", "C", 0, 0, 200), effect("B", "C", 50, 50, 300))
-    measured = OfflineMetric(kind="recall", profile_length=0, effects=effects, rank_sets=Undefined("No."))
+    measured = OfflineMetric(kind="recall", profile_length=0, effects=effects)
     assert narrative.tied(measured, 5) == (
         "50% to 75% of the users have equal recall at 5 under both algorithms of a pair. The largest effect among the "
         "others: 80% have more with B than with A, 95% CI [.71, .87]."

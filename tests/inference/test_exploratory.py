@@ -7,7 +7,7 @@ import pytest
 from inference.average_advantage import MeanEstimates, average_advantage
 from inference.corrections import holm
 from inference.exploratory import exploratory_family, same_metrics
-from inference.pair_decisions import decide_pairs
+from inference.partial_order import partial_order
 from inference.results import Pair, PairwiseResult, Undefined
 
 pytestmark = pytest.mark.unit
@@ -23,19 +23,18 @@ def side(locations, significant):
     return PairwiseResult("test", 0.05, pairs, "value", dict(locations), {})
 
 
-def decided(locations, significant, *, higher_is_better=True):
-    people = side(dict.fromkeys(locations, 3.0), [])
-    return decide_pairs(people, side(locations, significant), offline_higher_is_better=higher_is_better)
+def ordered(locations, significant, *, higher_is_better=True):
+    return partial_order(locations, side(locations, significant), higher_is_better)
 
 
 def test_metrics_with_the_same_ranks_and_pairs_are_one():
     metrics = {
-        "recall": decided({"A": 0.3, "B": 0.2, "C": 0.1}, ["AB", "AC"]),
-        "ndcg": decided({"A": 0.8, "B": 0.6, "C": 0.5}, ["AB", "AC"]),
-        "fallout": decided({"A": 0.1, "B": 0.2, "C": 0.3}, ["AB", "AC"], higher_is_better=False),
-        "other pairs": decided({"A": 0.3, "B": 0.2, "C": 0.1}, ["AC"]),
-        "other ranks": decided({"A": 0.3, "B": 0.1, "C": 0.2}, ["AB", "AC"]),
-        "opposite": decided({"A": 0.1, "B": 0.2, "C": 0.3}, ["AB", "AC"]),
+        "recall": ordered({"A": 0.3, "B": 0.2, "C": 0.1}, ["AB", "AC"]),
+        "ndcg": ordered({"A": 0.8, "B": 0.6, "C": 0.5}, ["AB", "AC"]),
+        "fallout": ordered({"A": 0.1, "B": 0.2, "C": 0.3}, ["AB", "AC"], higher_is_better=False),
+        "other pairs": ordered({"A": 0.3, "B": 0.2, "C": 0.1}, ["AC"]),
+        "other ranks": ordered({"A": 0.3, "B": 0.1, "C": 0.2}, ["AB", "AC"]),
+        "opposite": ordered({"A": 0.1, "B": 0.2, "C": 0.3}, ["AB", "AC"]),
     }
     assert same_metrics(metrics) == (
         ("recall", "ndcg", "fallout"), ("other pairs",), ("other ranks",), ("opposite",),

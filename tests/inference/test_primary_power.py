@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import doctest
+import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +13,8 @@ from scipy import stats
 
 from core.errors import ParameterError
 from inference import primary_power
-from inference.agreement import kendall
-from inference.primary_power import contrast_power, rank_power
+from inference.average_advantage import AverageAdvantage, MeanEstimates, average_advantage
+from inference.primary_power import advantage_power, contrast_power, participants_for_advantage
 
 pytestmark = pytest.mark.unit
 
@@ -23,42 +25,36 @@ def test_examples_run() -> None:
     assert result.failed == 0
 
 
-def test_rank_power_is_the_share_of_studies_that_kendall_finds_significant() -> None:
-    values, errors = [0.10, 0.30, 0.15, 0.40, 0.20, 0.25], [0.05] * 6
-    found = rank_power(values, errors, 20, 0.3, rng=np.random.default_rng(3))
-    rng = np.random.default_rng(8)
-    steps = np.arange(6) - 2.5
-    means = 0.3 * (steps / steps.std())[np.argsort(np.argsort(values))]
-    hits = 0
-    for _ in range(1000):
-        test = kendall(values + rng.normal(0, errors), means + rng.normal(0, 1 / math.sqrt(20), 6))
-        hits += test.p < 0.05 and test.coefficient > 0
-    assert found.power == pytest.approx(hits / 1000, abs=4 * math.sqrt(0.25 / 1000))
-    assert 0.2 < found.power < found.ceiling < 1
-    assert found.interval.low < found.power < found.interval.high
-    assert found.least_tau == pytest.approx(13 / 15)
-    assert (found.least_concordant, found.n_pairs) == (14, 15)  # 14 concordant less 1 discordant
+@pytest.mark.parametrize(("conditions", "n"), [(3, 43), (5, 26), (7, 19)])
+def test_participants_for_a_medium_effect_are_those_of_the_specification(conditions: int, n: int) -> None:
+    assert participants_for_advantage(conditions, 0.25, power=0.8) == n
+    assert advantage_power(conditions, n - 1, 0.25) < 0.8 <= advantage_power(conditions, n, 0.25)
 
 
-def test_offline_errors_take_power_that_participants_cannot_give_back() -> None:
-    sure, unsure = (
-        rank_power([1, 2, 3, 4, 5], [error] * 5, 100_000, 0.25, rng=np.random.default_rng(1)) for error in (0.0, 1.0)
-    )
-    assert (sure.power, sure.ceiling) == (1.0, 1.0)
-    assert unsure.power == pytest.approx(unsure.ceiling, abs=0.02)
-    assert unsure.power < 0.5
+@pytest.mark.parametrize(("conditions", "n", "f"), [(3, 30, 0.25), (7, 12, 0.25), (5, 5, 0.3)])
+def test_advantage_power_is_the_share_of_significant_studies(conditions: int, n: int, f: float) -> None:
+    steps = np.arange(conditions, dtype=float)[::-1]
+    means = f * (steps - steps.mean()) / steps.std()
+    names = [f"A{number}" for number in range(conditions)]
+    separated = list(itertools.combinations(names, 2))
+    rng = np.random.default_rng(4)
+    repetitions, hits = 1000, 0
+    for _ in range(repetitions):
+        drawn = means[:, None] + rng.standard_normal((conditions, n))
+        estimates = MeanEstimates.independent(
+            dict(zip(names, drawn.mean(axis=1), strict=True)), drawn.std(axis=1, ddof=1).tolist(), [n] * conditions
+        )
+        found = average_advantage(estimates, separated)
+        hits += isinstance(found, AverageAdvantage) and found.p < 0.05
+    # Welch's degrees of freedom, fewer than those of the pooled variance, cost up to .02 with five participants.
+    noise = 3 * math.sqrt(0.25 / repetitions)
+    assert advantage_power(conditions, n, f) == pytest.approx(hits / repetitions, abs=noise + 0.02)
 
 
-def test_no_order_of_four_is_significant_so_nothing_is_simulated() -> None:
-    found = rank_power([1, 2, 3, 4], [0] * 4, 1000, 1.0, rng=np.random.default_rng(1))
-    assert (found.power, found.ceiling, found.least_tau) == (0.0, 0.0, None)
-
-
-def test_level_is_held_where_offline_values_are_noise() -> None:
-    found = rank_power([0] * 7, [1.0] * 7, 30, 0.25, rng=np.random.default_rng(5), repetitions=40_000)
-    # Of all orders of seven a share of .0151 have a tau of 15 / 21 or more, and as many of -15 / 21 or less.
-    assert found.least_tau == pytest.approx(15 / 21)
-    assert found.power == pytest.approx(0.01508, abs=4 * math.sqrt(0.0151 / 40_000))
+def test_advantage_power_with_two_conditions_is_the_t_test_of_gpower() -> None:
+    # G*Power 3.1, difference between two independent means, d = 0.5, n = 64 each, two-tailed: .8014596.
+    assert advantage_power(2, 64, 0.25) == pytest.approx(0.8014596, abs=1e-6)
+    assert participants_for_advantage(2, 0.25, power=0.8) == 64
 
 
 @pytest.mark.parametrize("sides", [1, 2])
@@ -89,21 +85,25 @@ def test_contrast_of_two_conditions_is_the_t_test_of_gpower() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"offline": [1.0]}, "two"),
-        ({"errors": [0.1, 0.1]}, "standard error"),
-        ({"errors": [0.1, -0.1, 0.1]}, "standard error"),
-        ({"offline": [1.0, math.nan, 2.0]}, "finite"),
+        ({"conditions": 1}, "two conditions"),
         ({"n_per_condition": 1}, "two participants"),
         ({"n_per_condition": 2.5}, "whole number"),
         ({"f": 0.0}, "above 0"),
-        ({"repetitions": 99}, "100 repetitions"),
-        ({"offline": list(range(51)), "errors": [0.0] * 51}, "at most 50"),
+        ({"alpha": 1.0}, "alpha|level"),
     ],
 )
-def test_rank_power_says_which_number_is_wrong(change: dict[str, object], said: str) -> None:
-    given = {"offline": [1.0, 2.0, 3.0], "errors": [0.0] * 3, "n_per_condition": 30, "f": 0.25, **change}
+def test_advantage_power_says_which_number_is_wrong(change: dict[str, Any], said: str) -> None:
+    given: dict[str, Any] = {"conditions": 3, "n_per_condition": 30, "f": 0.25, **change}
     with pytest.raises(ParameterError, match=said):
-        rank_power(rng=np.random.default_rng(1), **given)
+        advantage_power(**given)
+
+
+@pytest.mark.parametrize(
+    ("f", "power", "said"), [(0.25, 1.0, "between 0 and 1"), (0.25, 0.0, "between 0 and 1"), (1e-6, 0.8, "1,000,000")]
+)
+def test_participants_for_advantage_says_which_number_is_wrong(f: float, power: float, said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        participants_for_advantage(3, f, power=power)
 
 
 @pytest.mark.parametrize(
