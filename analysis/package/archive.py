@@ -18,6 +18,7 @@ from analysis.package.contents import (
     write_plan,
     write_run,
     write_scripts,
+    write_separated,
 )
 from analysis.package.numbers import numbers_csv
 from core.provenance import versions
@@ -46,6 +47,7 @@ def package_of(report: Report, files: Mapping[str, Callable[[], bytes]], progres
         write_plan(report, folder)
         write_contrast(report, folder)
         write_equivalence(report, folder)
+        write_separated(report, folder)
         progress("Writing the results of the run")
         write_run(report, folder)
         write_design(report, folder)
@@ -114,6 +116,11 @@ def readme(report: Report) -> str:
         *(
             ["- `data/run-metrics.csv`: every other metric of the models; sign is −1 where lower is better"]
             if results.matrix is not None
+            else []
+        ),
+        *(
+            ["- `data/separated.csv`: the pairs that the primary metric separates, the better algorithm first"]
+            if results.advantage is not None
             else []
         ),
         *(

@@ -14,6 +14,7 @@ import numpy as np
 from analysis.enums import VARIABLES, Variable
 from analysis.models import Report
 from analysis.package.lists import write_lists
+from analysis.results.advantage import DecidedPairs
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.plan import ReportPlan
 from analysis.selectors.inputs import Measured, conditions_of, measured_by, positions_in
@@ -47,7 +48,8 @@ def write_people(report: Report, folder: Path) -> None:
     """
     source, plan, tested = Source(report.study, [report.mode]), report.read_plan(), report.read_results().variables
     people = list(source.people())
-    analysed = [person for person in people if _is_analysed(person, plan)]
+    compared = {facts.label for facts in report.read_results().conditions}
+    analysed = [person for person in people if _is_analysed(person, plan) and _condition(person) in compared]
     scales = {scale.key: scale for scale in scales_of(questionnaire_from(report.study.questionnaire))}
     if any(_values(analysed, variable.variable, scales) != _reported_values(variable) for variable in tested):
         raise ParallaxError(
@@ -115,6 +117,20 @@ def write_contrast(report: Report, folder: Path) -> None:
         _write_lines(folder / "data" / "contrast.csv", ["variable", "set", "condition", "sides"], lines)
 
 
+def write_separated(report: Report, folder: Path) -> None:
+    """Write the pairs that the primary metric separates, the better algorithm first, for the average advantage."""
+    results = report.read_results()
+    primary = results.primary
+    if primary is None or results.advantage is None or not isinstance(primary.decided, DecidedPairs):
+        return
+    lines = [
+        [primary.variable_key, primary.metric_key, cell(better), cell(pair.b if better == pair.a else pair.a)]
+        for pair in primary.decided.pairs
+        if (better := pair.offline_favours) is not None
+    ]
+    _write_lines(folder / "data" / "separated.csv", ["variable", "metric", "better", "worse"], lines)
+
+
 def write_equivalence(report: Report, folder: Path) -> None:
     """Write the smallest effect of interest for the scripts, where one is planned."""
     tested = report.read_results().equivalence
@@ -164,6 +180,7 @@ def write_run(report: Report, folder: Path) -> None:
     """
     study, run = report.study, report.run
     conditions = conditions_of(study)
+    labels = tuple(facts.label for facts in report.read_results().conditions)
     heads = ["position", "label", "algorithm", "params", "model_digest", "target"]
     lines = [
         [
@@ -175,10 +192,14 @@ def write_run(report: Report, folder: Path) -> None:
             condition.target,
         ]
         for condition in conditions
+        if condition.label in labels
     ]
     _write_lines(folder / "data" / "conditions.csv", heads, lines)
-    labels = tuple(condition.label for condition in conditions)
-    positions = positions_in(study, run)
+    positions = [
+        place
+        for place, condition in zip(positions_in(study, run), conditions, strict=True)
+        if condition.label in labels
+    ]
     tested = tested_kinds(run.protocol)
     heads = ["profile_length", "user", *(f"cases.{kind}" for kind in tested)]
     heads += [f"{kind}.{cell(label)}" for kind in tested for label in labels]

@@ -58,6 +58,12 @@ def lines_of(results: Results) -> Iterator[Line]:
     for length in results.objective.lengths:
         for kind in results.objective.tested:
             yield from _of_metric(length, kind, Metric(kind, length.profile_length, results.objective.n).key)
+    if results.advantage is not None and results.primary is not None:
+        names = (results.primary.metric_key, "")
+        statistics = ("value", "se", "df", "t", "p")
+        yield from _statistics(
+            results.primary.variable_key, "advantage", names, results.advantage.overall, statistics
+        )  # fmt: skip
     if results.contrast is not None:
         yield from _of_contrast(results.contrast)
     if results.equivalence is not None:

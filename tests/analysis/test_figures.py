@@ -145,9 +145,8 @@ def test_order_by_sign_tests_is_not_drawn_where_the_metric_says_the_opposite() -
 @pytest.mark.unit
 def test_forest_puts_the_larger_mean_first_and_turns_its_interval() -> None:
     pair = {"a": "A", "b": "B", "difference": -0.5, "ci_low": -0.9, "ci_high": -0.1, "p": 0.01, "is_significant": True}
-    spec = perceived.forest(
-        partial(PerceivedVariable, {"key": "accuracy", "tests": {"games_howell": {"is_defined": True, "pairs": [pair]}}}), "t", "95%"
-    )
+    tests = {"games_howell": {"is_defined": True, "pairs": [pair]}}
+    spec = perceived.forest(partial(PerceivedVariable, {"key": "accuracy", "tests": tests}), "t", "95%")
     assert spec is not None
     (row,) = [row for rows in spec["datasets"].values() for row in rows if "pair" in row]
     assert (row["pair"], row["value"], row["low"], row["high"]) == ("B − A", 0.5, 0.1, 0.9)

@@ -281,6 +281,24 @@ score <- function(columns, members) {
 }
 
 # The planned contrast: a t test with the variance pooled over all conditions, and Welch's beside it.
+# Mean difference between the better and the worse of the pairs that a metric separates, by Welch.
+advantage <- function(of, groups, metric, better, worse) {
+  is.known <- better %in% names(groups) & worse %in% names(groups)
+  better <- better[is.known]
+  worse <- worse[is.known]
+  if (!length(better)) return(invisible())
+  weights <- sapply(names(groups), function(name) sum(better == name) - sum(worse == name)) / length(better)
+  if (!any(weights != 0)) return(invisible())
+  n <- lengths(groups)
+  value <- sum(weights * sapply(groups, mean))
+  own <- weights^2 * sapply(groups, var) / n
+  if (sum(own) <= 0) return(invisible())
+  df <- sum(own)^2 / sum(own^2 / (n - 1))
+  t <- value / sqrt(sum(own))
+  keep(of = of, test = "advantage", a = metric, b = "", value = value, se = sqrt(sum(own)), df = df, t = t,
+       p = 2 * pt(abs(t), df, lower.tail = FALSE))
+}
+
 contrast.test <- function(of, groups, higher, lower, sides) {
   named <- c(higher, lower)
   if (!all(named %in% names(groups))) return(invisible())
@@ -491,6 +509,18 @@ if (file.exists(file.path(folder, "data/lists.csv"))) {
   list.metrics(lists[match(ids, as.character(lists[["participant.id"]])), ])
 }
 
+if (file.exists(file.path(folder, "data/separated.csv"))) {
+  separated <- read("data/separated.csv")
+  if (nrow(separated)) {
+    variable <- as.character(separated[["variable"]][1])
+    column <- people[[variable]]
+    groups <- lapply(conditions, function(name) column[people[["condition"]] == name & !is.na(column)])
+    names(groups) <- conditions
+    advantage(variable, groups[lengths(groups) > 1], as.character(separated[["metric"]][1]),
+              as.character(separated[["better"]]), as.character(separated[["worse"]]))
+  }
+}
+
 if (file.exists(file.path(folder, "data/contrast.csv"))) {
   planned <- read("data/contrast.csv")
   variable <- planned[["variable"]][1]
@@ -541,14 +571,10 @@ for (profile.length in sort(unique(users[["profile_length"]]))) {
   }
 }
 
-family <- data.frame()
-primary <- plan[plan[["role"]] == "primary", ]
 for (variable in variables) for (key in names(objective)) {
   if (length(perceived[[variable]]) && length(objective[[key]])) {
     sign <- if (sub("@.*", "", key) %in% c("fallout", "rmse", "mae")) -1 else 1
-    p <- tau.b(variable, key, perceived[[variable]], sign * objective[[key]])
-    is.primary <- any(primary[["variable"]] == variable & primary[["metric"]] == key)
-    if (!is.na(p) && !is.primary) family <- rbind(family, data.frame(variable = variable, key = key, p = p))
+    tau.b(variable, key, perceived[[variable]], sign * objective[[key]])
   }
 }
 if (file.exists(file.path(folder, "data/run-metrics.csv"))) {
@@ -558,15 +584,9 @@ if (file.exists(file.path(folder, "data/run-metrics.csv"))) {
     names(values) <- conditions
     # A metric that lacks a value of a condition is not compared.
     if (length(perceived[[variable]]) && all(is.finite(values[names(perceived[[variable]])]))) {
-      key <- as.character(metrics[["metric"]][[place]])
-      p <- tau.b(variable, key, perceived[[variable]], values)
-      if (!is.na(p)) family <- rbind(family, data.frame(variable = variable, key = key, p = p))
+      tau.b(variable, as.character(metrics[["metric"]][[place]]), perceived[[variable]], values)
     }
   }
-}
-corrected <- p.adjust(family[["p"]], method = "holm")
-for (place in seq_len(nrow(family))) {
-  keep(as.character(family$variable[place]), "tau_b", as.character(family$key[place]), "", p_holm = corrected[place])
 }
 
 reported <- read("report/numbers.csv")

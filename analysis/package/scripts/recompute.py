@@ -25,6 +25,19 @@ FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().pa
 recomputed = {}
 
 
+def advantage(variable, groups, metric, pairs):
+    """Mean difference between the better and the worse of the pairs that a metric separates, by Welch."""
+    pairs = [(better, worse) for better, worse in pairs if better in groups and worse in groups]
+    weights = {name: sum((name == a) - (name == b) for a, b in pairs) / len(pairs) for name in groups} if pairs else {}
+    if any(weights.values()):
+        value = sum(weight * groups[name].mean() for name, weight in weights.items())
+        squared, df = welch(groups, {name: weight for name, weight in weights.items() if weight})
+        if squared > 0:
+            t = value / math.sqrt(squared)
+            keep(variable, "advantage", metric, value=value, se=math.sqrt(squared), df=df, t=t,
+                 p=2 * stats.t.sf(abs(t), df))  # fmt: skip
+
+
 def keep(of, test, a="", b="", **statistics):
     for statistic, value in statistics.items():
         if value is not None and math.isfinite(value):
@@ -492,6 +505,11 @@ nested(judged)
 if (FOLDER / "data/lists.csv").exists():
     lists = pd.read_csv(FOLDER / "data/lists.csv", dtype={"participant.id": str, "condition": str})
     list_metrics(lists.set_index("participant.id", drop=False).loc[ids].reset_index(drop=True))
+
+if (FOLDER / "data/separated.csv").exists():
+    separated = pd.read_csv(FOLDER / "data/separated.csv", dtype=str, keep_default_na=False)
+    for (variable, metric), own in separated.groupby(["variable", "metric"]):
+        advantage(variable, of_two[variable], metric, list(zip(own["better"], own["worse"])))
 
 weights = {}
 if (FOLDER / "data/contrast.csv").exists():
