@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from documents import numbers
 from documents.numbers import coefficient, p_with_sign, percent, plural
-from inference.order_bootstrap import TauDistribution
 from inference.results import AgreementResult
 
 __all__ = ["coefficient", "plural"]
@@ -27,12 +26,6 @@ def tau_b(tau: AgreementResult, symbol: str = "τ_b") -> str:
     'τ_b = .39, exact p = .300'
     """
     return f"{symbol} = {coefficient(tau.coefficient)}, {method(tau)} p {p_with_sign(tau.p)}"
-
-
-def stability(bootstrap: TauDistribution) -> str:
-    """How far a rank correlation varies when participants and users are resampled."""
-    low, high = (coefficient(value) for value in (bootstrap.ci_low, bootstrap.ci_high))
-    return f"between {low} and {high} in 95% of resamples (its stability, not a confidence interval)"
 
 
 def length_words(length: int) -> str:

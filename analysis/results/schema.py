@@ -27,15 +27,18 @@ CORRELATION: Schema = {"minimum": -1, "maximum": 1}
 LEVEL: Schema = {"exclusiveMinimum": 0, "exclusiveMaximum": 1}
 DIGEST: Schema = {"pattern": "^([0-9a-f]{64})?$"}
 MODE: Schema = {"enum": ["live", "simulated"]}
+SIGNED: Schema = {}  # of whole numbers that are no counts
 # Bounds of fields by name, and of single fields by class and name.
 BOUNDS: Mapping[str, Schema] = {
     **dict.fromkeys(("p", "p_holm", "p_unadjusted", "perceived_p", "objective_p", "proportional_p"), PROBABILITY),
+    "p_equivalence": PROBABILITY,
     **dict.fromkeys(("share_watched", "share_of_most_shown", "power", "eta_squared"), PROBABILITY),
     **dict.fromkeys(("coefficient", "smallest_detectable"), CORRELATION),
     **{f"MetricValues.{kind}": PROBABILITY for kind in ("recall", "fallout", "precision", "f")},
     **dict.fromkeys(("design_hash", "dataset_hash", "run_inputs_hash", "run_cases_digest"), DIGEST),
     **dict.fromkeys(("digest", "answers_digest", "everybody_digest", "sample_digest"), DIGEST),
     "alpha": LEVEL,
+    "weights": SIGNED,
     "ReliabilityResult.alpha": {"maximum": 1},
     "PowerCurve.power": {},
     "mode": MODE,
@@ -120,5 +123,5 @@ def _bounded(node: Any, bounds: Schema) -> Any:
         return node
     kind = node.get("type")
     limits = bounds if kind in ("integer", "number", "string") else {}
-    least = {"minimum": 0} if kind == "integer" else {}
+    least = {"minimum": 0} if kind == "integer" and bounds is not SIGNED else {}
     return {**{key: _bounded(value, bounds) for key, value in node.items()}, **least, **limits}

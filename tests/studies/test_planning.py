@@ -411,7 +411,6 @@ class TestPlanOfTheAnalysis:
                 "99.5% simultaneous intervals",
                 "excluded from the analysis: too fast, attention check failed.",
                 "that somebody else answered.",
-                "500 bootstrap resamples",
             ):
                 assert words in text
             assert "First-order novelty**" not in text
