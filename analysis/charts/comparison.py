@@ -46,7 +46,6 @@ def scatter(
         title=title,
         perceived_title=axis(variable),
         objective_title=metric.name,
-        decimals=2,
     )
 
 
