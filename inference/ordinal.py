@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ParameterError
-from inference.corrections import check_alpha, holm
+from inference.corrections import check_alpha, decided
 from inference.exact import Number, exact
 from inference.link_fit import LinkFit, fitted, why_separated
 from inference.results import Pair, PairwiseResult, Result, Undefined
@@ -220,20 +220,17 @@ def _pairs(
     k = len(names)
     covariance = np.zeros((k, k))
     covariance[1:, 1:] = fit.covariance[n_thresholds:, n_thresholds:]
-    compared = []
+    pairs = []
     for a, b in combinations(range(k), 2):
         difference = float(fit.shifts[a] - fit.shifts[b])
         se = math.sqrt(covariance[a, a] + covariance[b, b] - 2 * covariance[a, b])
         z = difference / se
-        compared.append((names[a], names[b], difference, se, z, 2 * float(special.ndtr(-abs(z)))))
-    adjusted = holm([p for *_, p in compared])
+        p = 2 * float(special.ndtr(-abs(z)))
+        pairs.append(Pair(names[a], names[b], difference, None, False, statistic=z, se=se, p_unadjusted=p))
     return PairwiseResult(
         test=ORDINAL_HOLM,
         alpha=alpha,
-        pairs=tuple(
-            Pair(a, b, difference, p, p < alpha, statistic=z, se=se, p_unadjusted=alone)
-            for (a, b, difference, se, z, alone), p in zip(compared, adjusted, strict=True)
-        ),
+        pairs=decided(pairs, alpha),
         location_name="shift on the latent scale",
         locations={name: float(shift) for name, shift in zip(names, fit.shifts, strict=True)},
         n={name: int(row.sum()) for name, row in zip(names, counts, strict=True)},
