@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from core.errors import DataError
 from inference.average_advantage import MeanEstimates
 from inference.corrections import check_alpha, decided
+from inference.covariates import numbered
 from inference.results import Interval, Pair, PairwiseResult, Result, Undefined
 from inference.satterthwaite import Estimates, model_estimates, observed_estimates
 from inference.t_tests import t_test
@@ -250,15 +251,10 @@ def read_answers(answers: ItemAnswers) -> NumberedAnswers | Undefined:
     if unknown := set(labels) - set(present):
         raise DataError(f"Unknown conditions among the answers: {', '.join(sorted(unknown))}.")
     condition = np.array([present.index(label) for label in labels], dtype=np.int64)
-    person, item = _numbered(answers.persons), _numbered(answers.items)
+    person, item = numbered(answers.persons), numbered(answers.items)
     if len(set(zip(person.tolist(), condition.tolist(), strict=True))) != person.max() + 1:
         raise DataError("A person has answers in two conditions; the design is between-subjects.")
     return NumberedAnswers(array, condition, person, item, tuple(present), left_out)
-
-
-def _numbered(keys: Sequence[Hashable]) -> NDArray[np.int64]:
-    number: dict[Hashable, int] = {}
-    return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
 
 
 def _why_inseparable(design: Design, k: int, *, is_nested: bool) -> str:
