@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
-from charting.estimates import Estimate, checked_estimates, checked_shares, same_names
-from charting.frame import Width, finished, layered, number, rows
-from charting.keys import Entry, key, width_of_names
-from charting.lines import line_axis, line_scale
-from charting.positions import positions
+from charting.estimates import checked_estimates, checked_shares, interval_text, same_names
+from charting.frame import finished, number
+from charting.keys import Entry, draw_key, width_of_names
+from charting.plots import Plot, Rows, lines, numbers, share_labels, tip
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
 from core.errors import ParameterError
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _ROW = {1: 30, 2: 46}
 # Upper and lower edge of each bar around its row, in shares of a row.
@@ -29,9 +24,6 @@ def bars(
     side: Side = "objective",
     decimals: int = 2,
     is_share: bool = True,
-    description: str | None = None,
-    width: Width = None,
-    height: int | None = None,
 ) -> Spec:
     """Draw a metric by algorithm as horizontal bars from zero, each with its interval and its number.
 
@@ -54,128 +46,58 @@ def bars(
     every = [estimate for values in checked.values() for estimate in values.values()]
     if is_share:
         checked_shares((estimate.value for estimate in every), what=x_title)
-    lowest_drawn = min(0.0, *(estimate.low for estimate in every))
-    highest_drawn = max(0.0, *(estimate.high for estimate in every))
-    if lowest_drawn == highest_drawn:
-        highest_drawn = 1.0
-    names = list(first)
-    chart = _layers(
-        checked,
-        names=names,
-        ends=(lowest_drawn, highest_drawn),
-        x_title=x_title,
-        side=side,
-        decimals=decimals,
-        is_share=is_share,
+    low = min(0.0, *(estimate.low for estimate in every))
+    high = max(0.0, *(estimate.high for estimate in every))
+    ticks: Spec = {"grid": True, "tickCount": 4, "format": f".{decimals}f", "labelFlush": False}
+    plot = Plot(
+        numbers(low, high if low < high else 1.0, **ticks, **share_labels(is_share=is_share)), lines(list(first))
     )
-    return finished(
-        chart,
-        title=title,
-        subtitle=x_title,
-        description=description or _description(checked, x_title, decimals, is_share=is_share),
-        side=side,
-        width=width,
-        height=height or _ROW[len(series)] * len(names),
-        reading="down",
-    )
-
-
-def _layers(
-    series: Mapping[str, Mapping[str, Estimate]],
-    *,
-    names: Sequence[str],
-    ends: tuple[float, float],
-    x_title: str,
-    side: Side,
-    decimals: int,
-    is_share: bool,
-) -> Spec:
-    import altair as alt
-
     colour = colour_of(side)
-    x_scale = alt.Scale(domain=list(ends), nice=False, zero=True)
-    label = "replace(datum.label, '0.', '.')" if is_share else "datum.label"
-    x_axis = alt.Axis(title=None, grid=True, tickCount=4, format=f".{decimals}f", labelExpr=label, labelFlush=False)
-    y_scale = line_scale(len(names))
-    y_axis = line_axis(names)
-    along, row_at = positions(x_scale, x_axis, y_scale, y_axis)
-    looks: list[dict[str, Any]] = [
+    looks: list[Spec] = [
         {"fill": colour, "stroke": colour, "strokeWidth": 1},
         {"fill": wash_of(side), "stroke": colour, "strokeWidth": 1.2},
     ]
-    layers: list[alt.Chart] = []
-    for look, edges, (word, values) in zip(looks, _EDGES[len(series)], series.items(), strict=False):
-        bars = alt.Chart(rows(_bar_rows(values, names, edges, word, decimals, is_share=is_share)))
-        tooltip = [
-            alt.Tooltip("algorithm:N"),
-            alt.Tooltip("series:N", title="measured"),
-            alt.Tooltip("text:N", title="value"),
-            alt.Tooltip("interval:N", title="95% CI"),
-        ]
-        layers += [
-            bars.mark_rect(**look).encode(
-                x=along("start"), x2=alt.X2("value"), y=row_at("upper"), y2=alt.Y2("lower"), tooltip=tooltip
-            ),
-            # The interval has a rim, or it would vanish on the bar it crosses.
-            bars.mark_rule(color=LIGHT.paper, strokeWidth=4, aria=False).encode(
-                x=along("low"), x2=alt.X2("high"), y=row_at("middle")
-            ),
-            bars.mark_rule(color=LIGHT.ink, strokeWidth=1.5).encode(
-                x=along("low"), x2=alt.X2("high"), y=row_at("middle")
-            ),
-            bars.mark_text(align="left", baseline="middle", dx=7, fontSize=SMALL_TEXT_SIZE).encode(
-                x=along("far"), y=row_at("middle"), text=alt.Text("text:N")
-            ),
-        ]
-    if len(series) > 1:
-        entries = [Entry(word, look) for word, look in zip(series, looks, strict=True)]
-        layers += key(entries, left=-width_of_names(names), above=16)
-    return layered(layers)
-
-
-def _bar_rows(
-    values: Mapping[str, Estimate],
-    names: Sequence[str],
-    edges: tuple[float, float],
-    word: str,
-    decimals: int,
-    *,
-    is_share: bool,
-) -> list[dict[str, Any]]:
-    bars = []
-    for row, name in enumerate(names):
-        value, low, high = values[name]
-        bars.append(
+    sentences = []
+    for look, (upper, lower), (word, values) in zip(looks, _EDGES[len(series)], checked.items(), strict=False):
+        rows = [
             {
                 "algorithm": name,
                 "series": word,
                 "start": 0,
-                "value": value,
-                "low": low,
-                "high": high,
-                "far": max(high, 0.0),
-                "upper": round(row + edges[0], 6),
-                "lower": round(row + edges[1], 6),
-                "middle": round(row + sum(edges) / 2, 6),
-                "text": number(value, decimals, is_share=is_share),
-                "interval": _interval(values[name], decimals, is_share=is_share),
+                "value": values[name].value,
+                "low": values[name].low,
+                "high": values[name].high,
+                "far": max(values[name].high, 0.0),
+                "upper": round(row + upper, 6),
+                "lower": round(row + lower, 6),
+                "middle": round(row + (upper + lower) / 2, 6),
+                "text": number(values[name].value, decimals, is_share=is_share),
+                "interval": interval_text(values[name], decimals, is_share=is_share),
             }
-        )
-    return bars
+            for row, name in enumerate(first)
+        ]
+        _draw_series(plot, rows, look)
+        said = " ".join(f"{row['algorithm']}: {row['text']} {row['interval']}." for row in rows)
+        sentences.append(f"{x_title}, {word}. {said}")
+    if len(series) > 1:
+        entries = [Entry(word, look) for word, look in zip(series, looks, strict=True)]
+        draw_key(plot, entries, left=-width_of_names(list(first)), above=16)
+    return finished(
+        plot.spec(),
+        title=title,
+        subtitle=x_title,
+        description=f"Bar chart, {' '.join(sentences)}",
+        side=side,
+        height=_ROW[len(series)] * len(first),
+        reading="down",
+    )
 
 
-def _interval(estimate: Estimate, decimals: int, *, is_share: bool) -> str:
-    low = number(estimate.low, decimals, is_share=is_share)
-    return f"[{low}, {number(estimate.high, decimals, is_share=is_share)}]"
-
-
-def _description(series: Mapping[str, Mapping[str, Estimate]], x_title: str, decimals: int, *, is_share: bool) -> str:
-    sentences = []
-    for word, values in series.items():
-        summary = " ".join(
-            f"{name}: {number(estimate.value, decimals, is_share=is_share)} "
-            f"{_interval(estimate, decimals, is_share=is_share)}."
-            for name, estimate in values.items()
-        )
-        sentences.append(f"{x_title}, {word}. {summary}")
-    return f"Bar chart, {' '.join(sentences)}"
+def _draw_series(plot: Plot, rows: Rows, look: Spec) -> None:
+    tooltip = [tip("algorithm"), tip("series", "measured"), tip("text", "value"), tip("interval", "95% CI")]
+    plot.draw(rows, {"type": "rect", **look}, x="start", x2="value", y="upper", y2="lower", tooltip=tooltip)
+    # The interval has a rim, or it would vanish on the bar it crosses.
+    for rule in ({"color": LIGHT.paper, "strokeWidth": 4, "aria": False}, {"color": LIGHT.ink, "strokeWidth": 1.5}):
+        plot.draw(rows, {"type": "rule", **rule}, x="low", x2="high", y="middle")
+    text = {"type": "text", "align": "left", "baseline": "middle", "dx": 7, "fontSize": SMALL_TEXT_SIZE}
+    plot.draw(rows, text, x="far", y="middle", text="text")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from charting.frame import Width, finished, layered, rows
-from charting.positions import positions
+from charting.frame import finished
+from charting.plots import Plot, Rows, bare, tip
 from charting.theme import LIGHT, TEXT_SIZE, Spec
 from core.errors import DataError
 
@@ -30,13 +30,7 @@ class Stage(NamedTuple):
     left: Mapping[str, int]
 
 
-def consort(
-    stages: Sequence[Stage],
-    *,
-    title: str,
-    description: str | None = None,
-    width: Width = None,
-) -> Spec:
+def consort(stages: Sequence[Stage], *, title: str) -> Spec:
     """Draw the flow of participants, a box a step, with boxes to the right for those who left; reasons with a count of
     0 are not drawn. Raises DataError for a count below 0. Source: Schulz, Altman & Moher (2010), "CONSORT 2010
     Statement", figure 1. Deviation: the conditions stand in a table beside the diagram, since seven boxes in a row fit
@@ -55,13 +49,26 @@ def consort(
             raise DataError(f"The step {stage.name} of the flow has a count below 0.")
     boxes, words, arrows = _laid_out(stages)
     height = int(max(box["bottom"] for box in boxes))
+    plot = Plot(bare(0, 1), bare(height, 0))
+    line = {"type": "rule", "stroke": LIGHT.quiet, "aria": False}
+    plot.draw(arrows, line, x="x", x2="x2", y="y", y2="y2")
+    box = {"type": "rect", "fill": LIGHT.paper, "stroke": LIGHT.quiet, "cornerRadius": 3, "aria": False}
+    tooltip = [tip("step"), tip("participants")]
+    plot.draw(boxes, box, x="left", x2="right", y="top", y2="bottom", tooltip=tooltip)
+    head = {"type": "point", "shape": "triangle-up", "filled": True, "size": 40, "color": LIGHT.quiet, "opacity": 1}
+    down, aside = {"angle": 180, "yOffset": -_TIP}, {"angle": 90, "xOffset": -_TIP}
+    for is_down, direction in ((True, down), (False, aside)):
+        own = [arrow for arrow in arrows if arrow["is_down"] is is_down]
+        plot.draw(own, {**head, **direction, "aria": False}, x="x2", y="y2")
+    for weight in ("bold", "normal"):
+        text = {"type": "text", "align": "left", "baseline": "middle", "fontSize": TEXT_SIZE, "color": LIGHT.ink}
+        own = [word for word in words if word["weight"] == weight]
+        plot.draw(own, {**text, "fontWeight": weight}, x="x", y="y", text="text")
     return finished(
-        _layers(boxes, words, arrows, height),
+        plot.spec(),
         title=title,
         subtitle="Participants at each step and exclusions",
-        description=description or f"Flow of participants. {' '.join(map(_stage_text, stages))}",
-        side="neutral",
-        width=width,
+        description=f"Flow of participants. {' '.join(map(_stage_text, stages))}",
         height=height,
         reading="down",
     )
@@ -76,14 +83,14 @@ def _lines_of(reason: str, n: int) -> list[str]:
     return textwrap.wrap(f"{reason}: {n:,}", _CHARACTERS, subsequent_indent="  ") or [f"{n:,}"]
 
 
-def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+def _laid_out(stages: Sequence[Stage]) -> tuple[Rows, Rows, Rows]:
     """Boxes, lines of text and arrows in pixels from the top and shares of the width."""
-    boxes: list[dict[str, Any]] = []
-    words: list[dict[str, Any]] = []
-    arrows: list[dict[str, Any]] = []
+    boxes: Rows = []
+    words: Rows = []
+    arrows: Rows = []
 
     def box(
-        ends: tuple[float, float], top: float, lines: Sequence[str], *, is_first_bold: bool, tooltip: tuple[str, str]
+        ends: tuple[float, float], top: float, lines: Sequence[str], *, weight: str, tooltip: tuple[str, str]
     ) -> float:
         bottom = top + len(lines) * _LINE + 2 * _PAD
         step, participants = tooltip
@@ -91,7 +98,7 @@ def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[
         boxes.append({**edges, "step": step, "participants": participants})
         for index, line in enumerate(lines):
             y = top + _PAD + (index + 0.5) * _LINE
-            words.append({"x": ends[0] + 0.02, "y": y, "text": line, "bold": is_first_bold and index == 0})
+            words.append({"x": ends[0] + 0.02, "y": y, "text": line, "weight": weight if index == 0 else "normal"})
         return bottom
 
     nobody_left = not any(n for stage in stages for n in stage.left.values())
@@ -103,7 +110,7 @@ def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[
         if before is not None:
             arrows.append({"x": centre, "x2": centre, "y": before, "y2": top, "is_down": True})
         words_of_step = [f"{stage.n:,}", *textwrap.wrap(stage.name, characters)]
-        before = box(main, top, words_of_step, is_first_bold=True, tooltip=(stage.name, f"{stage.n:,}"))
+        before = box(main, top, words_of_step, weight="bold", tooltip=(stage.name, f"{stage.n:,}"))
         top = before + _GAP
         lines = [line for reason, n in stage.left.items() if n for line in _lines_of(reason, n)]
         if lines:
@@ -111,44 +118,6 @@ def _laid_out(stages: Sequence[Stage]) -> tuple[list[dict[str, Any]], list[dict[
             middle = start + (len(lines) * _LINE + 2 * _PAD) / 2
             arrows.append({"x": centre, "x2": _SIDE[0], "y": middle, "y2": middle, "is_down": False})
             left = ", ".join(f"{reason} {n:,}" for reason, n in stage.left.items() if n)
-            top = box(_SIDE, start, lines, is_first_bold=False, tooltip=(f"Left after: {stage.name}", left))
+            top = box(_SIDE, start, lines, weight="normal", tooltip=(f"Left after: {stage.name}", left))
             top += _GAP / 2
     return boxes, words, arrows
-
-
-def _layers(
-    boxes: list[dict[str, Any]], words: list[dict[str, Any]], arrows: list[dict[str, Any]], height: int
-) -> Spec:
-    import altair as alt
-
-    x_scale = alt.Scale(domain=[0, 1], nice=False, zero=False)
-    y_scale = alt.Scale(domain=[height, 0], nice=False, zero=False)
-    across, down = positions(x_scale, None, y_scale, None)
-    layers = [
-        alt.Chart(rows(arrows)).mark_rule(stroke=LIGHT.quiet, aria=False).encode(
-            x=across("x"), x2=alt.X2("x2"), y=down("y"), y2=alt.Y2("y2")
-        ),
-        alt.Chart(rows(boxes)).mark_rect(fill=LIGHT.paper, stroke=LIGHT.quiet, cornerRadius=3, aria=False).encode(
-            x=across("left"), x2=alt.X2("right"), y=down("top"), y2=alt.Y2("bottom"),
-            tooltip=[alt.Tooltip("step:N"), alt.Tooltip("participants:N")],
-        ),
-    ]  # fmt: skip
-    for is_down in (True, False):
-        heads = [{"x": arrow["x2"], "y": arrow["y2"]} for arrow in arrows if arrow["is_down"] is is_down]
-        offset: dict[str, Any] = {"yOffset": -_TIP} if is_down else {"xOffset": -_TIP}
-        if heads:
-            layers.append(
-                alt.Chart(rows(heads)).mark_point(
-                    shape="triangle-up", filled=True, size=40, color=LIGHT.quiet, opacity=1, aria=False,
-                    angle=180 if is_down else 90, **offset,
-                ).encode(x=across("x"), y=down("y"))
-            )  # fmt: skip
-    for is_bold in (True, False):
-        own = [word for word in words if word["bold"] == is_bold]
-        layers.append(
-            alt.Chart(rows(own)).mark_text(
-                align="left", baseline="middle", fontSize=TEXT_SIZE, color=LIGHT.ink,
-                fontWeight="bold" if is_bold else "normal",
-            ).encode(x=across("x"), y=down("y"), text=alt.Text("text:N"))
-        )  # fmt: skip
-    return layered(layers if arrows else layers[1:])

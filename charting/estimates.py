@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from charting.frame import number
 from core.errors import DataError
 
 
@@ -18,6 +19,18 @@ class Estimate(NamedTuple):
     value: float
     low: float
     high: float
+
+
+def interval_text(estimate: Estimate, decimals: int, *, is_share: bool = False) -> str:
+    """The interval of an estimate in brackets.
+
+    Examples
+    --------
+    >>> interval_text(Estimate(0.29, 0.28, 0.3), 2, is_share=True)
+    '[.28, .30]'
+    """
+    low, high = (number(end, decimals, is_share=is_share) for end in (estimate.low, estimate.high))
+    return f"[{low}, {high}]"
 
 
 def checked_number(value: float, *, what: str) -> float:
@@ -48,13 +61,18 @@ def checked_estimates(estimates: Mapping[str, Sequence[float]], *, what: str) ->
     for name, numbers in estimates.items():
         if len(numbers) != 3:
             raise DataError(f"The {what} of {name} needs a value and two ends; got {len(numbers)} numbers.")
-        value, low, high = (checked_number(part, what=f"the {what} of {name}") for part in numbers)
-        # Sums taken in another order may differ in the last digit.
-        slack = 1e-9 * max(1.0, abs(value))
-        if not low - slack <= value <= high + slack:
-            raise DataError(f"The {what} of {name} is {value:g}, outside its interval from {low:g} to {high:g}.")
-        checked[name] = Estimate(value, low, high)
+        checked[name] = checked_estimate(numbers, what=f"{what} of {name}")
     return checked
+
+
+def checked_estimate(numbers: Sequence[float], *, what: str) -> Estimate:
+    """A value with the ends of its interval. Raises DataError for a number that is not finite or outside it."""
+    value, low, high = (checked_number(part, what=f"the {what}") for part in numbers)
+    # Sums taken in another order may differ in the last digit.
+    slack = 1e-9 * max(1.0, abs(value))
+    if not low - slack <= value <= high + slack:
+        raise DataError(f"The {what} is {value:g}, outside its interval from {low:g} to {high:g}.")
+    return Estimate(value, low, high)
 
 
 def same_names(left: Iterable[str], right: Iterable[str], *, what: str) -> None:

@@ -6,17 +6,11 @@ import itertools
 import json
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from charting.theme import SUBTITLE_SIZE, TITLE_SIZE, Side, Spec, colour_of, config
 from core.errors import ParameterError
-
-if TYPE_CHECKING:
-    import altair as alt
-
-Width = int | None
-"""Width of a whole chart in pixels, title and axes included; None follows the element it is drawn in."""
 
 Reading = Literal["across", "down", "drawn"]
 """How arrow keys go through the marks of a chart on a page: columns from the left, rows from the top, or the order in
@@ -37,37 +31,6 @@ _TITLE_CHARACTER = 0.53
 _SUBTITLE_CHARACTER = 0.5
 # A sign stays with its number: "τ = .14" breaks nowhere.
 _AROUND_SIGNS = re.compile(r" (?=[=<>≥≤] )|(?<= [=<>≥≤]) ")
-# Not "layer_…": vega-lite names its own so.
-_SELECTING = "charted_1"
-
-
-def rows(values: Iterable[Mapping[str, Any]]) -> alt.InlineData:
-    """Rows of JSON values as data of a chart, in the order given."""
-    import altair as alt
-    from altair.utils import schemapi
-
-    # Altair would compare every part of a chart with its schema as it is made: a third of the time that a chart takes.
-    schemapi.disable_debug_mode()
-    # A tuple: Altair copies lists, and everything in them, again and again while it joins layers.
-    return alt.InlineData(values=tuple(dict(row) for row in values))
-
-
-def layered(layers: Iterable[alt.Chart], *, selection: Mapping[str, Any] | None = None) -> Spec:
-    """Charts drawn over each other, the first at the bottom; at least one. The marks of all of them make `selection`.
-
-    The layers are joined here: Altair's own layers copy and compare every part of every chart several times over, which
-    is most of the time that a report's figures would take.
-    """
-    drawn = [layer.to_dict(validate=False) for layer in layers]
-    whole: Spec = {
-        "$schema": drawn[0]["$schema"],
-        "datasets": {name: values for layer in drawn for name, values in layer["datasets"].items()},
-        "layer": [{part: layer[part] for part in ("data", "mark", "encoding")} for layer in drawn],
-    }
-    if selection is not None:
-        whole["layer"][0]["name"] = _SELECTING
-        whole["params"] = [{**selection, "views": [_SELECTING]}]
-    return whole
 
 
 def finished(
@@ -76,8 +39,7 @@ def finished(
     title: str,
     subtitle: str,
     description: str,
-    side: Side,
-    width: Width,
+    side: Side = "neutral",
     height: int,
     reading: Reading = "across",
 ) -> Spec:
@@ -86,12 +48,11 @@ def finished(
 
     The title is the finding in one sentence, wrapped to the width. The subtitle says what is drawn, in which unit, and
     wears the colour of `side`. A screen reader says `description` instead of the picture. `height` is that of the plot
-    in pixels, without title and axes. Raises ParameterError for no title or a width below 240 pixels.
+    in pixels, without title and axes; the width is that of the element it is drawn in. Raises ParameterError for no
+    title.
     """
     if not title.strip():
         raise ParameterError("A chart needs a title that states its finding.")
-    if width is not None:
-        _check(width)
     whole = {
         **chart,
         "width": "container",
@@ -111,14 +72,15 @@ def finished(
     spec["title"] = heading
     spec["config"] = config()
     spec["usermeta"] = {"mode": "light", "title": title, "description": description, "reading": reading}
-    return spec if width is None else sized(spec, width)
+    return spec
 
 
 def sized(spec: Spec, width: int) -> Spec:
-    """A copy of a specification of `finished` with a width of its own; one that had a width already keeps it. Raises
-    ParameterError for a width below 240 pixels.
+    """A copy of a specification of `finished` with a width of its own in pixels, title and axes included; one that had
+    a width already keeps it. Raises ParameterError for a width below 240 pixels.
     """
-    _check(width)
+    if width < MINIMUM_WIDTH:
+        raise ParameterError(f"A chart is at least {MINIMUM_WIDTH} pixels wide; got {width}.")
     if spec.get("width") != "container":
         return dict(spec)
     return {**_with_whole_width(spec, str(width)), "width": width}
@@ -190,11 +152,6 @@ def _lines(label: str) -> str | list[str]:
 
 def _literal(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _check(width: int) -> None:
-    if width < MINIMUM_WIDTH:
-        raise ParameterError(f"A chart is at least {MINIMUM_WIDTH} pixels wide; got {width}.")
 
 
 def stamped(spec: Spec, words: str) -> Spec:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
-from charting.frame import Width, finished, layered, number, rows, when_narrow
-from charting.keys import Entry, key, width_of_names
-from charting.lines import line_axis, line_scale
-from charting.positions import positions
-from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of
+from charting.frame import finished, number, when_narrow
+from charting.keys import Entry, draw_key, width_of_names
+from charting.plots import Plot, Rows, at, expression, lines, numbers, tip
+from charting.theme import LIGHT, PERCEIVED, SMALL_TEXT_SIZE, Spec
 from core.errors import DataError, ParameterError
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _ROW = 38
 _EDGES = (-0.34, 0.34)
@@ -29,19 +24,13 @@ def likert_bars(
     steps: Sequence[int],
     title: str,
     x_title: str,
-    ends: tuple[str, str] = ("", ""),
-    side: Side = "perceived",
-    description: str | None = None,
-    width: Width = None,
-    height: int | None = None,
 ) -> Spec:
     """Draw the share of each answer as stacked bars, the lowest step at the left, with each share printed.
 
     Steps differ in darkness, have rims, stand in their order and carry their percentage, so they are told apart without
-    colour. The mean stands at the right. `steps` are all steps of the scale; `ends` is what the lowest and the highest
-    are called in the key. A condition without any answer keeps its place and says so. Raises DataError for no answer at
-    all, a count below 0 or a step that the scale does not have, and ParameterError unless the steps are ascending and 2
-    to 11.
+    colour. The mean stands at the right. `steps` are all steps of the scale. A condition without any answer keeps its
+    place and says so. Raises DataError for no answer at all, a count below 0 or a step that the scale does not have,
+    and ParameterError unless the steps are ascending and 2 to 11.
 
     Examples
     --------
@@ -73,14 +62,31 @@ def likert_bars(
         else f"{name}: no answers."
         for name, own in counts.items()
     )
+    names = list(counts)
+    plot = Plot(
+        numbers(0, 1, grid=False, values=[0, 0.25, 0.5, 0.75, 1], format=".0%", labelFlush=True),
+        lines([f"{name}\nn = {totals[name]}" for name in names], labelOffset=-7),
+    )
+    looks = [
+        {"fill": PERCEIVED, "fillOpacity": opacity, "stroke": PERCEIVED, "strokeWidth": 0.8, "strokeOpacity": 1}
+        for opacity in shades(len(scale))
+    ]
+    _draw_pieces(plot, _pieces(counts, scale, totals), dict(zip(scale, looks, strict=True)))
+    beside = [{"row": row, "mean": f"M = {number(means[name], 2)}"} for row, name in enumerate(names) if name in means]
+    words = {"type": "text", "baseline": "middle", "fontSize": SMALL_TEXT_SIZE}
+    plot.draw(beside, {**words, "align": "left"}, x=at("width + 6"), y="row", text="mean")
+    silent = [{"row": row, "middle": 0.5} for row, name in enumerate(names) if name not in means]
+    quiet = {"color": LIGHT.quiet, "fontStyle": "italic", "text": "no answers"}
+    plot.draw(silent, words | quiet, x="middle", y="row")
+    entries = [Entry(str(step), look) for step, look in zip(scale, looks, strict=True)]
+    draw_key(plot, entries, left=-width_of_names(names), above=16)
     return finished(
-        _layers(counts, scale, totals, means, ends=ends, side=side),
+        plot.spec(),
         title=title,
         subtitle=x_title,
-        description=description or f"Stacked bar chart, {x_title}. {summary}",
-        side=side,
-        width=width,
-        height=height or _ROW * len(counts),
+        description=f"Stacked bar chart, {x_title}. {summary}",
+        side="perceived",
+        height=_ROW * len(counts),
         reading="down",
     )
 
@@ -102,91 +108,24 @@ def shades(steps: int) -> list[float]:
     return [round(0.05 + (_DARKEST - 0.05) * step / between, 3) for step in range(steps - 1)] + [1.0]
 
 
-def _layers(
-    counts: Mapping[str, Mapping[int, int]],
-    scale: list[int],
-    totals: Mapping[str, int],
-    means: Mapping[str, float],
-    *,
-    ends: tuple[str, str],
-    side: Side,
-) -> Spec:
-    import altair as alt
-
-    colour, opacities = colour_of(side), shades(len(scale))
-    names = list(counts)
-    x_scale = alt.Scale(domain=[0, 1], nice=False, zero=True)
-    y_scale = line_scale(len(names))
-    x_axis = alt.Axis(title=None, grid=False, values=[0, 0.25, 0.5, 0.75, 1], format=".0%", labelFlush=True)
-    y_axis = line_axis([f"{name}\nn = {totals[name]}" for name in names], labelOffset=-7)
-    along, row_at = positions(x_scale, x_axis, y_scale, y_axis)
-    tooltip = [
-        alt.Tooltip("condition:N"),
-        alt.Tooltip("answer:N"),
-        alt.Tooltip("n:Q", title="participants"),
-        alt.Tooltip("percent:N", title="share"),
-    ]
-    layers: list[alt.Chart] = []
-    looks: list[dict[str, Any]] = [
-        {"fill": colour, "fillOpacity": opacity, "stroke": colour, "strokeWidth": 0.8, "strokeOpacity": 1}
-        for opacity in opacities
-    ]
-    pieces = _pieces(counts, scale, totals, ends)
-    for step, look in zip(scale, looks, strict=True):
+def _draw_pieces(plot: Plot, pieces: Rows, looks: Mapping[int, Spec]) -> None:
+    tooltip = [tip("condition"), tip("answer"), tip("n", "participants", number=""), tip("percent", "share")]
+    words = {
+        "type": "text",
+        "baseline": "middle",
+        "fontSize": SMALL_TEXT_SIZE,
+        "text": expression(when_narrow("datum.short", "datum.long")),
+    }
+    for step, look in looks.items():
         own = [piece for piece in pieces if piece["step"] == step]
-        if not own:
-            continue
-        bars = alt.Chart(rows(own))
-        layers.append(
-            bars.mark_rect(**look).encode(
-                x=along("start"), x2=alt.X2("end"), y=row_at("upper"), y2=alt.Y2("lower"), tooltip=tooltip
-            )
-        )
-        words = when_narrow("datum.short", "datum.long")
-        layers.append(
-            bars.mark_text(
-                baseline="middle",
-                fontSize=SMALL_TEXT_SIZE,
-                color=LIGHT.paper if look["fillOpacity"] == 1.0 else LIGHT.ink,
-                text=alt.ExprRef(words),
-            ).encode(x=along("middle"), y=row_at("row"))
-        )
-    line = alt.Chart(
-        rows({"row": row, "mean": f"M = {number(means[name], 2)}"} for row, name in enumerate(names) if name in means)
-    )
-    layers.append(
-        line.mark_text(align="left", baseline="middle", fontSize=SMALL_TEXT_SIZE).encode(
-            x=alt.XValue(alt.ExprRef("width + 6")), y=row_at("row"), text=alt.Text("mean:N")
-        )
-    )
-    silent = [{"row": row, "middle": 0.5} for row, name in enumerate(names) if name not in means]
-    if silent:
-        layers.append(
-            alt.Chart(rows(silent))
-            .mark_text(color=LIGHT.quiet, fontStyle="italic", fontSize=SMALL_TEXT_SIZE, text="no answers")
-            .encode(x=along("middle"), y=row_at("row"))
-        )
-    entries = [Entry(word, look) for word, look in zip(_key_words(scale, ends), looks, strict=True)]
-    layers += key(entries, left=-width_of_names(names), above=16)
-    return layered(layers)
+        bar = {"type": "rect", **look}
+        plot.draw(own, bar, x="start", x2="end", y="upper", y2="lower", tooltip=tooltip)
+        ink = LIGHT.paper if look["fillOpacity"] == 1.0 else LIGHT.ink
+        plot.draw(own, {**words, "color": ink}, x="middle", y="row")
 
 
-def _key_words(scale: Sequence[int], ends: tuple[str, str]) -> list[str]:
-    return [
-        f"{step} {ends[0]}".strip()
-        if step == scale[0]
-        else f"{step} {ends[1]}".strip()
-        if step == scale[-1]
-        else str(step)
-        for step in scale
-    ]
-
-
-def _pieces(
-    counts: Mapping[str, Mapping[int, int]], scale: Sequence[int], totals: Mapping[str, int], ends: tuple[str, str]
-) -> list[dict[str, Any]]:
-    words = dict(zip(scale, _key_words(scale, ends), strict=True))
-    pieces: list[dict[str, Any]] = []
+def _pieces(counts: Mapping[str, Mapping[int, int]], scale: Sequence[int], totals: Mapping[str, int]) -> Rows:
+    pieces: Rows = []
     for row, (name, own) in enumerate(counts.items()):
         before = 0
         for step in scale:
@@ -201,7 +140,7 @@ def _pieces(
                 {
                     "condition": name,
                     "step": step,
-                    "answer": words[step],
+                    "answer": str(step),
                     "n": n,
                     "percent": percent,
                     "start": start,
@@ -211,7 +150,7 @@ def _pieces(
                     "upper": row + _EDGES[0],
                     "lower": row + _EDGES[1],
                     "long": percent if share >= _NAMED_ON_A_DESK else "",
-                    "short": percent.removesuffix(" %") if share >= _NAMED_ON_A_PHONE else "",
+                    "short": percent if share >= _NAMED_ON_A_PHONE else "",
                 }
             )
     return pieces

@@ -1,17 +1,15 @@
 """Every chart there is: one function each, values in, a Vega-Lite specification out.
 
 All of them take the finding as ``title``, draw in light colours (see `charting.theme.with_mode`), follow the width of
-their page unless a ``width`` is given, and carry their data within them. The same arguments give the same
-specification. They raise DataError when there is nothing to draw, when a number is not finite or outside its interval,
-and when a name is unknown; and ParameterError without a title or for a ``width`` below 240 pixels.
+their page (see `charting.frame.sized`), describe themselves to screen readers, and carry their data within them. The
+same arguments give the same specification. They raise DataError when there is nothing to draw, when a number is not
+finite or outside its interval, and when a name is unknown; and ParameterError without a title.
 
 Arguments of several charts: ``side`` is the meaning of the measure, "perceived", "objective" or "neutral"; ``x_title``
 and ``y_title`` name what is drawn and its unit; ``domain`` holds the ends of its scale; ``is_share`` is true for what
 cannot exceed 1, printed without a leading zero; ``decimals`` are the digits of printed numbers; ``letters`` are compact
-letters by condition; ``emphasised`` names the algorithms whose lines are heavy; ``description`` is for screen readers,
-made from the numbers by default; ``width`` and ``height`` are pixels, and a height without a default follows the number
-of algorithms or conditions. An estimate is a tuple of value, low and high. Conditions and algorithms are drawn in the
-order given.
+letters by condition; ``emphasised`` names the algorithms whose lines are heavy. An estimate is a tuple of value, low
+and high. Conditions and algorithms are drawn in the order given.
 """
 
 from __future__ import annotations

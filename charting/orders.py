@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from charting.estimates import Estimate, checked_estimates, known_names
-from charting.frame import Width, finished, layered, number, rows, share_of_width
+from charting.frame import finished, number, share_of_width
 from charting.layers import BOX_HALF, layered_order
-from charting.positions import positions
+from charting.plots import Plot, Rows, bare, expression, tip
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, TEXT_SIZE, Side, Spec, colour_of, wash_of
 from core.errors import DataError
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _BOX_RISE = 0.24  # half the height of a box, in layers
 _LAYER_HEIGHT = 76
@@ -34,9 +31,6 @@ def hasse(
     higher_is_better: bool = True,
     decimals: int = 2,
     is_share: bool = False,
-    description: str | None = None,
-    width: Width = None,
-    height: int | None = None,
 ) -> Spec:
     """Hasse diagram of a partial order: each condition in a layer below those that dominate it, with its mean.
 
@@ -74,14 +68,18 @@ def hasse(
     ]
     joined = [line for pair in pairs for line in _lines(pair, corners, layout.bends[pair])]
     lowest = min(y for _, y in corners.values())
+    plot = Plot(bare(-breadth / 2, breadth / 2), bare(lowest - 0.3, 0.4))
+    edge = {"type": "rule", "color": LIGHT.ink, "strokeWidth": 1.6, "strokeCap": "round"}
+    plot.draw(joined, edge, x="x", y="y", x2="x2", y2="y2", tooltip=[tip("pair")])
+    _draw_boxes(plot, boxes, side=side, decimals=decimals)
+    _draw_labels(plot, boxes, breadth)
     return finished(
-        _drawing(boxes, joined, breadth, lowest, side=side, decimals=decimals),
+        plot.spec(),
         title=title,
         subtitle=y_title,
-        description=description or _description(printed, pairs, y_title),
+        description=_description(printed, pairs, y_title),
         side=side,
-        width=width,
-        height=height or round(_LAYER_HEIGHT * (0.8 - lowest)),
+        height=round(_LAYER_HEIGHT * (0.8 - lowest)),
     )
 
 
@@ -127,69 +125,36 @@ def _lines(
     ]
 
 
-def _drawing(
-    boxes: list[dict[str, Any]],
-    joined: list[dict[str, Any]],
-    breadth: float,
-    lowest: float,
-    *,
-    side: Side,
-    decimals: int,
-) -> Spec:
-    import altair as alt
-
-    x_scale = alt.Scale(domain=[-breadth / 2, breadth / 2], nice=False, zero=False)
-    y_scale = alt.Scale(domain=[lowest - 0.3, 0.4], nice=False, zero=False)
-    across, up = positions(x_scale, None, y_scale, None)
-    layers: list[alt.Chart] = []
-    if joined:
-        layers.append(
-            alt.Chart(rows(joined))
-            .mark_rule(color=LIGHT.ink, strokeWidth=1.6, strokeCap="round")
-            .encode(x=across("x"), y=up("y"), x2=alt.X2("x2"), y2=alt.Y2("y2"), tooltip=[alt.Tooltip("pair:N")])
-        )
+def _draw_boxes(plot: Plot, boxes: Rows, *, side: Side, decimals: int) -> None:
+    """Boxes of the order, and below them the dashed ones of conditions without significant differences."""
     mean = f".{decimals}f"
     tooltip = [
-        alt.Tooltip("condition:N"),
-        alt.Tooltip("mean:Q", title="mean" if side == "perceived" else "value", format=mean),
-        alt.Tooltip("low:Q", title="95% CI, low", format=mean),
-        alt.Tooltip("high:Q", title="95% CI, high", format=mean),
+        tip("condition"),
+        tip("mean", "mean" if side == "perceived" else "value", number=mean),
+        tip("low", "95% CI, low", number=mean),
+        tip("high", "95% CI, high", number=mean),
     ]
-    for is_unordered in (False, True):
-        own = [box for box in boxes if box["is_unordered"] is is_unordered]
-        look = {"fill": LIGHT.paper, "strokeDash": [3, 2]} if is_unordered else {"fill": wash_of(side)}
-        if own:
-            layers.append(
-                alt.Chart(rows(own))
-                .mark_rect(stroke=colour_of(side), strokeWidth=1.5, cornerRadius=4, opacity=1, **look)
-                .encode(x=across("left"), x2=alt.X2("right"), y=up("bottom"), y2=alt.Y2("top"), tooltip=tooltip)
-            )
-        if own and is_unordered:
-            top = max(box["top"] for box in own)
-            layers.append(
-                alt.Chart(rows([{"x": 0, "y": top + 0.06, "says": "no significant differences"}]))
-                .mark_text(baseline="bottom", color=LIGHT.quiet, fontStyle="italic")
-                .encode(x=across("x"), y=up("y"), text=alt.Text("says:N"))
-            )
-    return layered([*layers, *_labels(boxes, breadth, across, up)])
+    box = {"type": "rect", "stroke": colour_of(side), "strokeWidth": 1.5, "cornerRadius": 4, "opacity": 1}
+    corners = {"x": "left", "x2": "right", "y": "bottom", "y2": "top"}
+    ordered = [box for box in boxes if not box["is_unordered"]]
+    plot.draw(ordered, {**box, "fill": wash_of(side)}, **corners, tooltip=tooltip)
+    unordered = [box for box in boxes if box["is_unordered"]]
+    plot.draw(unordered, {**box, "fill": LIGHT.paper, "strokeDash": [3, 2]}, **corners, tooltip=tooltip)
+    if unordered:
+        heading = [{"x": 0, "y": max(box["top"] for box in unordered) + 0.06, "says": "no significant differences"}]
+        words = {"type": "text", "baseline": "bottom", "color": LIGHT.quiet, "fontStyle": "italic"}
+        plot.draw(heading, words, x="x", y="y", text="says")
 
 
-def _labels(boxes: list[dict[str, Any]], breadth: float, across: Any, up: Any) -> list[alt.Chart]:
+def _draw_labels(plot: Plot, boxes: Rows, breadth: float) -> None:
     """Names over printed means; the letters of names grow smaller on a narrow screen rather than leave their box."""
-    import altair as alt
-
     room = share_of_width(2 * BOX_HALF / breadth)
     longest = max(len(box["condition"]) for box in boxes) * _WIDEST_CHARACTER
-    size = f"max({_SMALLEST_TEXT}, min({TEXT_SIZE}, ({room} - 10) / {longest:.3f}))"
-    labelled = alt.Chart(rows(boxes))
-    return [
-        labelled.mark_text(
-            baseline="bottom", dy=1, color=LIGHT.ink, fontSize=alt.ExprRef(size), limit=alt.ExprRef(room)
-        ).encode(x=across("x"), y=up("y"), text=alt.Text("condition:N")),
-        labelled.mark_text(baseline="top", dy=3, color=LIGHT.quiet, fontSize=SMALL_TEXT_SIZE).encode(
-            x=across("x"), y=up("y"), text=alt.Text("printed:N")
-        ),
-    ]
+    size = expression(f"max({_SMALLEST_TEXT}, min({TEXT_SIZE}, ({room} - 10) / {longest:.3f}))")
+    name = {"type": "text", "baseline": "bottom", "dy": 1, "color": LIGHT.ink, "fontSize": size}
+    plot.draw(boxes, {**name, "limit": expression(room)}, x="x", y="y", text="condition")
+    mean = {"type": "text", "baseline": "top", "dy": 3, "color": LIGHT.quiet, "fontSize": SMALL_TEXT_SIZE}
+    plot.draw(boxes, mean, x="x", y="y", text="printed")
 
 
 def _description(printed: Mapping[str, str], pairs: Sequence[tuple[str, str]], y_title: str) -> str:

@@ -5,20 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from charting.frame import Width, finished, layered, rows
-from charting.lines import line_axis, line_scale
-from charting.positions import positions
+from charting.frame import finished
+from charting.plots import Plot, Rows, at, lines, numbers
 from charting.quartiles import box_of
 from charting.swarms import swarm, values_per_point, with_points_said
-from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
-from charting.values import box_tooltip, checked_letters, checked_values, described_boxes
-
-if TYPE_CHECKING:
-    import altair as alt
+from charting.theme import LIGHT, PERCEIVED, SMALL_TEXT_SIZE, Spec
+from charting.values import BOX_TOOLTIP, box_row, checked_letters, checked_values, described_boxes
 
 _ROW = 68
 # Vertical layout of one condition, in shares of its row around the whole number it stands at, downwards.
@@ -37,11 +32,7 @@ def raincloud(
     title: str,
     x_title: str,
     domain: tuple[float, float],
-    side: Side = "perceived",
     letters: Mapping[str, str] | None = None,
-    description: str | None = None,
-    width: Width = None,
-    height: int | None = None,
 ) -> Spec:
     """Draw how a measure spreads in each condition: a cloud above, the box below it, and the points as rain.
 
@@ -62,15 +53,20 @@ Mdn = 2.00.'
     """
     checked = checked_values(values, domain, what=x_title)
     known_letters = checked_letters(letters, checked)
-    counts = [len(own) for own in checked.values()]
+    plot = Plot(
+        numbers(*domain, scale={"padding": 5}, grid=True, tickCount=5),
+        lines([f"{name}\nn = {len(own)}" for name, own in checked.items()]),
+    )
+    _draw_clouds(plot, checked, domain)
+    _draw_rain(plot, checked, domain)
+    _draw_boxes(plot, checked, known_letters)
     return finished(
-        _layers(checked, domain=domain, side=side, letters=known_letters),
+        plot.spec(),
         title=title,
-        subtitle=with_points_said(x_title, counts),
-        description=description or f"Raincloud, {x_title}. {described_boxes(checked)}",
-        side=side,
-        width=width,
-        height=height or _ROW * len(checked),
+        subtitle=with_points_said(x_title, [len(own) for own in checked.values()]),
+        description=f"Raincloud, {x_title}. {described_boxes(checked)}",
+        side="perceived",
+        height=_ROW * len(checked),
         reading="down",
     )
 
@@ -110,67 +106,29 @@ def _smallest_step(values: Mapping[str, Sequence[float]]) -> float:
     return min((after - before for before, after in itertools.pairwise(distinct)), default=0.0)
 
 
-def _cloud_rows(values: Mapping[str, list[float]], domain: tuple[float, float]) -> list[dict[str, Any]]:
+def _draw_clouds(plot: Plot, values: Mapping[str, list[float]], domain: tuple[float, float]) -> None:
     least = _LEAST_WIDTH * _smallest_step(values)
     outlines = {name: density(own, domain, least_width=least) if own else None for name, own in values.items()}
     highest = max((max(outline) for outline in outlines.values() if outline), default=1.0)
     low, high = domain
-    points = []
-    for row, (name, outline) in enumerate(outlines.items()):
-        for step, height in enumerate(outline or ()):
-            points.append(
-                {
-                    "condition": name,
-                    "value": round(low + (high - low) * step / (_STEPS - 1), 6),
-                    "top": round(row + _CLOUD_FLOOR - _CLOUD_HEIGHT * height / highest, 6),
-                    "floor": round(row + _CLOUD_FLOOR, 6),
-                }
-            )
-    return points
+    clouds: Rows = [
+        {
+            "condition": name,
+            "value": round(low + (high - low) * step / (_STEPS - 1), 6),
+            "top": round(row + _CLOUD_FLOOR - _CLOUD_HEIGHT * height / highest, 6),
+            "floor": round(row + _CLOUD_FLOOR, 6),
+        }
+        for row, (name, outline) in enumerate(outlines.items())
+        for step, height in enumerate(outline or ())
+    ]
+    area = {"type": "area", "orient": "vertical", "fill": LIGHT.perceived_wash, "fillOpacity": 1}
+    rim = {"stroke": PERCEIVED, "strokeWidth": 1.2, "line": False, "aria": False}
+    by_condition = {"field": "condition", "type": "nominal"}
+    plot.draw(clouds, area | rim, x="value", y="top", y2="floor", detail=by_condition)
 
 
-def _box_rows(values: Mapping[str, list[float]], letters: Mapping[str, str]) -> list[dict[str, Any]]:
-    boxes = []
-    for row, (name, own) in enumerate(values.items()):
-        if not own:
-            continue
-        box = box_of(own)
-        boxes.append(
-            {
-                "condition": name,
-                "participants": len(own),
-                "upper_edge": row + _BOX[0],
-                "lower_edge": row + _BOX[1],
-                "middle": row + sum(_BOX) / 2,
-                "mean": box.mean,
-                "median": box.median,
-                "q1": box.first_quartile,
-                "q3": box.third_quartile,
-                "lower": box.lower,
-                "upper": box.upper,
-                "letters": letters.get(name, ""),
-            }
-        )
-    return boxes
-
-
-def _layers(
-    values: Mapping[str, list[float]],
-    *,
-    domain: tuple[float, float],
-    side: Side,
-    letters: Mapping[str, str],
-) -> Spec:
-    import altair as alt
-
-    colour, wash = colour_of(side), wash_of(side)
-    names = list(values)
-    x_scale = alt.Scale(domain=list(domain), nice=False, zero=False, padding=5)
-    y_scale = line_scale(len(names))
-    x_axis = alt.Axis(title=None, grid=True, tickCount=5)
-    y_axis = line_axis([f"{name}\nn = {len(own)}" for name, own in values.items()])
-    along, row_at = positions(x_scale, x_axis, y_scale, y_axis)
-    tooltip = box_tooltip()
+def _draw_rain(plot: Plot, values: Mapping[str, list[float]], domain: tuple[float, float]) -> None:
+    """Every value, and the words of empty conditions."""
     per_point = values_per_point(map(len, values.values()))
     rain = [
         {"condition": name, "value": value, "at": round(row + down, 6)}
@@ -178,50 +136,36 @@ def _layers(
         if own
         for down, value in swarm(own, domain, _RAIN, per_point=per_point)
     ]
-    boxes = alt.Chart(rows(_box_rows(values, letters)))
-    layers: list[alt.Chart] = []
-    clouds = _cloud_rows(values, domain)
-    if clouds:
-        layers.append(
-            alt.Chart(rows(clouds))
-            .mark_area(
-                orient="vertical", fill=wash, fillOpacity=1, stroke=colour, strokeWidth=1.2, line=False, aria=False
-            )
-            .encode(x=along("value"), y=row_at("top"), y2=alt.Y2("floor"), detail=alt.Detail("condition:N"))
-        )
-    layers += [
-        alt.Chart(rows(rain))
-        .mark_point(shape="circle", filled=True, size=12, color=colour, opacity=0.55, aria=False)
-        .encode(x=along("value"), y=row_at("at")),
-        boxes.mark_rule(color=colour, strokeWidth=1.2, aria=False).encode(
-            x=along("lower"), x2=alt.X2("upper"), y=row_at("middle")
-        ),
-        boxes.mark_rect(fill=LIGHT.paper, stroke=colour, strokeWidth=1.2).encode(
-            x=along("q1"), x2=alt.X2("q3"), y=row_at("upper_edge"), y2=alt.Y2("lower_edge"), tooltip=tooltip
-        ),
-        boxes.mark_rule(color=colour, strokeWidth=2.6, aria=False).encode(
-            x=along("median"), y=row_at("upper_edge"), y2=alt.Y2("lower_edge")
-        ),
-        boxes.mark_point(
-            shape="circle", filled=True, size=46, color=LIGHT.ink, opacity=1, stroke=LIGHT.paper, strokeWidth=1,
-            aria=False,
-        ).encode(x=along("mean"), y=row_at("middle")),
-    ]  # fmt: skip
-    if letters:
-        layers.append(
-            boxes.mark_text(align="left", baseline="middle", fontSize=SMALL_TEXT_SIZE, fontStyle="italic").encode(
-                x=alt.XValue(alt.ExprRef("width + 4")), y=row_at("middle"), text=alt.Text("letters:N")
-            )
-        )
+    drop = {"type": "point", "shape": "circle", "filled": True, "size": 12, "color": PERCEIVED, "opacity": 0.55}
+    plot.draw(rain, {**drop, "aria": False}, x="value", y="at")
     empty = [
         {"place": row, "value": sum(domain) / 2, "says": "no values"}
         for row, own in enumerate(values.values())
         if not own
     ]
-    if empty:
-        layers.append(
-            alt.Chart(rows(empty))
-            .mark_text(color=LIGHT.quiet, fontStyle="italic", fontSize=SMALL_TEXT_SIZE)
-            .encode(x=along("value"), y=row_at("place"), text=alt.Text("says:N"))
-        )
-    return layered(layers)
+    words = {"type": "text", "color": LIGHT.quiet, "fontStyle": "italic", "fontSize": SMALL_TEXT_SIZE}
+    plot.draw(empty, words, x="value", y="place", text="says")
+
+
+def _draw_boxes(plot: Plot, values: Mapping[str, list[float]], letters: Mapping[str, str]) -> None:
+    boxes: Rows = [
+        {
+            **box_row(name, own, letters),
+            "upper_edge": row + _BOX[0],
+            "lower_edge": row + _BOX[1],
+            "middle": row + sum(_BOX) / 2,
+        }
+        for row, (name, own) in enumerate(values.items())
+        if own
+    ]
+    thin = {"type": "rule", "color": PERCEIVED, "strokeWidth": 1.2, "aria": False}
+    plot.draw(boxes, thin, x="lower", x2="upper", y="middle")
+    box = {"type": "rect", "fill": LIGHT.paper, "stroke": PERCEIVED, "strokeWidth": 1.2}
+    plot.draw(boxes, box, x="q1", x2="q3", y="upper_edge", y2="lower_edge", tooltip=BOX_TOOLTIP)
+    plot.draw(boxes, {**thin, "strokeWidth": 2.6}, x="median", y="upper_edge", y2="lower_edge")
+    dot = {"shape": "circle", "filled": True, "size": 46, "color": LIGHT.ink, "opacity": 1}
+    rim = {"stroke": LIGHT.paper, "strokeWidth": 1, "aria": False}
+    plot.draw(boxes, {"type": "point", **dot, **rim}, x="mean", y="middle")
+    if letters:
+        look = {"type": "text", "align": "left", "baseline": "middle", "fontStyle": "italic"}
+        plot.draw(boxes, {**look, "fontSize": SMALL_TEXT_SIZE}, x=at("width + 4"), y="middle", text="letters")

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from charting.estimates import checked_number, checked_shares
-from charting.frame import Width, finished, layered, number, rows
-from charting.labels import spread
-from charting.theme import LIGHT, TEXT_SIZE, Side, Spec, colour_of
+from charting.frame import finished, number
+from charting.named_lines import check_lines, label_places, line_look, name_look
+from charting.plots import Plot, Rows, at, numbers, share_labels, tip
+from charting.theme import LIGHT, OBJECTIVE, Spec
 from core.errors import DataError
 
-if TYPE_CHECKING:
-    import altair as alt
-
-_DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 2), (12, 4), (6, 2, 2, 2, 2, 2))
-_LABEL_HEIGHT = TEXT_SIZE + 3
+_HEIGHT = 380
 _POINTS = 201  # of a line that has more
 _NAMED_AT = 0.62  # of the height a line reaches there: past it most lines run together
 
@@ -31,10 +27,6 @@ def rates(
     y_title: str = "Hit rate",
     emphasised: Collection[str] = (),
     quiet: Collection[str] = (),
-    side: Side = "objective",
-    description: str | None = None,
-    width: Width = None,
-    height: int = 380,
 ) -> Spec:
     """Draw one rate against another, both from 0 to 1, with the diagonal of chance.
 
@@ -47,23 +39,38 @@ def rates(
     >>> spec["usermeta"]["description"]
     'Line chart, Hit rate against False-alarm rate. At .1: A .50.'
     """
-    if not lines:
-        raise DataError("There is no line to draw.")
-    unknown = sorted(set(emphasised) - set(lines))
-    if unknown:
-        raise DataError(f"Lines to emphasise are not drawn: {', '.join(unknown)}.")
+    check_lines(lines, emphasised)
     points = {name: _points(name, x, y) for name, (x, y) in lines.items()}
+    ticks = {"values": [0.0, 0.2, 0.4, 0.6, 0.8, 1.0], "format": ".1f", **share_labels()}
+    plot = Plot(numbers(0.0, 1.0, **{**ticks, "title": x_title}), numbers(0.0, 1.0, grid=True, **ticks))
+    chance = [{"x": end, "y": end} for end in (0.0, 1.0)]
+    plot.draw(chance, {"type": "line", "color": LIGHT.line, "strokeWidth": 1, "aria": False}, x="x", y="y")
+    tooltip = [tip("algorithm"), tip("x", number=".2f"), tip("y", number=".2f")]
+    halfway = [float(np.interp(0.25, x, y)) * _NAMED_AT for x, y in points.values()]
+    places = label_places(halfway, 1.0, _HEIGHT)
+    for index, ((name, (x, y)), place) in enumerate(zip(points.items(), places, strict=True)):
+        look = line_look(index, OBJECTIVE, is_emphasised=name in emphasised)
+        if name in quiet:
+            look |= {"color": LIGHT.quiet, "strokeWidth": 1.0}
+        rows: Rows = [
+            {"algorithm": name, "x": round(float(a), 5), "y": round(float(b), 5), "place": order}
+            for order, (a, b) in enumerate(zip(x, y, strict=True))
+        ]
+        in_order = {"field": "place", "type": "quantitative"}
+        plot.draw(rows, {"type": "line", "strokeCap": "butt", **look}, x="x", y="y", order=in_order, tooltip=tooltip)
+        label = [{"algorithm": name, "x": 1.0, "y": min(1.0, max(0.0, place))}]
+        plot.draw(label, {"type": "rule", "aria": False, **look}, x=at("width + 6"), x2=at("width + 34"), y="y")
+        plot.draw(label, name_look(39, is_emphasised=name in emphasised), x="x", y="y", text="algorithm")
     at_tenth = ", ".join(
         f"{name} {number(float(np.interp(0.1, x, y)), 2, is_share=True)}" for name, (x, y) in points.items()
     )
     return finished(
-        _layers(points, x_title=x_title, height=height, emphasised=emphasised, quiet=quiet, side=side),
+        plot.spec(),
         title=title,
         subtitle=y_title,
-        description=description or f"Line chart, {y_title} against {x_title}. At .1: {at_tenth}.",
-        side=side,
-        width=width,
-        height=height,
+        description=f"Line chart, {y_title} against {x_title}. At .1: {at_tenth}.",
+        side="objective",
+        height=_HEIGHT,
         reading="drawn",
     )
 
@@ -79,57 +86,3 @@ def _points(name: str, x: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64],
         raise DataError(f"The line of {name} runs backwards: x must not decrease.")
     indices = np.unique(np.linspace(0, len(across) - 1, _POINTS).round().astype(np.int64))
     return across[indices], up[indices]
-
-
-def _layers(
-    lines: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]],
-    *,
-    x_title: str,
-    height: int,
-    emphasised: Collection[str],
-    quiet: Collection[str],
-    side: Side,
-) -> Spec:
-    import altair as alt
-
-    ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    shown = "replace(datum.label, '0.', '.')"
-    scale = alt.Scale(domain=[0.0, 1.0], nice=False)
-
-    def across(field: str) -> alt.X:
-        axis = alt.Axis(title=x_title, values=ticks, format=".1f", labelExpr=shown)
-        return alt.X(field, type="quantitative", scale=scale, axis=axis)
-
-    def up(field: str) -> alt.Y:
-        axis = alt.Axis(title=None, grid=True, values=ticks, format=".1f", labelExpr=shown)
-        return alt.Y(field, type="quantitative", scale=scale, axis=axis)
-
-    def plotted(x: Sequence[float] | Any, y: Sequence[float] | Any, name: str) -> alt.Chart:
-        return alt.Chart(
-            rows(
-                {"algorithm": name, "x": round(float(a), 5), "y": round(float(b), 5), "place": index}
-                for index, (a, b) in enumerate(zip(x, y, strict=True))
-            )
-        )
-
-    chance = plotted([0.0, 1.0], [0.0, 1.0], "chance")
-    layers = [chance.mark_line(color=LIGHT.line, strokeWidth=1, aria=False).encode(x=across("x"), y=up("y"))]
-    heights = spread([float(np.interp(0.25, x, y)) * _NAMED_AT for x, y in lines.values()], _LABEL_HEIGHT / height)
-    for index, ((name, (x, y)), at) in enumerate(zip(lines.items(), heights, strict=True)):
-        dashes = list(_DASHES[index % len(_DASHES)])
-        colour = LIGHT.quiet if name in quiet else colour_of(side)
-        weight = 3.0 if name in emphasised else 1.0 if name in quiet else 1.6
-        tooltip = [alt.Tooltip("algorithm:N"), *(alt.Tooltip(field, format=".2f") for field in ("x:Q", "y:Q"))]
-        label = plotted([1.0], [min(1.0, max(0.0, at))], name)
-        layers += [
-            plotted(x, y, name)
-            .mark_line(color=colour, strokeWidth=weight, strokeDash=dashes, strokeCap="butt")
-            .encode(x=across("x"), y=up("y"), order=alt.Order("place:Q"), tooltip=tooltip),
-            label.mark_rule(color=colour, strokeWidth=weight, strokeDash=dashes, aria=False).encode(
-                x=alt.XValue(alt.ExprRef("width + 6")), x2=alt.X2Value(alt.ExprRef("width + 34")), y=up("y")
-            ),
-            label.mark_text(
-                align="left", baseline="middle", dx=39, fontWeight=600 if name in emphasised else "normal"
-            ).encode(x=across("x"), y=up("y"), text=alt.Text("algorithm:N")),
-        ]
-    return layered(layers)

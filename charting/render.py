@@ -49,10 +49,10 @@ def draw_apart() -> None:
     _is_apart = True
 
 
-def svg(spec: Spec, *, title: str | None = None, description: str | None = None, width: int = FILE_WIDTH) -> str:
+def svg(spec: Spec, *, width: int = FILE_WIDTH) -> str:
     """Draw a chart as an SVG file: the same specification gives the same bytes.
 
-    The SVG element has ``<title>`` and ``<desc>`` (those of the chart by default), text kept as text, on white, or on
+    The SVG element has the chart's words as ``<title>`` and ``<desc>``, text kept as text, on white, or on
     dark paper if the specification is dark. Identifiers in it carry the chart's digest, so that several charts can
     stand in one HTML page. `width` is for a chart that has none of its own. Raises ParameterError for a width below 240
     pixels, or a specification that was not made here.
@@ -64,9 +64,7 @@ def svg(spec: Spec, *, title: str | None = None, description: str | None = None,
         visible["background"] = "#ffffff" if mode_of(spec) == "light" else DARK.paper
         visible["config"] = _with_file_fonts(spec["config"])
         picture = _drawn(visible)
-    words = spec["usermeta"]
-    title = words["title"] if title is None else title
-    description = words["description"] if description is None else description
+    title, description = spec["usermeta"]["title"], spec["usermeta"]["description"]
     mark = "c" + hashlib.sha256(f"{title}\n{description}\n{picture}".encode()).hexdigest()[:10]
     picture = _with_identifiers_of(picture, mark)
     opening, rest = picture.split(">", 1)
@@ -89,11 +87,11 @@ def themed(picture: str) -> str:
     return picture.replace('fill="#ffffff"', 'fill="none"', 1)
 
 
-def png(spec: Spec, *, ppi: int = 300, width: int = FILE_WIDTH) -> bytes:
+def png(spec: Spec, *, ppi: int = 300) -> bytes:
     """Draw a chart as a PNG file: the same specification gives the same bytes; 72 pixels are an inch. Raises as `svg`
     and `svg_as_png`.
     """
-    return svg_as_png(svg(spec, width=width), ppi=ppi)
+    return svg_as_png(svg(spec), ppi=ppi)
 
 
 def svg_as_png(picture: str, *, ppi: int = 300) -> bytes:
@@ -106,9 +104,9 @@ def svg_as_png(picture: str, *, ppi: int = 300) -> bytes:
     return image
 
 
-def pdf(spec: Spec, *, width: int = FILE_WIDTH) -> bytes:
+def pdf(spec: Spec) -> bytes:
     """Draw a chart as a PDF file of one page, its text selectable. Raises as `svg`."""
-    return svg_as_pdf(svg(spec, width=width))
+    return svg_as_pdf(svg(spec))
 
 
 def svg_as_pdf(picture: str) -> bytes:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from charting.estimates import Estimate, checked_estimates, same_names
-from charting.frame import Width, finished, layered, number, rows
+from charting.frame import finished, number
 from charting.labels import corners
-from charting.positions import positions
+from charting.plots import Plot, Rows, numbers, tip
 from charting.theme import LIGHT, OBJECTIVE, Spec
 
+_HEIGHT = 360
 _NARROW_PLOT = 250
 # A rim of paper keeps a name legible where a line runs behind it.
-_NAME_LOOKS: tuple[dict[str, Any], ...] = (
+_NAME_LOOKS: tuple[Spec, ...] = (
     {"stroke": LIGHT.paper, "strokeWidth": 4, "aria": False},
     {"color": LIGHT.ink},
 )
@@ -26,10 +26,6 @@ def scatter(
     title: str,
     perceived_title: str,
     objective_title: str,
-    decimals: int = 2,
-    description: str | None = None,
-    width: Width = None,
-    height: int = 360,
 ) -> Spec:
     """Draw one dot an algorithm: objective across, perceived upwards, with both 95 % intervals; each title wears its
     side's colour. Raises DataError for names on one side only.
@@ -61,7 +57,7 @@ def scatter(
     spots: dict[tuple[float, float], list[str]] = {}
     for name, (x, y) in positions.items():
         spots.setdefault((round(x, 3), round(y, 3)), []).append(name)
-    chosen = corners(list(spots), list(spots.values()), bars, width=_NARROW_PLOT, height=height)
+    chosen = corners(list(spots), list(spots.values()), bars, width=_NARROW_PLOT, height=_HEIGHT)
     labels = {
         together[0]: {"label": together, "corner": corner}
         for together, corner in zip(spots.values(), chosen, strict=True)
@@ -79,17 +75,20 @@ def scatter(
         }
         for name in names
     ]
+    axis: Spec = {"titleColor": OBJECTIVE, "titleAnchor": "end", "titleFontSize": 13, "grid": True, "tickCount": 5}
+    plot = Plot(numbers(*x_ends, **axis, title=objective_title), numbers(*y_ends, grid=True, tickCount=5))
+    _draw_dots(plot, points)
+    _draw_names(plot, points)
     summary = " ".join(
-        f"{name}: {number(across[name].value, decimals)} and {number(upward[name].value, decimals)}." for name in names
+        f"{name}: {number(across[name].value, 2)} and {number(upward[name].value, 2)}." for name in names
     )
     return finished(
-        _layers(points, x_ends, y_ends, objective_title=objective_title, decimals=decimals),
+        plot.spec(),
         title=title,
         subtitle=perceived_title,
-        description=description or f"Scatter plot of {perceived_title} against {objective_title}. {summary}",
+        description=f"Scatter plot of {perceived_title} against {objective_title}. {summary}",
         side="perceived",
-        width=width,
-        height=height,
+        height=_HEIGHT,
     )
 
 
@@ -106,61 +105,30 @@ def _shares(estimate: Estimate, ends: tuple[float, float]) -> Estimate:
     return Estimate((estimate.value - low) / span, (estimate.low - low) / span, (estimate.high - low) / span)
 
 
-def _layers(
-    points: list[dict[str, Any]],
-    x_ends: tuple[float, float],
-    y_ends: tuple[float, float],
-    *,
-    objective_title: str,
-    decimals: int,
-) -> Spec:
-    import altair as alt
+def _draw_dots(plot: Plot, points: Rows) -> None:
+    """Dots over the intervals of both sides."""
+    interval = {"type": "rule", "strokeWidth": 5, "opacity": 1, "strokeCap": "round"}
+    sideways = {**interval, "color": LIGHT.objective_interval}
+    plot.draw(points, sideways, x="objective_low", x2="objective_high", y="perceived")
+    upright = {**interval, "color": LIGHT.perceived_interval}
+    plot.draw(points, upright, x="objective", y="perceived_low", y2="perceived_high")
+    tooltip = [tip("algorithm")]
+    for side in ("objective", "perceived"):
+        tooltip += [
+            tip(side, number=".2f"),
+            tip(f"{side}_low", "95% CI, low", number=".2f"),
+            tip(f"{side}_high", "95% CI, high", number=".2f"),
+        ]
+    dot = {"type": "point", "shape": "circle", "filled": True, "size": 90, "color": LIGHT.ink, "opacity": 1}
+    rim = {"stroke": LIGHT.paper, "strokeWidth": 1.5}
+    plot.draw(points, dot | rim, x="objective", y="perceived", tooltip=tooltip)
 
-    x_scale = alt.Scale(domain=list(x_ends), nice=False, zero=False)
-    y_scale = alt.Scale(domain=list(y_ends), nice=False, zero=False)
-    x_axis = alt.Axis(
-        title=objective_title, titleColor=OBJECTIVE, titleAnchor="end", titleFontSize=13, grid=True, tickCount=5
-    )
-    y_axis = alt.Axis(title=None, grid=True, tickCount=5)
-    across, up = positions(x_scale, x_axis, y_scale, y_axis)
-    values = f".{decimals}f"
-    all_dots = alt.Chart(rows(points))
-    layers = [
-        all_dots.mark_rule(color=LIGHT.objective_interval, strokeWidth=5, opacity=1, strokeCap="round").encode(
-            x=across("objective_low"), x2=alt.X2("objective_high"), y=up("perceived")
-        ),
-        all_dots.mark_rule(color=LIGHT.perceived_interval, strokeWidth=5, opacity=1, strokeCap="round").encode(
-            x=across("objective"), y=up("perceived_low"), y2=alt.Y2("perceived_high")
-        ),
-        all_dots.mark_point(
-            shape="circle", filled=True, size=90, color=LIGHT.ink, opacity=1, stroke=LIGHT.paper, strokeWidth=1.5
-        ).encode(
-            x=across("objective"),
-            y=up("perceived"),
-            tooltip=[
-                alt.Tooltip("algorithm:N"),
-                alt.Tooltip("objective:Q", format=values),
-                alt.Tooltip("objective_low:Q", title="95% CI, low", format=values),
-                alt.Tooltip("objective_high:Q", title="95% CI, high", format=values),
-                alt.Tooltip("perceived:Q", format=values),
-                alt.Tooltip("perceived_low:Q", title="95% CI, low", format=values),
-                alt.Tooltip("perceived_high:Q", title="95% CI, high", format=values),
-            ],
-        ),
-    ]
+
+def _draw_names(plot: Plot, points: Rows) -> None:
     for corner in sorted({row["corner"] for row in points if "corner" in row}):
-        dots = alt.Chart(rows(row for row in points if row.get("corner") == corner))
-        is_right, is_upper = corner.endswith("right"), corner.startswith("upper")
+        own = [row for row in points if row.get("corner") == corner]
+        across = {"align": "left", "dx": 8} if corner.endswith("right") else {"align": "right", "dx": -8}
+        up = {"baseline": "bottom", "dy": -4} if corner.startswith("upper") else {"baseline": "top", "dy": 5}
         for look in _NAME_LOOKS:
-            layers.append(
-                dots.mark_text(
-                    align="left" if is_right else "right",
-                    baseline="bottom" if is_upper else "top",
-                    dx=8 if is_right else -8,
-                    dy=-4 if is_upper else 5,
-                    lineHeight=14,
-                    strokeJoin="round",
-                    **look,
-                ).encode(x=across("objective"), y=up("perceived"), text=alt.Text("label:N"))
-            )
-    return layered(layers)
+            text = {"type": "text", "lineHeight": 14, "strokeJoin": "round", **across, **up, **look}
+            plot.draw(own, text, x="objective", y="perceived", text="label")

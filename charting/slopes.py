@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
 
 from charting.estimates import Estimate, checked_estimates, known_names, same_names
-from charting.frame import Width, finished, layered, number, rows, when_narrow
+from charting.frame import finished, number, when_narrow
 from charting.labels import lanes, spread
-from charting.theme import LIGHT, OBJECTIVE, PERCEIVED, SHAPES, Side, Spec, colour_of
-
-if TYPE_CHECKING:
-    import altair as alt
+from charting.plots import Plot, Rows, at, bare, expression, tip
+from charting.theme import LIGHT, SHAPES, Side, Spec, colour_of
 
 _ROW = 44
 _LABEL_GAP = 0.38
@@ -28,9 +25,6 @@ def slope(
     perceived_title: str = "perceived",
     objective_title: str = "objective",
     contradicted: Collection[tuple[str, str]] = (),
-    description: str | None = None,
-    width: Width = None,
-    height: int | None = None,
 ) -> Spec:
     """Draw the ranks that people give beside the ranks that a metric gives, 1 the best, ties as mean ranks.
 
@@ -45,8 +39,6 @@ def slope(
     >>> spec["usermeta"]["description"]
     'Slope chart of ranks, perceived and objective. TopPop: 1 and 2. LSA: 2 and 1.'
     """
-    import altair as alt
-
     left = checked_estimates(perceived, what="perceived rank")
     right = checked_estimates(objective, what="objective rank")
     same_names(left, right, what="Two rankings")
@@ -70,30 +62,37 @@ def slope(
         for row in left_rows
     ]
     worst = max(*(e.high for e in left.values()), *(e.high for e in right.values()), float(len(names)))
-    scales = (
-        alt.Scale(domain=[0, 1], nice=False, zero=False),
-        alt.Scale(domain=[worst + 0.3, 0.5], nice=False, zero=False),
-    )
+    plot = Plot(bare(0, 1), bare(worst + 0.3, 0.5))
     # The bars lie below the lines, which would end behind them.
-    layers = [
-        *_bars(left_rows, scales, colour=LIGHT.perceived_interval),
-        *_bars(right_rows, scales, colour=LIGHT.objective_interval),
-        *_lines(lines, scales),
-        *_side(left_rows, scales, side="perceived", heading=perceived_title),
-        *_side(right_rows, scales, side="objective", heading=objective_title),
+    for rows, colour in ((left_rows, LIGHT.perceived_interval), (right_rows, LIGHT.objective_interval)):
+        plot.draw(rows, {"type": "rule", "color": LIGHT.line, "strokeWidth": 1}, x="edge", x2="x", y="rank")
+        thickness = expression(when_narrow("4", "6"))
+        bar = {"type": "rule", "color": colour, "strokeWidth": thickness, "opacity": 1, "strokeCap": "round"}
+        plot.draw(rows, bar, x="x", y="low", y2="high")
+    tooltip = [
+        tip("algorithm"),
+        tip("perceived", "perceived rank", number=""),
+        tip("objective", "objective rank", number=""),
     ]
+    quiet = {"color": LIGHT.quiet, "strokeWidth": 1.2, "opacity": 0.6}
+    loud = {"color": LIGHT.ink, "strokeWidth": 2.8, "opacity": 1.0}
+    for is_heavy, look in ((False, quiet), (True, loud)):
+        own = [line for line in lines if line["heavy"] is is_heavy]
+        joining = {"type": "rule", "strokeCap": "round", **look}
+        plot.draw(own, joining, x="x", y="perceived", x2="x2", y2="objective", tooltip=tooltip)
+    _draw_side(plot, left_rows, side="perceived", heading=perceived_title)
+    _draw_side(plot, right_rows, side="objective", heading=objective_title)
+    ranks = " ".join(f"{name}: {left[name].value:g} and {right[name].value:g}." for name in names)
     return finished(
-        layered(layers),
+        plot.spec(),
         title=title,
         subtitle="",
-        description=description or _description(names, left, right, perceived_title, objective_title),
-        side="neutral",
-        width=width,
-        height=height or _ROW * len(names),
+        description=f"Slope chart of ranks, {perceived_title} and {objective_title}. {ranks}",
+        height=_ROW * len(names),
     )
 
 
-def _side_rows(ranks: Mapping[str, Estimate], *, is_left: bool) -> list[dict[str, Any]]:
+def _side_rows(ranks: Mapping[str, Estimate], *, is_left: bool) -> Rows:
     lane_of = lanes([(rank.low, rank.high) for rank in ranks.values()], _LANE_GAP)
     step = min(0.06, 0.3 / max(max(lane_of), 1))
     heights = spread([rank.value for rank in ranks.values()], _LABEL_GAP)
@@ -115,101 +114,25 @@ def _side_rows(ranks: Mapping[str, Estimate], *, is_left: bool) -> list[dict[str
     return points
 
 
-def _axes(x: str, y: str, scales: tuple[alt.Scale, alt.Scale]) -> dict[str, Any]:
-    import altair as alt
-
-    return {
-        "x": alt.X(x, type="quantitative", scale=scales[0], axis=None),
-        "y": alt.Y(y, type="quantitative", scale=scales[1], axis=None),
-    }
-
-
-def _lines(lines: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale]) -> list[alt.Chart]:
-    import altair as alt
-
-    tooltip = [
-        alt.Tooltip("algorithm:N"),
-        alt.Tooltip("perceived:Q", title="perceived rank"),
-        alt.Tooltip("objective:Q", title="objective rank"),
-    ]
-    looks: tuple[tuple[bool, dict[str, Any]], ...] = (
-        (False, {"color": LIGHT.quiet, "strokeWidth": 1.2, "opacity": 0.6}),
-        (True, {"color": LIGHT.ink, "strokeWidth": 2.8, "opacity": 1.0}),
-    )
-    return [
-        alt.Chart(rows(line for line in lines if line["heavy"] is is_heavy))
-        .mark_rule(strokeCap="round", **look)
-        .encode(**_axes("x", "perceived", scales), x2=alt.X2("x2"), y2=alt.Y2("objective"), tooltip=tooltip)
-        for is_heavy, look in looks
-        if any(line["heavy"] is is_heavy for line in lines)
-    ]
-
-
-def _bars(side_rows: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale], *, colour: str) -> list[alt.Chart]:
-    import altair as alt
-
-    base = alt.Chart(rows(side_rows))
-    return [
-        base.mark_rule(color=LIGHT.line, strokeWidth=1).encode(**_axes("edge", "rank", scales), x2=alt.X2("x")),
-        base.mark_rule(
-            color=colour, strokeWidth=alt.ExprRef(when_narrow("4", "6")), opacity=1, strokeCap="round"
-        ).encode(**_axes("x", "low", scales), y2=alt.Y2("high")),
-    ]
-
-
-def _side(
-    side_rows: list[dict[str, Any]], scales: tuple[alt.Scale, alt.Scale], *, side: Side, heading: str
-) -> list[alt.Chart]:
-    import altair as alt
-
-    is_left = side == "perceived"
-    align: Literal["left", "right"] = "right" if is_left else "left"
-    outward = -9 if is_left else 9
-    room = 8 + 7 * max(len(row["rank_text"]) for row in side_rows)
+def _draw_side(plot: Plot, rows: Rows, *, side: Side, heading: str) -> None:
+    """The dots, ranks, names and heading of one ranking."""
+    direction = -1 if side == "perceived" else 1
+    align = "right" if side == "perceived" else "left"
     colour = colour_of(side)
-    base = alt.Chart(rows(side_rows))
+    tooltip = [
+        tip("algorithm"),
+        tip("rank", number=""),
+        tip("low", "95% CI, low", number=".1f"),
+        tip("high", "95% CI, high", number=".1f"),
+    ]
+    dot = {"type": "point", "shape": SHAPES[side], "filled": True, "size": 120, "color": colour, "opacity": 1}
+    plot.draw(rows, {**dot, "stroke": LIGHT.paper, "strokeWidth": 1.2}, x="x", y="rank", tooltip=tooltip)
+    text = {"type": "text", "align": align, "baseline": "middle", "dx": 9 * direction}
+    plot.draw(rows, {**text, "color": LIGHT.quiet}, x="edge", y="label_at", text="rank_text")
+    room = 8 + 7 * max(len(row["rank_text"]) for row in rows)
+    plot.draw(rows, {**text, "dx": (9 + room) * direction}, x="edge", y="label_at", text="algorithm")
     # In two lines: one would leave the slopes no room on a phone, and stick out beyond short names.
     lines = textwrap.wrap(heading, max(len(heading) // 2 + 1, *map(len, heading.split()))) or [""]
-    tooltip = [
-        alt.Tooltip("algorithm:N"),
-        alt.Tooltip("rank:Q"),
-        alt.Tooltip("low:Q", title="95% CI, low", format=".1f"),
-        alt.Tooltip("high:Q", title="95% CI, high", format=".1f"),
-    ]
-    return [
-        base.mark_point(
-            shape=SHAPES[side], filled=True, size=120, color=colour, opacity=1, stroke=LIGHT.paper, strokeWidth=1.2
-        ).encode(**_axes("x", "rank", scales), tooltip=tooltip),
-        base.mark_text(align=align, baseline="middle", dx=outward, color=LIGHT.quiet).encode(
-            **_axes("edge", "label_at", scales), text=alt.Text("rank_text:N")
-        ),
-        base.mark_text(align=align, baseline="middle", dx=outward + (-room if is_left else room)).encode(
-            **_axes("edge", "label_at", scales), text=alt.Text("algorithm:N")
-        ),
-        alt.Chart(rows([{"edge": 0 if is_left else 1}]))
-        .mark_text(
-            align=align,
-            baseline="bottom",
-            dx=outward,
-            fontSize=13,
-            fontWeight=600,
-            lineHeight=_HEADING_LINE,
-            color=PERCEIVED if is_left else OBJECTIVE,
-            text=lines,
-        )
-        .encode(
-            x=alt.X("edge", type="quantitative", scale=scales[0], axis=None),
-            y=alt.YValue(-2 - _HEADING_LINE * (len(lines) - 1)),
-        ),
-    ]
-
-
-def _description(
-    names: Sequence[str],
-    left: Mapping[str, Estimate],
-    right: Mapping[str, Estimate],
-    perceived_title: str,
-    objective_title: str,
-) -> str:
-    ranks = " ".join(f"{name}: {left[name].value:g} and {right[name].value:g}." for name in names)
-    return f"Slope chart of ranks, {perceived_title} and {objective_title}. {ranks}"
+    bold = {"baseline": "bottom", "fontSize": 13, "fontWeight": 600, "lineHeight": _HEADING_LINE, "color": colour}
+    top = -2 - _HEADING_LINE * (len(lines) - 1)
+    plot.draw([{"edge": rows[0]["edge"]}], {**text, **bold, "text": lines}, x="edge", y=at(top))

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from charting.estimates import checked_number
-from charting.frame import Width, finished, layered, rows
-from charting.lines import line_axis, line_scale
-from charting.positions import positions
+from charting.frame import finished
+from charting.plots import Plot, Rows, columns, lines, tip
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of
 from core.errors import DataError
 
@@ -22,9 +21,6 @@ def rank_strip(
     title: str,
     subtitle: str,
     side: Side,
-    description: str | None = None,
-    width: Width = None,
-    height: int | None = None,
 ) -> Spec:
     """Draw the probability of each rank as a strip of cells, darker where more probable, each with its number.
 
@@ -43,14 +39,30 @@ def rank_strip(
         f"{name}: {_listed(cell for cell in cells if cell['algorithm'] == name and cell['p'])}."
         for name in probabilities
     )
+    n_ranks = max(cell["rank"] for cell in cells)
+    ranks = columns(
+        n_ranks, orient="top", labelExpr="datum.value == 0 ? 'rank 1' : datum.value + 1", labelOverlap=False
+    )
+    plot = Plot(ranks, lines(list(probabilities)))
+    plot.draw(
+        cells,
+        {"type": "rect", "fill": colour_of(side), "stroke": LIGHT.line, "strokeWidth": 1},
+        x="left",
+        x2="right",
+        y="upper",
+        y2="lower",
+        fillOpacity={"field": "shade", "type": "quantitative", "scale": None},
+        tooltip=[tip("algorithm"), tip("rank", number=""), tip("percent", "probability")],
+    )
+    text = {"type": "text", "baseline": "middle", "fontSize": SMALL_TEXT_SIZE}
+    plot.draw(cells, text, x="middle", y="row", text="shown")
     return finished(
-        _layers(cells, list(probabilities), side),
+        plot.spec(),
         title=title,
         subtitle=subtitle,
-        description=description or f"Probability of each rank, {subtitle}. {summary}",
+        description=f"Probability of each rank, {subtitle}. {summary}",
         side=side,
-        width=width,
-        height=height or _ROW * len(probabilities),
+        height=_ROW * len(probabilities),
         reading="down",
     )
 
@@ -59,13 +71,13 @@ def _listed(cells: Iterable[Mapping[str, Any]]) -> str:
     return ", ".join(f"rank {cell['rank']} {cell['percent']}" for cell in cells)
 
 
-def _cells(probabilities: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
+def _cells(probabilities: Mapping[str, Sequence[float]]) -> Rows:
     if not probabilities:
         raise DataError("There is no ranking to draw.")
     lengths = {len(row) for row in probabilities.values()}
     if len(lengths) != 1 or not min(lengths):
         raise DataError("Every algorithm needs a probability for each rank.")
-    cells = []
+    cells: Rows = []
     for row, (name, own) in enumerate(probabilities.items()):
         checked = [checked_number(p, what=f"the probability of a rank of {name}") for p in own]
         if min(checked) < -1e-9 or abs(sum(checked) - 1) > 1e-6:
@@ -96,40 +108,3 @@ def _percent(p: float) -> str:
     if 0.995 <= p < 1:
         return "> 99%"
     return f"{100 * p:.0f}%"
-
-
-def _layers(cells: list[dict[str, Any]], names: list[str], side: Side) -> Spec:
-    import altair as alt
-
-    ranks = max(cell["rank"] for cell in cells)
-    x_scale = alt.Scale(domain=[-0.5, ranks - 0.5], nice=False, zero=False)
-    y_scale = line_scale(len(names))
-    x_axis = alt.Axis(
-        title=None,
-        orient="top",
-        values=list(range(ranks)),
-        labelExpr="datum.value == 0 ? 'rank 1' : datum.value + 1",
-        labelOverlap=False,
-    )
-    y_axis = line_axis(names)
-    across, row_at = positions(x_scale, x_axis, y_scale, y_axis)
-    chart = alt.Chart(rows(cells))
-    return layered(
-        [
-            chart.mark_rect(fill=colour_of(side), stroke=LIGHT.line, strokeWidth=1).encode(
-                x=across("left"),
-                x2=alt.X2("right"),
-                y=row_at("upper"),
-                y2=alt.Y2("lower"),
-                fillOpacity=alt.FillOpacity("shade", type="quantitative", scale=None),
-                tooltip=[
-                    alt.Tooltip("algorithm:N"),
-                    alt.Tooltip("rank:Q"),
-                    alt.Tooltip("percent:N", title="probability"),
-                ],
-            ),
-            chart.mark_text(baseline="middle", fontSize=SMALL_TEXT_SIZE).encode(
-                x=across("middle"), y=row_at("row"), text=alt.Text("shown:N")
-            ),
-        ]
-    )

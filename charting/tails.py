@@ -5,21 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from charting.frame import Width, finished, layered, rows, whole_ticks
+from charting.frame import finished, whole_ticks
+from charting.plots import Plot, at, numbers, tip
 from charting.theme import LIGHT, Spec, wash_of
 from core.errors import DataError
 
 _POINTS_OF_TAIL = 240
 
 
-def long_tail(
-    rating_counts: Sequence[int],
-    *,
-    title: str,
-    description: str | None = None,
-    width: Width = None,
-    height: int = 240,
-) -> Spec:
+def long_tail(rating_counts: Sequence[int], *, title: str) -> Spec:
     """Draw how the ratings of a catalogue spread over its items, the most rated first.
 
     A hairline marks the fewest items that together hold half of the ratings. Long catalogues are drawn by about 240 of
@@ -32,8 +26,6 @@ def long_tail(
     'Ratings by item, most rated first: 3 items, 10 ratings. Half of the ratings are of the 1 most rated \
 (33%); the median item has 1.'
     """
-    import altair as alt
-
     ordered = sorted((int(count) for count in rating_counts), reverse=True)
     if not ordered or ordered[0] <= 0:
         raise DataError("The catalogue has no ratings to draw.")
@@ -41,69 +33,41 @@ def long_tail(
         raise DataError(f"An item has {ordered[-1]} ratings; counts start at 0.")
     half = _items_with_half(ordered)
     share = f"{100 * half / len(ordered):.0f}%"
-    points = [{"item": rank, "ratings": ordered[rank - 1]} for rank in _thinned(len(ordered))]
-    x = alt.X(
-        "item",
-        type="quantitative",
-        scale=alt.Scale(domain=[1, max(len(ordered), 2)], nice=False, zero=False),
-        axis=alt.Axis(
+    plot = Plot(
+        numbers(
+            1,
+            max(len(ordered), 2),
             title="items, most rated first",
             values=whole_ticks(1, len(ordered)),
-            format=",d",
             labelFlush=False,
+            format=",d",
         ),
+        numbers(0, ordered[0], grid=True, values=whole_ticks(0, ordered[0]), format=",d"),
     )
-    y = alt.Y(
-        "ratings",
-        type="quantitative",
-        scale=alt.Scale(domain=[0, ordered[0]], nice=False),
-        axis=alt.Axis(title=None, grid=True, values=whole_ticks(0, ordered[0]), format=",d"),
-    )
-    tail = alt.Chart(rows(points))
+    points = [{"item": rank, "ratings": ordered[rank - 1]} for rank in _thinned(len(ordered))]
+    area = {"type": "area", "color": wash_of("neutral"), "opacity": 1, "aria": False}
+    plot.draw(points, area, x="item", y="ratings")
+    tooltip = [tip("item", number=",d"), tip("ratings", number=",d")]
+    line = {"type": "line", "color": LIGHT.ink, "strokeWidth": 1.8}
+    plot.draw(points, line, x="item", y="ratings", tooltip=tooltip)
+    says = [
+        f"{half:,} {'item' if half == 1 else 'items'} ({share})",
+        f"{'holds' if half == 1 else 'hold'} half of the ratings",
+    ]
+    mark = [{"item": half, "says": says}]
+    plot.draw(mark, {"type": "rule", "color": LIGHT.quiet, "strokeDash": [3, 3]}, x="item")
     # The label is on the side with room.
     is_early = half < 0.5 * len(ordered) or len(ordered) < 3
-    mark = {
-        "item": half,
-        "says": [
-            f"{half:,} {'item' if half == 1 else 'items'} ({share})",
-            f"{'holds' if half == 1 else 'hold'} half of the ratings",
-        ],
-    }
-    chart = layered(
-        [
-            tail.mark_area(color=wash_of("neutral"), opacity=1, aria=False).encode(x=x, y=y),
-            tail.mark_line(color=LIGHT.ink, strokeWidth=1.8).encode(
-                x=x,
-                y=y,
-                tooltip=[alt.Tooltip("item:Q", format=",d"), alt.Tooltip("ratings:Q", format=",d")],
-            ),
-            alt.Chart(rows([mark])).mark_rule(color=LIGHT.quiet, strokeDash=[3, 3]).encode(x=x),
-            alt.Chart(rows([mark]))
-            .mark_text(
-                align="left" if is_early else "right",
-                baseline="top",
-                dx=7 if is_early else -7,
-                dy=2,
-                color=LIGHT.quiet,
-                lineHeight=16,
-            )
-            .encode(x=x, y=alt.YValue(4), text=alt.Text("says:N")),
-        ]
-    )
+    side = {"align": "left", "dx": 7} if is_early else {"align": "right", "dx": -7}
+    words = {"type": "text", "baseline": "top", "dy": 2, "color": LIGHT.quiet, "lineHeight": 16, **side}
+    plot.draw(mark, words, x="item", y=at(4), text="says")
     summary = (
         f"Ratings by item, most rated first: {len(ordered):,} items, {sum(ordered):,} ratings. Half of the "
         f"ratings are of the {half:,} most rated ({share}); the median item has "
         f"{ordered[len(ordered) // 2]:,}."
     )
     return finished(
-        chart,
-        title=title,
-        subtitle="Ratings of each item",
-        description=description or summary,
-        side="neutral",
-        width=width,
-        height=height,
-        reading="drawn",
+        plot.spec(), title=title, subtitle="Ratings of each item", description=summary, height=240, reading="drawn"
     )
 
 

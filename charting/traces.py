@@ -8,10 +8,10 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from charting.estimates import Estimate, checked_estimates, checked_number
-from charting.frame import Width, finished, layered, number, rows
-from charting.positions import positions
-from charting.theme import LIGHT, Side, Spec, colour_of
+from charting.estimates import Estimate, checked_estimate, checked_number, interval_text
+from charting.frame import finished, number
+from charting.plots import Plot, Rows, numbers, share_labels, tip
+from charting.theme import LIGHT, OBJECTIVE, Spec
 from core.errors import DataError, ParameterError
 
 _LOG_EDGE = 1.06  # room at the ends of a log axis
@@ -28,12 +28,8 @@ def trace(
     chosen: int,
     line: Sequence[float] | None = None,
     is_log: bool = False,
-    side: Side = "objective",
     decimals: int = 3,
     is_share: bool = True,
-    description: str | None = None,
-    width: Width = None,
-    height: int = 300,
 ) -> Spec:
     """Draw dots with their intervals at positions, and a line through them, or through the values of `line`, by steps.
 
@@ -48,10 +44,10 @@ def trace(
     >>> spec["usermeta"]["description"]
     'Recall by factors. 10: .200 [.100, .300]; 50: .300 [.200, .400].'
     """
-    checked = _checked(estimates, y_title)
+    checked = [checked_estimate(estimate, what=y_title) for _place, estimate in estimates]
+    places = [checked_number(place, what=x_title) for place, _estimate in estimates]
     if not 0 <= chosen < len(checked):
         raise ParameterError(f"The chart has {len(checked)} dots; there is none of index {chosen}.")
-    places = [checked_number(at, what=x_title) for at, _ in estimates]
     if any(after <= before for before, after in itertools.pairwise(places)):
         raise DataError(f"The values of {x_title} must be in ascending order.")
     if is_log and places[0] <= 0:
@@ -59,89 +55,47 @@ def trace(
     if line is not None and len(line) != len(checked):
         raise DataError(f"The line has {len(line)} values for {len(checked)} dots.")
     values = [checked_number(value, what=y_title) for value in line or [estimate.value for estimate in checked]]
-    texts = [_text(estimate, decimals, is_share=is_share) for estimate in checked]
-    dots = [
-        {"at": at, "value": estimate.value, "low": estimate.low, "high": estimate.high, "text": text}
-        for at, estimate, text in zip(places, checked, texts, strict=True)
+    dots: Rows = [
+        {"at": place, **estimate._asdict(), "text": _text(estimate, decimals, is_share=is_share)}
+        for place, estimate in zip(places, checked, strict=True)
     ]
-    summary = "; ".join(f"{at:g}: {text}" for at, text in zip(places, texts, strict=True))
+    low, high = min(estimate.low for estimate in checked), max(estimate.high for estimate in checked)
+    margin = _MARGIN * (high - low) or 0.1 * max(abs(high), 0.1)
+    plot = Plot(
+        _x_axis(places, x_title, is_log=is_log),
+        numbers(low - margin, high + margin, grid=True, tickCount=5, **share_labels(is_share=is_share)),
+    )
+    path = [{"at": place, "value": value} for place, value in zip(places, values, strict=True)]
+    through = {"type": "line", "color": OBJECTIVE, "strokeWidth": 1.4, "opacity": 0.7}
+    plot.draw(path, {**through, "interpolate": "linear" if line is None else "step-after"}, x="at", y="value")
+    interval = {"type": "rule", "color": OBJECTIVE, "strokeWidth": 2, "opacity": 0.45}
+    plot.draw(dots, interval, x="at", y="low", y2="high")
+    tooltip = [tip("at", x_title, number=""), tip("text", "value")]
+    for own, fill in ((dots[:chosen] + dots[chosen + 1 :], LIGHT.paper), ([dots[chosen]], OBJECTIVE)):
+        dot = {"type": "point", "shape": "circle", "filled": True, "size": 70, "color": fill}
+        rim = {"stroke": OBJECTIVE, "strokeWidth": 1.6, "opacity": 1}
+        plot.draw(own, dot | rim, x="at", y="value", tooltip=tooltip)
+    summary = "; ".join(f"{dot['at']:g}: {dot['text']}" for dot in dots)
     return finished(
-        _layers(
-            dots,
-            values,
-            chosen=chosen,
-            x_title=x_title,
-            is_log=is_log,
-            is_stepped=line is not None,
-            is_share=is_share,
-            side=side,
-        ),
+        plot.spec(),
         title=title,
         subtitle=y_title,
-        description=description or f"{y_title} by {x_title}. {summary}.",
-        side=side,
-        width=width,
-        height=height,
+        description=f"{y_title} by {x_title}. {summary}.",
+        side="objective",
+        height=300,
     )
-
-
-def _checked(estimates: Sequence[tuple[float, Sequence[float]]], what: str) -> list[Estimate]:
-    named = {f"{index}": estimate for index, (_, estimate) in enumerate(estimates)}
-    return list(checked_estimates(named, what=what).values())
 
 
 def _text(estimate: Estimate, decimals: int, *, is_share: bool) -> str:
-    value, low, high = (number(part, decimals, is_share=is_share) for part in estimate)
-    return value if estimate.low == estimate.high else f"{value} [{low}, {high}]"
+    value = number(estimate.value, decimals, is_share=is_share)
+    interval = interval_text(estimate, decimals, is_share=is_share)
+    return value if estimate.low == estimate.high else f"{value} {interval}"
 
 
-def _layers(
-    dots: list[dict[str, Any]],
-    line: Sequence[float],
-    *,
-    chosen: int,
-    x_title: str,
-    is_log: bool,
-    is_stepped: bool,
-    is_share: bool,
-    side: Side,
-) -> Spec:
-    import altair as alt
-
-    colour = colour_of(side)
-    low, high = min(dot["low"] for dot in dots), max(dot["high"] for dot in dots)
-    margin = _MARGIN * (high - low) or 0.1 * max(abs(high), 0.1)
-    first, last = dots[0]["at"], dots[-1]["at"]
+def _x_axis(places: Sequence[float], title: str, *, is_log: bool) -> Spec:
+    first, last = places[0], places[-1]
     edge = 0.03 * (last - first) or 1.0
-    ends = [first / _LOG_EDGE, last * _LOG_EDGE] if is_log else [first - edge, last + edge]
-    x_scale = alt.Scale(domain=ends, nice=False, zero=False, type="log" if is_log else "linear")
-    ticks = {"values": [dot["at"] for dot in dots]} if len(dots) <= _TICKS else {"tickCount": 6}
-    x_axis = alt.Axis(title=x_title, grid=False, labelFlush=False, labelOverlap=True, format="~g", **ticks)
-    y_axis = alt.Axis(
-        title=None, grid=True, tickCount=5, labelExpr="replace(datum.label, '0.', '.')" if is_share else "datum.label"
-    )
-    y_scale = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
-    across, up = positions(x_scale, x_axis, y_scale, y_axis)
-    path = alt.Chart(rows({"at": dot["at"], "value": value} for dot, value in zip(dots, line, strict=True)))
-    drawn = alt.Chart(rows(dots))
-    looks = ((dots[:chosen] + dots[chosen + 1 :], LIGHT.paper), (dots[chosen : chosen + 1], colour))
-    return layered(
-        [
-            path.mark_line(
-                color=colour, strokeWidth=1.4, opacity=0.7, interpolate="step-after" if is_stepped else "linear"
-            ).encode(x=across("at"), y=up("value")),
-            drawn.mark_rule(color=colour, strokeWidth=2, opacity=0.45).encode(
-                x=across("at"), y=up("low"), y2=alt.Y2("high")
-            ),
-            *(
-                alt.Chart(rows(some))
-                .mark_point(shape="circle", filled=True, size=70, color=fill, stroke=colour, strokeWidth=1.6, opacity=1)
-                .encode(
-                    x=across("at"),
-                    y=up("value"),
-                    tooltip=[alt.Tooltip("at:Q", title=x_title), alt.Tooltip("text:N", title="value")],
-                )
-                for some, fill in looks
-            ),
-        ]
-    )
+    low, high = (first / _LOG_EDGE, last * _LOG_EDGE) if is_log else (first - edge, last + edge)
+    ticks: dict[str, Any] = {"values": list(places)} if len(places) <= _TICKS else {"tickCount": 6}
+    look = {"title": title, "grid": False, "labelFlush": False, "labelOverlap": True, "format": "~g"}
+    return numbers(low, high, scale={"type": "log" if is_log else "linear"}, **look, **ticks)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from charting.estimates import checked_number
 from charting.frame import number
+from charting.plots import tip
 from charting.quartiles import box_of
+from charting.theme import Spec
 from core.errors import DataError, ParameterError
-
-if TYPE_CHECKING:
-    import altair as alt
 
 
 def checked_values(
@@ -47,18 +46,30 @@ def _within(name: str, values: Sequence[float], domain: tuple[float, float]) -> 
     return checked
 
 
-def box_tooltip() -> list[alt.Tooltip]:
-    """What a pointer or a key reads of a box."""
-    import altair as alt
+def box_row(name: str, own: Sequence[float], letters: Mapping[str, str]) -> dict[str, Any]:
+    """The numbers of a condition's box by the names that `BOX_TOOLTIP` and the charts read."""
+    box = box_of(own)
+    return {
+        "condition": name,
+        "participants": len(own),
+        "mean": box.mean,
+        "median": box.median,
+        "q1": box.first_quartile,
+        "q3": box.third_quartile,
+        "lower": box.lower,
+        "upper": box.upper,
+        "letters": letters.get(name, ""),
+    }
 
-    return [
-        alt.Tooltip("condition:N", title="condition"),
-        alt.Tooltip("participants:Q", title="participants"),
-        alt.Tooltip("mean:Q", format=".2f"),
-        alt.Tooltip("median:Q", format=".2f"),
-        alt.Tooltip("q1:Q", title="first quartile", format=".2f"),
-        alt.Tooltip("q3:Q", title="third quartile", format=".2f"),
-    ]
+
+BOX_TOOLTIP: list[Spec] = [
+    tip("condition", "condition"),
+    tip("participants", "participants", number=""),
+    tip("mean", number=".2f"),
+    tip("median", number=".2f"),
+    tip("q1", "first quartile", number=".2f"),
+    tip("q3", "third quartile", number=".2f"),
+]
 
 
 def described_boxes(values: Mapping[str, Sequence[float]]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 CODE_VERSION = "1.0.0"  # the only place of the version; see docs/explanation/versions.md
-LIBRARIES = ("django", "celery", "numpy", "scipy", "pandas", "altair", "vl-convert-python")
+LIBRARIES = ("django", "celery", "numpy", "scipy", "pandas", "vl-convert-python")
 
 
 def canonical_json(value: Any) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from core.errors import DataError
 from inference.correlation import CorrelationResult, pearson
-from inference.covariates import Floats, Integers
+from inference.covariates import Floats, Integers, numbered
 from inference.results import Interval, Result, Undefined
 from inference.t_tests import t_test
 
@@ -81,7 +81,7 @@ def aggregation(
         raise DataError("Every answer has one characteristic, one condition and one participant.")
     if not np.isfinite(np.concatenate([y, x])).all():
         raise DataError("A value is not a finite number: exclude missing values first.")
-    person, condition = _numbered(persons), _numbered(labels)
+    person, condition = numbered(persons), numbered(labels)
     if not len(y) or person.max() < 2:
         return Undefined("A relation needs three participants.", AGGREGATION)
     total = _slope(x, y, np.zeros_like(condition), person, 2)
@@ -107,11 +107,6 @@ def aggregation(
             name for name, slope in zip(names, slopes, strict=True) if slope is not None and slope * total.estimate < 0
         ),
     )
-
-
-def _numbered(keys: Sequence[Hashable]) -> Integers:
-    number: dict[Hashable, int] = {}
-    return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
 
 
 def _means(values: Floats, group: Integers) -> Floats:

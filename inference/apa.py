@@ -6,14 +6,7 @@ for quantities that cannot exceed 1. The caller sets italics.
 
 from __future__ import annotations
 
-from inference.results import (
-    AgreementResult,
-    AnovaResult,
-    Interval,
-    KruskalResult,
-    SignTestResult,
-    WelchResult,
-)
+from inference.results import AnovaResult, Interval, KruskalResult
 
 
 def p_value(p: float, alpha: float | None = 0.05) -> str:
@@ -104,17 +97,6 @@ def anova(result: AnovaResult) -> str:
     )
 
 
-def welch(result: WelchResult) -> str:
-    """Format Welch's analysis of variance.
-
-    Examples
-    --------
-    >>> welch(WelchResult(8.1234, 1.2e-06, 6, 90.2345, 210, 7, ()))
-    "Welch's F(6, 90.23) = 8.12, p < .001"
-    """
-    return f"Welch's {f_test(result.f, result.df_between, result.df_within, result.p)}"
-
-
 def kruskal(result: KruskalResult) -> str:
     """Format a Kruskal-Wallis test; ε² is the rank epsilon squared.
 
@@ -124,52 +106,3 @@ def kruskal(result: KruskalResult) -> str:
     'H(6) = 46.81, p < .001, ε² = .22'
     """
     return f"H({result.df}) = {number(result.h)}, {p_value(result.p)}, ε² = {share(result.rank_epsilon_squared)}"
-
-
-def effect(g: float, interval: Interval | None = None, confidence: str = "95%") -> str:
-    """Format Hedges' g, which can exceed 1, with its interval where there is one.
-
-    Examples
-    --------
-    >>> effect(1.23, Interval(0.68, 1.78))
-    'g = 1.23, 95% CI [0.68, 1.78]'
-    """
-    ends = "" if interval is None else f", {confidence} CI [{number(interval.low)}, {number(interval.high)}]"
-    return f"g = {number(g)}{ends}"
-
-
-def correlation(r: float, df: int, p: float, interval: Interval | None = None) -> str:
-    """Format Pearson's correlation with the degrees of freedom of its t, and its 95 % interval where there is one.
-
-    Examples
-    --------
-    >>> correlation(0.4384, 208, 2.8e-11, Interval(0.3221, 0.5416))
-    'r(208) = .44, p < .001, 95% CI [.32, .54]'
-    """
-    ends = "" if interval is None else f", 95% CI [{share(interval.low)}, {share(interval.high)}]"
-    return f"r({df}) = {share(r)}, {p_value(p)}{ends}"
-
-
-def tau(result: AgreementResult) -> str:
-    """Format the tau-b of `inference.agreement.kendall`.
-
-    Examples
-    --------
-    >>> tau(AgreementResult(1 / 7, 0.7726, "exact permutation", 7, 0.714))
-    'τ_b = .14, p = .773 (exact, n = 7)'
-    """
-    method = "exact" if result.p_method.startswith("exact") else result.p_method
-    return f"τ_b = {share(result.coefficient)}, {p_value(result.p)} ({method}, n = {result.n})"
-
-
-def sign(result: SignTestResult, name: str = "A") -> str:
-    """Format a sign test from the side of the first algorithm, whose `name` it is.
-
-    Examples
-    --------
-    >>> sign(SignTestResult(15, 6, 4, 0, 0.03918, "greater"))
-    '15 of 21 users favoured A, exact sign test, one-sided p = .039'
-    """
-    sided = "one-sided" if result.alternative == "greater" else "two-sided"
-    n = result.n_a + result.n_b
-    return f"{result.n_a} of {n} users favoured {name}, exact sign test, {sided} {p_value(result.p)}"

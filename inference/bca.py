@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from inference.results import Interval, Result, Undefined
 
 BCA = "BCa interval"
@@ -26,71 +25,42 @@ class BcaInterval(Result):
     acceleration: float  # rate of change of the standard error with the estimate
 
 
-def bca_interval(
-    resampled: ArrayLike,
-    estimate: float,
-    jackknifed: ArrayLike,
-    confidence: float = CONFIDENCE,
-    ties: Literal["half", "below"] = "half",
-) -> BcaInterval | Undefined:
-    r"""Efron's BCa interval from resampled values, shape (resamples,), and jackknifed ones, shape (n,), n >= 2.
+def bca_of_mean(values: ArrayLike, resampled: ArrayLike) -> BcaInterval | Undefined:
+    r"""Efron's 95% BCa interval of one condition's mean, from its values and the resampled means.
 
     .. math:: \alpha_{1,2} = \Phi\Big(z_0 + \frac{z_0 + z_{\alpha}}{1 - a(z_0 + z_{\alpha})}\Big)
 
-    `ties` says whether resamples equal to the estimate count half towards the bias, as is right for values on a grid,
-    or not at all, as in R's boot. Undefined when the observations, and so the resampled values, are all equal, or when
-    every resample lies on one side of the estimate. Raises ParameterError for a `confidence` outside (0, 1) and
-    DataError for arrays that are empty, of another shape, or not finite. Source: Efron (1987), Journal of the American
-    Statistical Association 82(397):171-185; ties as in scipy.stats.bootstrap.
+    Resamples equal to the mean count half towards the bias, as is right for values on a grid. Undefined with fewer than
+    two values, when the values or the resampled means are all equal, or when every resample lies on one side of the
+    mean. Raises DataError for arrays that are of another shape or not finite, or without resamples. Source: Efron
+    (1987), Journal of the American Statistical Association 82(397):171-185; ties as in scipy.stats.bootstrap.
 
     Examples
     --------
-    >>> values = np.array([1.0, 2.0, 4.0, 8.0])
-    >>> found = bca_interval([2.0, 3.0, 3.5, 4.0, 5.0], values.mean(), (values.sum() - values) / 3)
+    >>> found = bca_of_mean([1.0, 2.0, 4.0, 8.0], [2.0, 3.0, 3.5, 4.0, 5.0])
     >>> round(found.acceleration, 4)
     0.0547
     """
     from scipy import special
 
-    if not 0 < confidence < 1:
-        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
-    replicates, leave_one_out = (np.asarray(values, dtype=np.float64) for values in (resampled, jackknifed))
-    if replicates.ndim != 1 or leave_one_out.ndim != 1 or not replicates.size or leave_one_out.size < 2:
-        raise DataError("A BCa interval takes one list of resampled values, and one of two jackknifed ones or more.")
-    if not (np.isfinite(replicates).all() and np.isfinite(leave_one_out).all() and np.isfinite(estimate)):
+    observed, means = np.asarray(values, dtype=np.float64), np.asarray(resampled, dtype=np.float64)
+    if observed.ndim != 1 or means.ndim != 1 or not means.size:
+        raise DataError("A BCa interval takes one list of values, and one of resampled means.")
+    if not (np.isfinite(observed).all() and np.isfinite(means).all()):
         raise DataError("A BCa interval takes finite values only.")
-    distances = leave_one_out.mean() - leave_one_out
-    squares = float((distances**2).sum())
-    if squares == 0 or replicates.min() == replicates.max():
+    if observed.size < 2:
+        return Undefined("A BCa interval needs two observations.", BCA)
+    if not np.ptp(observed) or not np.ptp(means):
         return Undefined("All observations are equal: resampling has nothing to vary.", BCA)
-    below = np.count_nonzero(replicates < estimate) + (
-        np.count_nonzero(replicates == estimate) / 2 if ties == "half" else 0
-    )
-    share = below / replicates.size
+    mean = observed.sum() / observed.size
+    share = (np.count_nonzero(means < mean) + np.count_nonzero(means == mean) / 2) / means.size
     if not 0 < share < 1:
         return Undefined("Every resample lies on one side of the estimate: its bias cannot be corrected.", BCA)
     bias = float(special.ndtri(share))
-    acceleration = float((distances**3).sum()) / (6 * squares**1.5)
-    tail = (1 - confidence) / 2
-    reached = [bias + float(special.ndtri(level)) for level in (tail, 1 - tail)]
+    # The mean without a value is as far from the mean of all as that value, in units of n - 1.
+    distances = observed - mean
+    acceleration = float((distances**3).sum()) / (6 * float((distances**2).sum()) ** 1.5)
+    reached = [bias + float(special.ndtri(level)) for level in ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)]
     levels = [float(special.ndtr(bias + z / (1 - acceleration * z))) for z in reached]
-    low, high = np.quantile(replicates, levels)
+    low, high = np.quantile(means, levels)
     return BcaInterval(Interval(float(low), float(high)), (levels[0], levels[1]), bias, acceleration)
-
-
-def bca_of_mean(values: ArrayLike, resampled: ArrayLike, confidence: float = CONFIDENCE) -> BcaInterval | Undefined:
-    """The BCa interval of one condition's mean, from its values and the resampled means. Otherwise as `bca_interval`;
-    undefined also with fewer than two values.
-
-    Examples
-    --------
-    >>> bca_of_mean([3.0, 3.0, 3.0], [3.0, 3.0]).reason
-    'All observations are equal: resampling has nothing to vary.'
-    """
-    array = np.asarray(values, dtype=np.float64)
-    if array.size < 2:
-        return Undefined("A BCa interval needs two observations.", BCA)
-    if array.min() == array.max():
-        return Undefined("All observations are equal: resampling has nothing to vary.", BCA)
-    total = array.sum()
-    return bca_interval(resampled, float(total / array.size), (total - array) / (array.size - 1), confidence)

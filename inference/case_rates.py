@@ -56,8 +56,6 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95
     >>> limits.rates, limits.low, round(limits.high[0], 4), limits.is_rare
     ((0.0,), (0.0,), 0.0147, (True,))
     """
-    from scipy import special
-
     if not 0 < confidence < 1:
         raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
     found, cases = np.asarray(hits, dtype=np.float64), np.asarray(n_cases, dtype=np.float64)
@@ -80,10 +78,7 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95
     is_rare = np.minimum(events, n - events) < RARE
     inflation = np.divide(clustered, binomial, out=np.ones_like(rates), where=binomial > 0)
     deff = np.maximum(inflation, np.where(is_rare, least, 1.0))
-    x, other, tail = events / deff, (n - events) / deff, (1 - confidence) / 2
-    # With no event the lower limit is 0, with no other case the upper is 1; there the beta distribution has no density.
-    low = np.where(events > 0, special.betaincinv(np.where(events > 0, x, 1.0), other + 1, tail), 0.0)
-    high = np.where(events < n, special.betaincinv(x + 1, np.where(events < n, other, 1.0), 1 - tail), 1.0)
+    low, high = clopper_pearson(events / deff, (n - events) / deff, confidence)
     return RateLimits(
         rates=tuple(rates.tolist()),
         low=tuple(low.tolist()),
@@ -94,3 +89,21 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95
         n_users=n_users,
         confidence=confidence,
     )
+
+
+def clopper_pearson(events: ArrayLike, others: ArrayLike, confidence: float) -> tuple[Floats, Floats]:
+    """The exact limits of the share of events among events and others, which may be fractions, elementwise.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson([0, 27], [249, 3], 0.95)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.735], [0.015, 0.979])
+    """
+    from scipy import special
+
+    n_events, n_others, tail = np.asarray(events, dtype=float), np.asarray(others, dtype=float), (1 - confidence) / 2
+    # With no event the lower limit is 0, with no other case the upper is 1; there the beta distribution has no density.
+    low = special.betaincinv(np.where(n_events > 0, n_events, 1.0), n_others + 1, tail)
+    high = special.betaincinv(n_events + 1, np.where(n_others > 0, n_others, 1.0), 1 - tail)
+    return np.where(n_events > 0, low, 0.0), np.where(n_others > 0, high, 1.0)

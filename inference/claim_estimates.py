@@ -10,34 +10,11 @@ from numpy.typing import NDArray
 
 from inference.anova import noncentral_f_limits
 from inference.average_advantage import MeanEstimates
-from inference.case_rates import rate_limits
+from inference.case_rates import clopper_pearson
 from inference.jackknife import StudentEstimate
-from inference.results import Interval, Undefined, WelchResult
+from inference.results import Interval, WelchResult
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A number as printed, or the range in which a paper says that it lies, at every confidence.
-
-    Examples
-    --------
-    >>> Constant(3, 4).value, Constant(3, 4).interval(0.95)
-    (3.5, Interval(low=3, high=4))
-    """
-
-    low: float
-    high: float
-
-    @property
-    def value(self) -> float:
-        """The middle of the range."""
-        return (self.low + self.high) / 2
-
-    def interval(self, confidence: float) -> Interval:
-        """The range."""
-        return Interval(self.low, self.high)
 
 
 def contrast_of_means(means: MeanEstimates, weights: dict[str, float]) -> StudentEstimate:
@@ -110,8 +87,9 @@ class Share:
 
     def interval(self, confidence: float) -> Interval:
         """The exact interval."""
-        limits = rate_limits(self.values[:, None], np.ones(len(self.values)), confidence=confidence)
-        return Interval(0.0, 1.0) if isinstance(limits, Undefined) else Interval(limits.low[0], limits.high[0])
+        events = self.values.sum()
+        low, high = clopper_pearson(events, len(self.values) - events, confidence)
+        return Interval(float(low), float(high))
 
 
 @dataclass(frozen=True)

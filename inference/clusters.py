@@ -18,7 +18,7 @@ import numpy as np
 from core.errors import DataError
 from inference.ancova import Estimate, FTest, ParticipantValues, estimates_of, read_conditions
 from inference.corrections import check_alpha
-from inference.covariates import Floats
+from inference.covariates import Floats, numbered
 from inference.results import Interval, Result, Undefined
 from inference.satterthwaite import Estimates, model_estimates
 from inference.t_tests import t_test
@@ -76,7 +76,7 @@ def clustered(
     names, condition, values, left_out = read_conditions(data)
     if len(clusters) != len(values):
         raise DataError(f"There are {len(values)} values and {len(clusters)} clusters: one is needed for the other.")
-    cluster = np.unique([list(dict.fromkeys(clusters)).index(key) for key in clusters], return_inverse=True)[1]
+    cluster = numbered(clusters)
     if reason := _why_not(len(names), condition.tolist(), cluster.tolist()):
         return Undefined(reason, CLUSTERS)
     if all(np.ptp(values[condition == index]) == 0 for index in range(len(names))):

@@ -7,12 +7,15 @@ DataError for a p value outside [0, 1] or NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Literal, TypeVar
 
 from core.errors import DataError, ParameterError
+from inference.results import Pair
 
 Correction = Literal["holm", "bonferroni", "sidak"]
+P = TypeVar("P", bound=Pair)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
@@ -65,6 +68,23 @@ def adjust(p_values: Sequence[float], correction: Correction = "holm") -> tuple[
         known = ", ".join(_CORRECTIONS)
         raise ParameterError(f"There is no correction named {correction!r}: choose one of {known}.")
     return _CORRECTIONS[correction](p_values)
+
+
+def decided(pairs: Iterable[P], alpha: float, correction: Correction = "holm") -> tuple[P, ...]:
+    """Correct the pairs of a post hoc test as one family, those with a ``p_unadjusted``, and decide each at `alpha`.
+
+    Examples
+    --------
+    >>> untested, tested = Pair("A", "B", 0.0, None, False), Pair("A", "C", 1.0, None, False, p_unadjusted=0.01)
+    >>> [(pair.p, pair.is_significant) for pair in decided([untested, tested], 0.05)]
+    [(None, False), (0.01, True)]
+    """
+    every = tuple(pairs)
+    adjusted = iter(adjust([pair.p_unadjusted for pair in every if pair.p_unadjusted is not None], correction))
+    return tuple(
+        pair if pair.p_unadjusted is None else replace(pair, p=(p := next(adjusted)), is_significant=p < alpha)
+        for pair in every
+    )
 
 
 def check_alpha(alpha: float) -> None:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
 
 from core.errors import DataError
-from inference.exact import Number, as_float, exact
-from inference.groups import ExactGroups, Group, Groups, GroupValues, in_words
+from inference.exact import Number, exact
+from inference.groups import Groups, GroupValues, in_words
 from inference.results import Interval, Result, Undefined
 
 PEARSON = "Pearson's r"
@@ -22,6 +24,9 @@ WITHIN = "Pooled within-condition correlation"
 BETWEEN = "Correlation of condition means"
 FISHER = "Fisher's z"
 CONFIDENCE = 0.95
+EQUAL = 1e-12  # of the largest mean: means that differ by less are equal on paper
+PERFECT = 1e-20  # share of variance below which what is left is rounding
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -50,65 +55,52 @@ def pearson(x: Iterable[Number], y: Iterable[Number]) -> CorrelationResult | Und
     >>> round(result.coefficient, 3), round(result.p, 4), round(result.interval.low, 3)
     (0.8, 0.1041, -0.28)
     """
-    first, second = _read(x, y)
-    return _pearson(first, second, PEARSON)
+    first = [float(exact(value, "the first measurement")) for value in x]
+    second = [float(exact(value, "the second measurement")) for value in y]
+    if len(first) != len(second):
+        raise DataError(f"There are {len(first)} values on one side and {len(second)} on the other.")
+    return _pearson(first, second)
 
 
-def _pearson(x: Sequence[Fraction], y: Sequence[Fraction], procedure: str) -> CorrelationResult | Undefined:
-    (group_x,) = ExactGroups.of({"": x}).groups
-    (group_y,) = ExactGroups.of({"": y}).groups
-    return _of_groups(group_x, group_y, procedure)
+def _pearson(x: Sequence[float], y: Sequence[float]) -> CorrelationResult | Undefined:
+    if len(x) < 3:
+        return Undefined(f"A correlation needs three pairs of values; there are {len(x)}.", PEARSON)
+    for which, values in (("first", x), ("second", y)):
+        if len(set(values)) == 1:
+            return Undefined(f"All values of the {which} measurement are equal: no correlation exists.", PEARSON)
+    return _of_deviations(_deviations(x), _deviations(y), len(x) - 2)
 
 
-def _of_groups(group_x: Group, group_y: Group, procedure: str) -> CorrelationResult | Undefined:
-    n = group_x.n
-    if n < 3:
-        return Undefined(f"A correlation needs three pairs of values; there are {n}.", procedure)
-    if group_x.is_constant or group_y.is_constant:
-        which = "first" if group_x.is_constant else "second"
-        return Undefined(f"All values of the {which} measurement are equal: no correlation exists.", procedure)
-    products = _products(group_x.points, group_y.points, group_x.scale * group_y.scale)
-    return _of_sums(products, group_x.squares, group_y.squares, n=n, df=n - 2)
+def _deviations(values: Sequence[float]) -> Floats:
+    array = np.array(values)
+    return np.asarray(array - array.mean())
 
 
-def _products(x: Sequence[int], y: Sequence[int], scale: int) -> Fraction:
-    """Sum of products of distances from both means, in the units of the data, without rounding."""
-    n = len(x)
-    return Fraction(n * sum(a * b for a, b in zip(x, y, strict=True)) - sum(x) * sum(y), n * scale)
-
-
-def _of_sums(
-    products: Fraction, squares_x: Fraction, squares_y: Fraction, *, n: int, df: int, left_out: tuple[str, ...] = ()
-) -> CorrelationResult:
-    """The correlation of sums of squares and products, with its t test and Fisher's interval."""
+def _of_deviations(x: Floats, y: Floats, df: int, left_out: tuple[str, ...] = ()) -> CorrelationResult:
+    """The correlation of distances from means, with its t test and Fisher's interval."""
     from scipy import special
 
-    squared = products * products / (squares_x * squares_y)
-    r = math.copysign(math.sqrt(squared), products) if products else 0.0
-    if squared == 1:
-        return CorrelationResult(r, 0.0, None, df, n, None, FISHER, left_out)
-    t = math.copysign(math.sqrt(as_float(squared * df / (1 - squared))), products) if products else 0.0
-    interval = _fisher(r, 1 / math.sqrt(df - 1)) if df > 1 else None
-    return CorrelationResult(r, 2 * float(special.stdtr(df, -abs(t))), t, df, n, interval, FISHER, left_out)
-
-
-def _fisher(r: float, error: float) -> Interval:
-    from scipy import special
-
-    half = float(special.ndtri((1 + CONFIDENCE) / 2)) * error
-    return Interval(math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half))
+    unit_x, unit_y = x / np.linalg.norm(x), y / np.linalg.norm(y)
+    r = float(unit_x @ unit_y)
+    # More accurate than 1 - r² where r is near 1.
+    rest = float(np.square(unit_y - r * unit_x).sum())
+    if rest < PERFECT:
+        return CorrelationResult(math.copysign(1.0, r), 0.0, None, df, len(x), None, FISHER, left_out)
+    t = r * math.sqrt(df / rest)
+    interval = None
+    if df > 1:
+        half = float(special.ndtri((1 + CONFIDENCE) / 2)) / math.sqrt(df - 1)
+        interval = Interval(math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half))
+    return CorrelationResult(r, 2 * float(special.stdtr(df, -abs(t))), t, df, len(x), interval, FISHER, left_out)
 
 
 def over_all(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:
     """Pearson's correlation of all participants, whatever their condition; errors as in `within_conditions`."""
-    read_x, read_y = _read_groups(x, y, 1)
-    if not read_x.members:
+    of_x, of_y, _left_out = _read(x, y)
+    if not of_x:
         return Undefined("There are no participants.", PEARSON)
-    values = [
-        Group("", tuple(point for group in read.members for point in group.points), read.members[0].scale)
-        for read in (read_x, read_y)
-    ]
-    return _of_groups(values[0], values[1], PEARSON)
+    pooled = ([value for own in side.values() for value in own] for side in (of_x, of_y))
+    return _pearson(*pooled)
 
 
 def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:
@@ -125,23 +117,20 @@ def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Und
     >>> round(result.coefficient, 3), result.df
     (0.5, 3)
     """
-    read_x, read_y = _read_groups(x, y, 2)
-    k = read_x.k
-    if not k:
+    of_x, of_y, left_out = _read(x, y, least_n=2)
+    if not of_x:
         return Undefined("No condition has two participants.", WITHIN)
-    if not read_x.ss_within or not read_y.ss_within:
-        which = "first" if not read_x.ss_within else "second"
-        return Undefined(f"Within every condition all values of the {which} measurement are equal.", WITHIN)
-    df = read_x.n - k - 1
+    for which, side in (("first", of_x), ("second", of_y)):
+        if all(len(set(own)) == 1 for own in side.values()):
+            return Undefined(f"Within every condition all values of the {which} measurement are equal.", WITHIN)
+    deviations = [np.concatenate([_deviations(own) for own in side.values()]) for side in (of_x, of_y)]
+    n, k = len(deviations[0]), len(of_x)
+    df = n - k - 1
     if df < 1:
         return Undefined(
-            f"With {read_x.n} participants in {k} conditions no degrees of freedom are left for a correlation.", WITHIN
+            f"With {n} participants in {k} conditions no degrees of freedom are left for a correlation.", WITHIN
         )
-    products = sum(
-        (_products(a.points, b.points, a.scale * b.scale) for a, b in zip(read_x.members, read_y.members, strict=True)),
-        Fraction(0),
-    )
-    return _of_sums(products, read_x.ss_within, read_y.ss_within, n=read_x.n, df=df, left_out=read_x.left_out)
+    return _of_deviations(deviations[0], deviations[1], df, left_out)
 
 
 def within_each(x: GroupValues, y: GroupValues) -> dict[str, CorrelationResult | Undefined]:
@@ -153,9 +142,9 @@ def within_each(x: GroupValues, y: GroupValues) -> dict[str, CorrelationResult |
     >>> found["A"].reason
     'All values of the second measurement are equal: no correlation exists.'
     """
-    read_x, read_y = _read_groups(x, y, 1)
-    correlations = {a.name: _of_groups(a, b, PEARSON) for a, b in zip(read_x.members, read_y.members, strict=True)}
-    return {name: correlations.get(name, Undefined("There are no participants.", PEARSON)) for name in x}
+    of_x, of_y, _left_out = _read(x, y)
+    nobody = Undefined("There are no participants.", PEARSON)
+    return {name: _pearson(of_x[name], of_y[name]) if name in of_x else nobody for name in x}
 
 
 def between_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:
@@ -169,35 +158,30 @@ def between_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Un
     >>> result.coefficient, result.n
     (1.0, 3)
     """
-    read_x, read_y = _read_groups(x, y, 1)
-    means = [[group.mean for group in read.members] for read in (read_x, read_y)]
-    result = _pearson(means[0], means[1], BETWEEN)
-    if isinstance(result, Undefined):
-        reason = result.reason.replace("pairs of values; there are", "conditions with participants; there are")
-        reason = reason.replace("All values of the", "All conditions have the same mean on the")
-        return Undefined(reason.replace(" are equal: no correlation exists", ""), BETWEEN)
-    left_out = read_x.left_out
-    return CorrelationResult(
-        result.coefficient, result.p, result.t, result.df, result.n, result.interval, result.interval_method, left_out
-    )
+    of_x, of_y, left_out = _read(x, y)
+    if len(of_x) < 3:
+        return Undefined(f"A correlation needs three conditions with participants; there are {len(of_x)}.", BETWEEN)
+    means = [[math.fsum(own) / len(own) for own in side.values()] for side in (of_x, of_y)]
+    for which, own in zip(("first", "second"), means, strict=True):
+        if np.ptp(own) <= EQUAL * max(map(abs, own)):
+            return Undefined(f"All conditions have the same mean on the {which} measurement.", BETWEEN)
+    return _of_deviations(_deviations(means[0]), _deviations(means[1]), len(of_x) - 2, left_out)
 
 
-def _read(x: Iterable[Number], y: Iterable[Number]) -> tuple[list[Fraction], list[Fraction]]:
-    first = [exact(value, "the first measurement") for value in x]
-    second = [exact(value, "the second measurement") for value in y]
-    if len(first) != len(second):
-        raise DataError(f"There are {len(first)} values on one side and {len(second)} on the other.")
-    return first, second
+def _read(
+    x: GroupValues, y: GroupValues, least_n: int = 1
+) -> tuple[dict[str, list[float]], dict[str, list[float]], tuple[str, ...]]:
+    """Both measurements of the conditions with that many participants, and the conditions with fewer.
 
-
-def _read_groups(x: GroupValues, y: GroupValues, least_n: int) -> tuple[Groups, Groups]:
-    """Both measurements by condition, refused where they are not of the same participants."""
+    Refused where they are not of the same participants.
+    """
     if list(x) != list(y):
         raise DataError("Both measurements must have the same conditions in the same order.")
-    read_x, read_y = Groups.read(x), Groups.read(y)
-    sizes = [{group.name: group.n for group in read.members} for read in (read_x, read_y)]
-    differing = [name for name in x if sizes[0].get(name) != sizes[1].get(name)]
+    read_x, read_y = Groups.read(x, least_n), Groups.read(y, least_n)
+    of_x, of_y = (
+        {own.name: [float(value) for value in own.values()] for own in side.members} for side in (read_x, read_y)
+    )
+    differing = [name for name in x if len(of_x.get(name, ())) != len(of_y.get(name, ()))]
     if differing:
         raise DataError(f"{in_words(differing)}: the measurements are of different numbers of participants.")
-    few = [group.name for group in read_x.members if group.n < least_n]
-    return read_x.without(few), read_y.without(few)
+    return of_x, of_y, read_x.left_out

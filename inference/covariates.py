@@ -7,7 +7,7 @@ and a missing label is a level of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,6 +57,18 @@ class Blocks:
     def columns(self, n: int, without: str | None = None) -> Floats:
         """All columns side by side, those of one covariate left out; shape (n, q)."""
         return np.hstack([np.zeros((n, 0)), *(block.columns for block in self.used if block.name != without)])
+
+
+def numbered(keys: Sequence[Hashable]) -> Integers:
+    """Number the distinct keys from 0 in the order in which they appear.
+
+    Examples
+    --------
+    >>> numbered(["b", "a", "b"]).tolist()
+    [0, 1, 0]
+    """
+    number: dict[Hashable, int] = {}
+    return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
 
 
 def blocks_of(covariates: Sequence[Covariate], condition: Integers) -> Blocks:

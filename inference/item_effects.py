@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from core.errors import DataError
 from inference.average_advantage import MeanEstimates
-from inference.corrections import check_alpha, holm
+from inference.corrections import check_alpha, decided
+from inference.covariates import numbered
 from inference.results import Interval, Pair, PairwiseResult, Result, Undefined
 from inference.satterthwaite import Estimates, model_estimates, observed_estimates
 from inference.t_tests import t_test
@@ -250,15 +251,10 @@ def read_answers(answers: ItemAnswers) -> NumberedAnswers | Undefined:
     if unknown := set(labels) - set(present):
         raise DataError(f"Unknown conditions among the answers: {', '.join(sorted(unknown))}.")
     condition = np.array([present.index(label) for label in labels], dtype=np.int64)
-    person, item = _numbered(answers.persons), _numbered(answers.items)
+    person, item = numbered(answers.persons), numbered(answers.items)
     if len(set(zip(person.tolist(), condition.tolist(), strict=True))) != person.max() + 1:
         raise DataError("A person has answers in two conditions; the design is between-subjects.")
     return NumberedAnswers(array, condition, person, item, tuple(present), left_out)
-
-
-def _numbered(keys: Sequence[Hashable]) -> NDArray[np.int64]:
-    number: dict[Hashable, int] = {}
-    return np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
 
 
 def _why_inseparable(design: Design, k: int, *, is_nested: bool) -> str:
@@ -326,25 +322,32 @@ def _estimate(read: NumberedAnswers, index: int, estimates: Estimates) -> Condit
 
 
 def _pairs(read: NumberedAnswers, estimates: Estimates, alpha: float) -> ItemPairs:
-    k, compared = len(read.names), []
+    k, names, pairs = len(read.names), read.names, []
     for a, b in combinations(range(k), 2):
         contrast = np.eye(k)[a] - np.eye(k)[b]
         difference, se = float(contrast @ estimates.means), math.sqrt(contrast @ estimates.covariance @ contrast)
         df = estimates.df(contrast)
-        compared.append((a, b, difference, se, df, *t_test(difference, se, df)))
-    adjusted = holm([alone for *_, alone, _interval in compared])
+        p, interval = t_test(difference, se, df)
+        pairs.append(
+            ItemPair(
+                names[a],
+                names[b],
+                difference,
+                None,
+                False,
+                statistic=difference / se,
+                df=df,
+                se=se,
+                p_unadjusted=p,
+                interval=interval,
+            )
+        )
     return ItemPairs(
         test=HOLM,
         alpha=alpha,
-        pairs=tuple(
-            ItemPair(
-                read.names[a], read.names[b], difference, p, p < alpha, statistic=difference / se, df=df, se=se,
-                p_unadjusted=alone, interval=interval,
-            )
-            for (a, b, difference, se, df, alone, interval), p in zip(compared, adjusted, strict=True)
-        ),
+        pairs=decided(pairs, alpha),
         location_name="mean",
         locations=dict(zip(read.names, estimates.means.tolist(), strict=True)),
         n={name: len(np.unique(read.person[read.condition == index])) for index, name in enumerate(read.names)},
         left_out=read.left_out,
-    )  # fmt: skip
+    )

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
 from inference.results import Interval, Result
+from inference.t_tests import t_test
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,9 @@ class StudentEstimate(Result):
         >>> StudentEstimate(0.5, 0.0, 19).interval()
         Interval(low=0.5, high=0.5)
         """
-        from scipy import stats
-
         if not 0 < confidence < 1:
             raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
-        half = float(stats.t.ppf((1 + confidence) / 2, self.df)) * self.standard_error if self.standard_error else 0.0
-        return Interval(self.value - half, self.value + half)
+        return t_test(self.value, self.standard_error, self.df, confidence)[1]
 
 
 def group_jackknife(value: float, leave_one_out: ArrayLike) -> StudentEstimate:

@@ -1,4 +1,4 @@
-"""Paired tests of algorithms on the same users: the sign test.
+"""Paired tests of algorithms on the same users: the sign test, and what all of these tests share.
 
 `inference.signed_rank` weighs how much better users fare, `inference.friedman` compares all algorithms at once, and
 `inference.paired_hits` tests hits where users own several cases. Values are float arrays of shape (n_users,), a metric
@@ -9,34 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.errors import DataError, ParameterError
-from inference.corrections import Correction, adjust, check_alpha
+from core.errors import DataError
+from inference.corrections import Correction, check_alpha, decided
 from inference.results import SignPair, SignTestResult, SignTests, Undefined
 
 SIGN_TEST = "Sign test"
-Alternative = Literal["greater", "two-sided"]
 # Values of users are sums of a few float terms: two that differ by less, relative to the largest, are equal on paper.
 TIE_WITHIN = 1e-9
 
 
-def sign_test(
-    a: ArrayLike, b: ArrayLike, alternative: Alternative = "two-sided", *, tie_within: float | None = None
-) -> SignTestResult | Undefined:
-    r"""Sign test: do more users fare better with one algorithm than with the other?
+def sign_test(a: ArrayLike, b: ArrayLike) -> SignTestResult | Undefined:
+    r"""Two-sided sign test: do more users fare better with one algorithm than with the other?
 
-    .. math:: p_{greater} = \left(\tfrac12\right)^{n_A+n_B} \sum_{i=n_A}^{n_A+n_B} \binom{n_A+n_B}{i}
+    .. math:: p = \min\left(1, 2^{1-n} \sum_{i=m}^{n} \binom{n}{i}\right), \quad m = \max(n_A, n_B),\ n = n_A + n_B
 
-    The alternative "greater" is that the first is better; "two-sided" takes twice the smaller tail, at most 1. Users
-    with a NaN are left out and counted. Ties are dropped and counted: values that differ by at most `tie_within`, in
-    the unit of the metric, by default `TIE_WITHIN` times the largest absolute value. Undefined when no user fares
-    better with either. Raises ParameterError for an unknown alternative or a negative tolerance, and DataError for
-    arrays that are not of one dimension and one length, or that hold infinities. Source: Gunawardana & Shani (2009),
-    JMLR 10:2935-2962, section 4.3, evaluated as a binomial tail, which holds for any number of users where the printed
+    Users with a NaN are left out and counted. Ties are dropped and counted: values that differ by at most `TIE_WITHIN`
+    times the largest absolute value. Undefined when no user fares better with either. Raises DataError for arrays that
+    are not of one dimension and one length, or that hold infinities. Source: Gunawardana & Shani (2009), JMLR
+    10:2935-2962, section 4.3, evaluated as a binomial tail, which holds for any number of users where the printed
     powers would underflow.
 
     Examples
@@ -45,19 +39,12 @@ def sign_test(
     >>> result.n_a, result.n_b, result.n_ties, result.p
     (4, 0, 1, 0.125)
     """
-    if alternative not in ("greater", "two-sided"):
-        raise ParameterError(f"The alternative {alternative!r} is unknown: choose greater or two-sided.")
-    if tie_within is not None and not tie_within >= 0:
-        raise ParameterError(f"The tolerance for ties is {tie_within}: it has to be 0 or more.")
-    first, second = per_user(a, "the first algorithm"), per_user(b, "the second algorithm")
-    if first.shape != second.shape:
-        raise DataError(f"There are {first.size} users on one side and {second.size} on the other.")
-    difference = first - second
-    difference = difference[~np.isnan(difference)]
-    if tie_within is None:
-        tie_within = TIE_WITHIN * largest(first, second)
-    n_a = int(np.count_nonzero(difference > tie_within))
-    n_b = int(np.count_nonzero(difference < -tie_within))
+    from scipy import stats
+
+    first, second = both_per_user(a, b)
+    tie_within = TIE_WITHIN * largest(first, second)
+    difference = (first - second)[~np.isnan(first - second)]
+    n_a, n_b = int(np.count_nonzero(difference > tie_within)), int(np.count_nonzero(difference < -tie_within))
     if n_a + n_b == 0:
         return Undefined("Every user has equal values under both algorithms.", SIGN_TEST)
     return SignTestResult(
@@ -65,16 +52,16 @@ def sign_test(
         n_b=n_b,
         n_ties=difference.size - n_a - n_b,
         n_left_out=first.size - difference.size,
-        p=_tail(n_a, n_b) if alternative == "greater" else min(1.0, 2 * _tail(max(n_a, n_b), min(n_a, n_b))),
-        alternative=alternative,
+        p=min(1.0, 2 * float(stats.binom.sf(max(n_a, n_b) - 1, n_a + n_b, 0.5))),
     )
 
 
-def _tail(n_better: int, n_worse: int) -> float:
-    """Probability of `n_better` or more heads in as many throws as there are users."""
-    from scipy import stats
-
-    return float(stats.binom.sf(n_better - 1, n_better + n_worse, 0.5))
+def both_per_user(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The values of two algorithms, one of each user. Raises DataError as `per_user`, and for other lengths."""
+    first, second = per_user(a, "the first algorithm"), per_user(b, "the second algorithm")
+    if first.shape != second.shape:
+        raise DataError(f"There are {first.size} users on one side and {second.size} on the other.")
+    return first, second
 
 
 def per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
@@ -109,11 +96,7 @@ def largest(*values: NDArray[np.float64]) -> float:
 
 
 def sign_tests_between(
-    values: Mapping[str, ArrayLike],
-    correction: Correction = "holm",
-    alpha: float = 0.05,
-    *,
-    tie_within: float | None = None,
+    values: Mapping[str, ArrayLike], correction: Correction = "holm", alpha: float = 0.05
 ) -> SignTests | Undefined:
     """Two-sided sign tests between every pair of algorithms, adjusted as one family of those that could be tested.
 
@@ -135,40 +118,32 @@ def sign_tests_between(
     names = [name for name in by_name if sized[name].size]
     if len(names) < 2:
         return Undefined("A comparison needs two algorithms with values of users.", SIGN_TEST)
-    tests = {
-        (a, b): sign_test(by_name[a], by_name[b], "two-sided", tie_within=tie_within) for a, b in combinations(names, 2)
-    }
-    tested = {key: result for key, result in tests.items() if isinstance(result, SignTestResult)}
-    adjusted = dict(zip(tested, adjust([result.p for result in tested.values()], correction), strict=True))
-    pairs = []
-    for (a, b), result in tests.items():
-        if isinstance(result, Undefined):
-            n_both = int(np.count_nonzero(~np.isnan(by_name[a] - by_name[b])))
-            n_left_out = by_name[a].size - n_both
-            pairs.append(SignPair(a, b, 0.0, None, False, reason=result.reason, n_ties=n_both, n_left_out=n_left_out))
-            continue
-        p = adjusted[a, b]
-        n_users = result.n_a + result.n_b + result.n_ties
-        pairs.append(
-            SignPair(
-                a,
-                b,
-                (result.n_a - result.n_b) / n_users,
-                p,
-                p < alpha,
-                p_unadjusted=result.p,
-                n_a=result.n_a,
-                n_b=result.n_b,
-                n_ties=result.n_ties,
-                n_left_out=result.n_left_out,
-            )
-        )
     return SignTests(
         test=f"{SIGN_TEST} ({correction})",
         alpha=alpha,
-        pairs=tuple(pairs),
+        pairs=decided((_pair(a, b, by_name[a], by_name[b]) for a, b in combinations(names, 2)), alpha, correction),
         location_name="mean",
         locations={name: float(sized[name].mean()) for name in names},
         n={name: int(sized[name].size) for name in names},
         left_out=tuple(name for name in by_name if name not in names),
+    )
+
+
+def _pair(a: str, b: str, first: NDArray[np.float64], second: NDArray[np.float64]) -> SignPair:
+    result = sign_test(first, second)
+    if isinstance(result, Undefined):
+        n_both = int(np.count_nonzero(~np.isnan(first - second)))
+        n_left_out = first.size - n_both
+        return SignPair(a, b, 0.0, None, False, reason=result.reason, n_ties=n_both, n_left_out=n_left_out)
+    return SignPair(
+        a,
+        b,
+        (result.n_a - result.n_b) / (result.n_a + result.n_b + result.n_ties),
+        None,
+        False,
+        p_unadjusted=result.p,
+        n_a=result.n_a,
+        n_b=result.n_b,
+        n_ties=result.n_ties,
+        n_left_out=result.n_left_out,
     )

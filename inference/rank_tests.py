@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from inference.corrections import check_alpha, holm
+from inference.corrections import check_alpha, decided
 from inference.groups import Groups, GroupValues
 from inference.results import KruskalResult, Pair, PairwiseResult, Undefined
 
@@ -93,20 +93,17 @@ def dunn_holm(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Unde
         return undefined
     n = read.n
     mean_ranks, correction = _ranked(read)
-    compared = []
+    pairs = []
     for a, b in combinations(read.members, 2):
         difference = mean_ranks[a.name] - mean_ranks[b.name]
         error = math.sqrt(n * (n + 1) / 12 * correction * (1 / a.n + 1 / b.n))
         z = difference / error
-        compared.append((a.name, b.name, difference, z, error, 2 * float(special.ndtr(-abs(z)))))
-    adjusted = holm([p for *_, p in compared])
+        p = 2 * float(special.ndtr(-abs(z)))
+        pairs.append(Pair(a.name, b.name, difference, None, False, statistic=z, se=error, p_unadjusted=p))
     return PairwiseResult(
         test=DUNN_HOLM,
         alpha=alpha,
-        pairs=tuple(
-            Pair(a, b, difference, p, p < alpha, statistic=z, se=error, p_unadjusted=alone)
-            for (a, b, difference, z, error, alone), p in zip(compared, adjusted, strict=True)
-        ),
+        pairs=decided(pairs, alpha),
         location_name="mean rank",
         locations=mean_ranks,
         n={group.name: group.n for group in read.members},

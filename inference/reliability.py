@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
 
 from core.errors import DataError
 from inference.corrections import check_alpha
@@ -13,6 +14,8 @@ from inference.exact import Number, exact
 from inference.results import Result, Undefined
 
 CRONBACH = "Cronbach's alpha"
+EQUAL = 1e-12  # of the largest value
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,8 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
     k = len(answers[0]) if answers else 0
     if any(len(row) != k for row in answers):
         raise DataError("Every participant needs one answer (or None) per question of the scale.")
-    whole = [[exact(value) for value in row if value is not None] for row in answers]
-    whole = [row for row in whole if len(row) == k]
+    table = np.array([[np.nan if value is None else float(exact(value)) for value in row] for row in answers])
+    whole = table[~np.isnan(table).any(axis=1)] if k else table
     n = len(whole)
     if k < 2:
         return Undefined("A scale of fewer than two questions has no internal consistency.", CRONBACH)
@@ -67,54 +70,38 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
         return Undefined(
             f"Alpha needs at least two participants who answered every question of the scale; there are {n}.", CRONBACH
         )
-    totals = [_sum(row) for row in whole]
-    of_total = _variance(totals)
-    if of_total == 0:
+    totals = whole.sum(axis=1)
+    if _is_constant(totals):
         return Undefined("Every participant has the same sum: the scale has no variance.", CRONBACH)
-    columns = list(zip(*whole, strict=True))
-    of_questions = [_variance(column) for column in columns]
-    alpha = _alpha(k, of_questions, of_total)
+    alpha = _alpha(whole)
     first, second = n - 1, (n - 1) * (k - 1)
     low, high = (1 - (1 - alpha) * float(stats.f.ppf(p, first, second)) for p in (1 - level / 2, level / 2))
     without: list[float | None] = []
-    rest: list[float | None] = []
-    for index, column in enumerate(columns):
-        rest_scores = [total - value for total, value in zip(totals, column, strict=True)]
-        left = _variance(rest_scores)
-        without.append(
-            _alpha(k - 1, [v for at, v in enumerate(of_questions) if at != index], left) if k > 2 and left else None
-        )
-        rest.append(_correlation(column, rest_scores))
+    with_rest: list[float | None] = []
+    for index, column in enumerate(whole.T):
+        rest = totals - column
+        without.append(None if k == 2 or _is_constant(rest) else _alpha(np.delete(whole, index, axis=1)))
+        is_undefined = _is_constant(rest) or _is_constant(column)
+        with_rest.append(None if is_undefined else float(np.corrcoef(column, rest)[0, 1]))
     return ReliabilityResult(
-        alpha=float(alpha),
+        alpha=alpha,
         ci_low=low,
         ci_high=high,
         n=n,
         k=k,
         n_left_out=len(answers) - n,
-        constant=tuple(index for index, variance in enumerate(of_questions) if variance == 0),
+        constant=tuple(index for index, column in enumerate(whole.T) if _is_constant(column)),
         alpha_without=tuple(without),
-        correlation_with_rest=tuple(rest),
+        correlation_with_rest=tuple(with_rest),
     )
 
 
-def _sum(values: Iterable[Fraction]) -> Fraction:
-    return sum(values, start=Fraction(0))
+def _alpha(answers: Floats) -> float:
+    k = answers.shape[1]
+    of_questions, of_total = answers.var(axis=0, ddof=1).sum(), answers.sum(axis=1).var(ddof=1)
+    return float(k / (k - 1) * (1 - of_questions / of_total))
 
 
-def _alpha(k: int, of_questions: Sequence[Fraction], of_total: Fraction) -> float:
-    return float(k * (of_total - _sum(of_questions)) / ((k - 1) * of_total))
-
-
-def _variance(values: Sequence[Fraction]) -> Fraction:
-    """Sample variance, exactly."""
-    total = _sum(values)
-    return (_sum(value * value for value in values) - total * total / len(values)) / (len(values) - 1)
-
-
-def _correlation(x: Sequence[Fraction], y: Sequence[Fraction]) -> float | None:
-    of_x, of_y = _variance(x), _variance(y)
-    if not of_x or not of_y:
-        return None
-    both = (_sum(a * b for a, b in zip(x, y, strict=True)) - _sum(x) * _sum(y) / len(x)) / (len(x) - 1)
-    return float(both) / math.sqrt(float(of_x) * float(of_y))
+def _is_constant(values: Floats) -> bool:
+    """Whether values are equal on paper: sums of answers such as 0.1 and 0.2 are rounded."""
+    return bool(np.ptp(values) <= EQUAL * np.abs(values).max())

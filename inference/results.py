@@ -209,8 +209,7 @@ class SignTestResult(Result):
     n_b: int  # and under the second
     n_ties: int  # users with equal values, dropped by the test
     n_left_out: int  # users without a value under one or both algorithms
-    p: float  # exact binomial
-    alternative: str  # "greater" (the first is better) or "two-sided"
+    p: float  # exact binomial, two-sided
 
 
 @dataclass(frozen=True)

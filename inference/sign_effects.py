@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.errors import DataError, ParameterError
+from inference.case_rates import clopper_pearson
 from inference.results import Interval, Result, Undefined
 
 SIGN_EFFECT = "Effect size of the sign test"
@@ -33,8 +34,6 @@ def sign_effect(n_a: int, n_b: int, n_ties: int, confidence: float = 0.95) -> Si
     >>> found.tied, found.superiority, round(found.interval.low, 4), round(found.interval.high, 4)
     (0.75, 0.8, 0.4439, 0.9748)
     """
-    from scipy import special
-
     if min(n_a, n_b, n_ties) < 0:
         raise DataError(f"There are {n_a}, {n_b} and {n_ties} users: a count is 0 or more.")
     if not 0 < confidence < 1:
@@ -42,7 +41,5 @@ def sign_effect(n_a: int, n_b: int, n_ties: int, confidence: float = 0.95) -> Si
     n = n_a + n_b
     if n == 0:
         return Undefined("Every user has equal values under both algorithms.", SIGN_EFFECT)
-    tail = (1 - confidence) / 2
-    low = float(special.betaincinv(n_a, n_b + 1, tail)) if n_a else 0.0
-    high = float(special.betaincinv(n_a + 1, n_b, 1 - tail)) if n_b else 1.0
-    return SignEffect(n_ties / (n + n_ties), n_a / n, Interval(low, high))
+    low, high = clopper_pearson(n_a, n_b, confidence)
+    return SignEffect(n_ties / (n + n_ties), n_a / n, Interval(float(low), float(high)))

@@ -6,19 +6,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.errors import DataError, ParameterError
-from inference.corrections import Correction, adjust, check_alpha
-from inference.paired import Alternative, largest, per_user
+from inference.corrections import Correction, check_alpha, decided
+from inference.paired import both_per_user, largest, per_user
 from inference.results import Pair, PairwiseResult, Result, Undefined
 from inference.sign_flips import is_countable, share_at_least
 
 SIGNED_RANK = "Wilcoxon signed rank"
-Zeros = Literal["dropped", "pratt"]
 DECIMALS = 9  # differences that are equal on paper differ beyond this: .6 - .4 and .4 - .2
 
 
@@ -34,28 +31,22 @@ class SignedRankResult(Result):
     # "exact" (all signs given the ranks, ties included) or "normal approximation" (tie-corrected, without continuity
     # correction).
     p_method: str
-    alternative: str  # "greater" (the first is better) or "two-sided"
-    zeros: str  # "dropped" (Wilcoxon) or "pratt" (ranked, then dropped)
     n: int  # users whose values differ
     # `n_zeros`, `n_left_out`: users with equal values, and without a value on a side.
     n_zeros: int
     n_left_out: int
 
 
-def signed_rank(
-    a: ArrayLike, b: ArrayLike, alternative: Alternative = "two-sided", *, zeros: Zeros = "dropped"
-) -> SignedRankResult | Undefined:
-    r"""Wilcoxon's signed rank test: paired comparison of two algorithms over the same users.
+def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
+    r"""Wilcoxon's two-sided signed rank test: paired comparison of two algorithms over the same users.
 
     .. math:: V^+ = \sum_{i: d_i > 0} \mathrm{rank} |d_i|
 
     with mid-ranks, against all :math:`2^n` signs of the differences. Exact for some hundred users, a normal
     approximation beyond. Values are as in `inference.paired`; users with a NaN are left out and counted. Differences
-    are rounded to a billionth of the largest value, so that those equal on paper tie. Zeros are "dropped" before
-    ranking, or after it ("pratt"). Undefined when no difference is left. Raises ParameterError for an unknown choice,
-    and DataError for arrays that are not of one dimension and one length, or that hold infinities. Sources: Wilcoxon
-    (1945), Biometrics Bulletin 1(6):80-83; Pratt (1959), Journal of the American Statistical Association
-    54(287):655-667; Demšar (2006), JMLR 7:1-30.
+    are rounded to a billionth of the largest value, so that those equal on paper tie. Zeros are dropped before ranking.
+    Undefined when no difference is left. Raises DataError for arrays that are not of one dimension and one length, or
+    that hold infinities. Sources: Wilcoxon (1945), Biometrics Bulletin 1(6):80-83; Demšar (2006), JMLR 7:1-30.
 
     Examples
     --------
@@ -63,13 +54,7 @@ def signed_rank(
     >>> result.v_plus, result.n_zeros, result.p
     (6.0, 1, 0.25)
     """
-    if alternative not in ("greater", "two-sided"):
-        raise ParameterError(f"The alternative {alternative!r} is unknown: choose greater or two-sided.")
-    if zeros not in ("dropped", "pratt"):
-        raise ParameterError(f"Zeros can be 'dropped' or kept for ranking ('pratt'), not {zeros!r}.")
-    first, second = per_user(a, "the first algorithm"), per_user(b, "the second algorithm")
-    if first.shape != second.shape:
-        raise DataError(f"There are {first.size} users on one side and {second.size} on the other.")
+    first, second = both_per_user(a, b)
     differences = first - second
     unit = largest(first, second) or 1.0
     difference = np.round(differences[~np.isnan(differences)] / unit, DECIMALS)
@@ -77,22 +62,17 @@ def signed_rank(
     n_zeros = int(np.count_nonzero(is_zero))
     if n_zeros == difference.size:
         return Undefined("Every user has equal values under both algorithms.", SIGNED_RANK)
-    if zeros == "dropped":
-        doubled = _doubled_ranks(np.abs(difference[~is_zero]))
-    else:
-        doubled = _doubled_ranks(np.abs(difference))[~is_zero]
     difference = difference[~is_zero]
+    doubled = _doubled_ranks(np.abs(difference))
     plus = int(doubled[difference > 0].sum())
     minus = int(doubled.sum()) - plus
-    p, method = _p_of(doubled, plus, minus, alternative)
+    p, method = _p_of(doubled, max(plus, minus))
     return SignedRankResult(
         v_plus=plus / 2,
         v_minus=minus / 2,
         rank_biserial=(plus - minus) / (plus + minus),
         p=p,
         p_method=method,
-        alternative=alternative,
-        zeros=zeros,
         n=difference.size,
         n_zeros=n_zeros,
         n_left_out=first.size - difference.size - n_zeros,
@@ -106,25 +86,19 @@ def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.asarray((2 * ends - counts + 1)[run], dtype=np.int64)
 
 
-def _p_of(doubled: NDArray[np.int64], plus: int, minus: int, alternative: str) -> tuple[float, str]:
+def _p_of(doubled: NDArray[np.int64], observed: int) -> tuple[float, str]:
     from scipy import special
 
-    observed = plus if alternative == "greater" else max(plus, minus)
-    sides = 1 if alternative == "greater" else 2
     factor = int(np.gcd.reduce(doubled))  # 2 where no ranks are halves; without it the count is shorter
     if is_countable(doubled // factor):
-        return min(1.0, sides * share_at_least(doubled // factor, observed // factor)), "exact"
+        return min(1.0, 2 * share_at_least(doubled // factor, observed // factor)), "exact"
     spread = math.sqrt(float((doubled.astype(np.float64) ** 2).sum())) / 2
-    z = (observed - (plus + minus) / 2) / spread
-    return min(1.0, sides * float(special.ndtr(-z))), "normal approximation"
+    z = (observed - int(doubled.sum()) / 2) / spread
+    return min(1.0, 2 * float(special.ndtr(-z))), "normal approximation"
 
 
 def signed_ranks_between(
-    values: Mapping[str, ArrayLike],
-    correction: Correction = "holm",
-    alpha: float = 0.05,
-    *,
-    zeros: Zeros = "dropped",
+    values: Mapping[str, ArrayLike], correction: Correction = "holm", alpha: float = 0.05
 ) -> PairwiseResult | Undefined:
     """Two-sided signed rank tests between every pair of algorithms, adjusted as one family.
 
@@ -143,20 +117,18 @@ def signed_ranks_between(
     names = [name for name, array in sized.items() if not np.isnan(array).all()]
     if len(names) < 2:
         return Undefined("A comparison needs two algorithms with values of users.", SIGNED_RANK)
-    tests = {(a, b): signed_rank(sized[a], sized[b], "two-sided", zeros=zeros) for a, b in combinations(names, 2)}
-    tested = {pair: result for pair, result in tests.items() if isinstance(result, SignedRankResult)}
-    adjusted = dict(zip(tested, adjust([result.p for result in tested.values()], correction), strict=True))
     pairs = []
-    for (a, b), result in tests.items():
+    for a, b in combinations(names, 2):
+        result = signed_rank(sized[a], sized[b])
         if isinstance(result, Undefined):
             pairs.append(Pair(a, b, 0.0, None, False, reason=result.reason))
             continue
-        p, effect = adjusted[a, b], result.rank_biserial
-        pairs.append(Pair(a, b, effect, p, p < alpha, statistic=effect, p_unadjusted=result.p))
+        effect = result.rank_biserial
+        pairs.append(Pair(a, b, effect, None, False, statistic=effect, p_unadjusted=result.p))
     return PairwiseResult(
-        test=f"{SIGNED_RANK} ({correction}, zeros {zeros})",
+        test=f"{SIGNED_RANK} ({correction})",
         alpha=alpha,
-        pairs=tuple(pairs),
+        pairs=decided(pairs, alpha, correction),
         location_name="mean",
         locations={name: float(np.nanmean(sized[name])) for name in names},
         n={name: int(np.count_nonzero(~np.isnan(sized[name]))) for name in names},

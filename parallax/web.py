@@ -24,7 +24,7 @@ THREADS = 4  # of each process, see parallax.gateway
 HEADER_SECONDS = 30  # for a client to send the head of a request, and to send the next one on an open connection
 STOP_SECONDS = 8  # for requests in hand, when told to stop
 # How many threads each process has, for the processes themselves; see parallax.settings.
-SHARED = ("numba", "altair", "scipy.optimize", "scipy.special", "scipy.stats")
+SHARED = ("numba", "scipy.optimize", "scipy.special", "scipy.stats")
 METRICS_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # where processes share their counts of requests
 THREADS_VARIABLE = "PARALLAX_WEB_THREADS"
 
@@ -32,7 +32,7 @@ THREADS_VARIABLE = "PARALLAX_WEB_THREADS"
 def load_application() -> None:
     """Import the application and open live studies before the processes fork: they share it, and start faster.
 
-    Opening a model imports Numba, charts are described with Altair, and power and tests of runs need SciPy: where they
+    Opening a model imports Numba, and power and tests of runs need SciPy: where they
     are imported here, their memory is shared. No page imports another large library (tests/parallax/test_weight.py).
     The first compiled function loads 30 MiB of Numba, so one is compiled here even if no study is live.
     The objects are frozen because garbage collection writes to every object it examines, and a memory page that is

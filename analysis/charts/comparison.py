@@ -90,5 +90,4 @@ def scatter(
         title=title,
         perceived_title=axis(variable),
         objective_title=metric.name,
-        decimals=2,
     )

@@ -13,7 +13,7 @@ from core.provenance import digest_of
 
 FOLDERS = ("analysis", "charting", "documents", "inference", "templates/analysis", "static/css")
 SUFFIXES = (".py", ".html", ".typ", ".css")
-LIBRARIES = ("altair", "vl-convert-python", "typst", "django")
+LIBRARIES = ("vl-convert-python", "typst", "django")
 
 
 @functools.cache

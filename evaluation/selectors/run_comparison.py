@@ -132,7 +132,7 @@ def _differences(a: EvaluationRun, b: EvaluationRun, metric: str, labels: Mappin
         known = ~np.isnan(first - second)
         first, second = first[known], second[known]
         better = (first, second) if is_higher_better(metric) else (second, first)
-        result = sign_test(*better, "two-sided")
+        result = sign_test(*better)
         interval = mean_interval(first - second, RESAMPLES, rng_for(a.seed, "intervals"))
         if isinstance(interval, Undefined):
             continue

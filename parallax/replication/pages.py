@@ -16,6 +16,7 @@ from analysis.models import Report
 from analysis.narrative import perceived as perceived_narrative
 from analysis.narrative import plan as plan_narrative
 from analysis.narrative import verdict
+from analysis.package import write_report
 from analysis.results.codec import encode
 from analysis.results.objective import MetricValues
 from analysis.results.perceived import PerceivedVariable
@@ -27,10 +28,13 @@ from documents.delimited import table_csv
 from documents.html import page
 from documents.markdown import document_markdown, table_markdown
 from documents.tables import Table
+from evaluation.models import EvaluationRun
 from inference.claims import AS, NOT_AS, OPEN, WHOLE
 from parallax.replication import comparison_tables
 from parallax.replication.claims import NOT_SCORED, NOVELTIES_R, Judgement, StudyEvidence, judged
 from parallax.replication.published import Published
+from parallax.replication.stages import Settings, names_by_algorithm, names_of
+from studies.models import Study
 
 TITLE = "Looking for good recommendations: a replication"
 SIMULATED = (
@@ -82,7 +86,37 @@ class Replication:
         return {table.key: table for table in tables}
 
 
-def dataset_facts(version: DatasetVersion) -> dict[str, Any]:
+def simulated(*, paper: Published, report: Report, run: EvaluationRun, chosen: Settings, walked: str) -> Replication:
+    """The replication of a report on simulated participants; `walked` says how their pages were served."""
+    return Replication(
+        paper=paper,
+        report=report,
+        names=names_of(report, paper.algorithms),
+        facts={
+            **_dataset_facts(run.version),
+            "hidden": run.split.get("share", 0.0),
+            "factors": list(chosen.factors),
+            "walked": walked,
+        },
+    )
+
+
+def answered(*, paper: Published, report: Report, study: Study) -> Replication:
+    """The replication of a report on the participants of a closed study. Raises `replicate.other_conditions`."""
+    results, split = report.read_results(), study.run.split
+    return Replication(
+        paper=paper,
+        report=report,
+        names=names_by_algorithm(study, paper),
+        facts={
+            **_dataset_facts(study.dataset_version),
+            "hidden": split["share"] if split["name"] == "probe" else None,
+            "factors": sorted(row.params["factors"] for row in results.conditions if row.algorithm == "puresvd"),
+        },
+    )
+
+
+def _dataset_facts(version: DatasetVersion) -> dict[str, Any]:
     """The facts about the dataset of a replication."""
     return {
         "dataset": str(version),
@@ -205,6 +239,12 @@ def _aligned(table: Table) -> str:
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
     )
+
+
+def write_folder(replication: Replication, folder: Path) -> None:
+    """Write the comparison, and the whole report into its folder `report`."""
+    write_report(report=replication.report, folder=folder / "report", progress=lambda words: None)
+    write(replication, folder)
 
 
 def write(replication: Replication, folder: Path) -> list[Path]:

@@ -25,7 +25,7 @@ from evaluation.enums import EXPERIMENT_MOVES, ExperimentStatus, RunStatus
 from evaluation.services.experiment_jobs import problem_of_run
 from jobs.leases import JobLeases
 from jobs.queue import enqueue_on_commit
-from parallax.replication import assembly, stages
+from parallax.replication import pages, stages
 from parallax.replication.models import ReplicationJob
 from parallax.replication.published import published
 from studies.enums import ExportStatus, Mode
@@ -171,15 +171,15 @@ def _write(job: ReplicationJob, tell: Tell) -> dict[str, Any]:
         raise ParallaxError("replicate.no_study", "The study was deleted.")
     report = _report(job, study, tell)
     if job.is_simulated and job.run is not None:
-        replication = assembly.simulated(
+        replication = pages.simulated(
             paper=paper, report=report, run=job.run, chosen=settings_of(job), walked=f"over HTTP at {job.base_url}"
         )
     else:
-        replication = assembly.answered(paper=paper, report=report, study=study)
+        replication = pages.answered(paper=paper, report=report, study=study)
     tell("Writing tables, figures and verdicts")
     with tempfile.TemporaryDirectory(prefix="replication-") as name:
         folder = Path(name) / job.paper
-        assembly.write_folder(replication, folder)
+        pages.write_folder(replication, folder)
         file = _stored(folder, f"{FOLDER}/{job.pk}.zip")
     verdicts = [[row.verdict, row.claim.says, row.ours] for row in replication.claims]
     return {"report": report, "file": file, "verdicts": verdicts}

@@ -166,11 +166,6 @@ def simulate_participants(
     return end.finished
 
 
-def report_of(*, study: Study, owner: Any, tell: Tell) -> Report:
-    """The report on the simulated participants; the same answers give the existing report."""
-    return build_report(study=study, mode=Mode.SIMULATED, made_by=owner, progress=tell)
-
-
 def finished_study(slug: str) -> Study:
     """The closed study of that slug. Raises `replicate.no_study` and `replicate.not_finished`."""
     study = Study.objects.filter(slug=slug).first()

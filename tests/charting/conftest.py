@@ -88,55 +88,49 @@ def _coefficients() -> dict[str, dict[str, float | None]]:
     return {name: dict(zip(measures, line, strict=True)) for name, line in lines.items()}
 
 
-Draw = Callable[..., Spec]
+Draw = Callable[[], Spec]
 
 DRAWINGS: dict[str, Draw] = {
-    "box_plot": lambda **options: box_plot(
+    "box_plot": lambda: box_plot(
         _answers(),
         title="Participants find TopPop more accurate than CorNgr and NNCosNgr",
         y_title="Perceived accuracy, 1 to 5",
         domain=(1, 5),
         letters=dict(zip(NAMES, ("a", "c", "c", "abc", "ab", "abc", "bc"), strict=True)),
-        **options,
     ),
-    "raincloud": lambda **options: raincloud(
+    "raincloud": lambda: raincloud(
         _answers(),
         title="Participants agree most about TopPop",
         x_title="Perceived accuracy, 1 to 5",
         domain=(1, 5),
         letters=dict(zip(NAMES, ("a", "c", "c", "abc", "ab", "abc", "bc"), strict=True)),
-        **options,
     ),
-    "likert_bars": lambda **options: likert_bars(
+    "likert_bars": lambda: likert_bars(
         _steps(),
         steps=[1, 2, 3, 4, 5],
         title="Most answer 4 or 5",
         x_title="Global satisfaction, 1 to 5",
-        **options,
     ),
-    "forest": lambda **options: forest(
+    "forest": lambda: forest(
         _differences(),
         title="8 of 21 pairs differ significantly in perceived accuracy",
         x_title="Difference of means in perceived accuracy, with simultaneous 95% CIs",
-        **options,
     ),
-    "rank_strip": lambda **options: rank_strip(
+    "rank_strip": lambda: rank_strip(
         _probabilities(),
         title="TopPop comes first in 89 % of resamples",
         subtitle="Rank by perceived accuracy, % of resamples of participants",
         side="perceived",
-        **options,
     ),
-    "matrix": lambda **options: matrix(
+    "matrix": lambda: matrix(
         _coefficients(),
         title="Diversity goes with satisfaction",
         subtitle="Kendall’s rank correlation of each metric with each measure",
         outlined=[("Recall at 5", "Perceived\naccuracy")],
         emphasised=[("Diversity at 5,\n5 ratings", "Global\nsatisfaction")],
         reasons={("RMSE", "Global\nsatisfaction"): "TopPop has no value of RMSE."},
-        **options,
     ),
-    "consort": lambda **options: consort(
+    "consort": lambda: consort(
         [
             Stage("Consented", 240, {"Screened out": 6, "Study full": 4}),
             Stage("Assigned to a condition", 230, {"Abandoned": 18, "Withdrew": 2}),
@@ -144,9 +138,8 @@ DRAWINGS: dict[str, Draw] = {
             Stage("Analysed", 207, {}),
         ],
         title="207 of 240 who consented can be analysed",
-        **options,
     ),
-    "path_diagram": lambda **options: path_diagram(
+    "path_diagram": lambda: path_diagram(
         "Algorithm",
         [
             Mediator("Perceived recommendation quality", Path("p = .003", True), Path("β = .42", True)),
@@ -156,71 +149,61 @@ DRAWINGS: dict[str, Draw] = {
         Path("p = .400", False),
         title="Perceived quality significantly predicts satisfaction",
         subtitle="Standardised paths",
-        **options,
     ),
-    "slope": lambda **options: slope(
+    "slope": lambda: slope(
         _ranks(MEANS),
         _ranks(RECALL),
         title="What scores best offline is not what people find best",
         perceived_title="Perceived accuracy",
         objective_title="Recall at 5",
         contradicted=[("TopPop", "NNCosNgr")],
-        **options,
     ),
-    "hasse": lambda **options: hasse(
+    "hasse": lambda: hasse(
         _around(MEANS, 0.25),
         [("TopPop", "CorNgr"), ("TopPop", "NNCosNgr"), ("PureSVD50", "NNCosNgr")],
         title="TopPop and PureSVD50 differ significantly from two others",
         y_title="Perceived accuracy, mean on a scale of 1 to 5",
-        **options,
     ),
-    "bars": lambda **options: bars(
+    "bars": lambda: bars(
         {"whole profile": _around(RECALL, 0.01), "profile of five": _around(RECALL, 0.01)},
         title="PureSVD finds twice as much as any other",
         x_title="Recall at 5, with 95% CIs over test users",
-        **options,
     ),
-    "curves": lambda **options: curves(
+    "curves": lambda: curves(
         {name: [value * 1.9 * (1 - math.exp(-n / 6)) for n in range(1, 21)] for name, value in RECALL.items()},
         title="PureSVD leads at every length of the list",
         y_title="Recall",
         at_n=5,
         emphasised=["PureSVD50"],
-        **options,
     ),
-    "scatter": lambda **options: scatter(
+    "scatter": lambda: scatter(
         _around(MEANS, 0.25),
         _around(RECALL, 0.01),
         title="Recall does not predict perceived accuracy (τ = .14, p = .77)",
         perceived_title="Perceived accuracy",
         objective_title="Recall at 5",
-        **options,
     ),
-    "trace": lambda **options: trace(
+    "trace": lambda: trace(
         [(10, (0.20, 0.18, 0.22)), (50, (0.29, 0.27, 0.31)), (300, (0.25, 0.23, 0.27))],
         title="PureSVD is best with factors=50",
         x_title="factors",
         y_title="Recall",
         chosen=1,
         is_log=True,
-        **options,
     ),
-    "progress": lambda **options: progress(
+    "progress": lambda: progress(
         {name: Counts(30 - 3 * place, place % 3, place % 2, place) for place, name in enumerate(NAMES)},
         dict.fromkeys(NAMES, 30),
         title="147 of 210 have completed",
-        **options,
     ),
-    "histogram": lambda **options: histogram(
+    "histogram": lambda: histogram(
         {0.5: 1370, 1: 2811, 2: 7551, 3: 20047, 4: 26818, 5: 13211},
         title="Most ratings are 3 or more",
         x_title="Rating",
-        **options,
     ),
-    "long_tail": lambda **options: long_tail(
+    "long_tail": lambda: long_tail(
         [1 + int(330 / (1 + place / 60) ** 1.25) for place in range(5000)],
         title="Few films hold most ratings",
-        **options,
     ),
 }
 
@@ -232,12 +215,9 @@ def _drawn(name: str) -> Spec:
 
 @pytest.fixture(params=sorted(DRAWINGS))
 def draw(request: pytest.FixtureRequest) -> Draw:
-    """A function that draws one of the charts; every chart comes in turn. Without options it is drawn once."""
+    """A function that draws one of the charts; every chart comes in turn, and is drawn once."""
 
-    def drawn(**options: Any) -> Spec:
-        return DRAWINGS[request.param](**options) if options else copy.deepcopy(_drawn(request.param))
-
-    return drawn
+    return lambda: copy.deepcopy(_drawn(request.param))
 
 
 @pytest.fixture(scope="session")

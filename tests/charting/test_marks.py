@@ -45,8 +45,7 @@ def rows_of(spec: Spec, mark_type: str, **look: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for layer in spec["layer"]:
         if layer["mark"]["type"] == mark_type and look.items() <= layer["mark"].items():
-            # Data that all layers share stand once, above them.
-            found += spec["datasets"][layer.get("data", spec.get("data"))["name"]]
+            found += spec["datasets"][layer["data"]["name"]]
     return found
 
 
@@ -314,10 +313,9 @@ def test_curves_lines_are_told_apart_without_colour(all_drawings: Any) -> None:
 
 
 def test_curves_names_at_line_ends_stand_apart() -> None:
-    height = 300
-    spec = curves({name: [0.0, 0.5] for name in "ABCDE"}, title="t", y_title="y", height=height)
+    spec = curves({name: [0.0, 0.5] for name in "ABCDE"}, title="t", y_title="y")
     places = sorted(row["label_at"] for row in data_of(spec) if "label_at" in row)
-    assert all((after - before) * height / 0.5 >= 14.9 for before, after in itertools.pairwise(places))
+    assert all((after - before) * spec["height"] / 0.5 >= 14.9 for before, after in itertools.pairwise(places))
 
 
 def test_curves_of_counts_keep_their_numbers() -> None:

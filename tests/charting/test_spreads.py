@@ -25,7 +25,7 @@ def rows_of(spec: Spec, mark_type: str, **look: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for layer in spec["layer"]:
         if layer["mark"]["type"] == mark_type and look.items() <= layer["mark"].items():
-            found += spec["datasets"][layer.get("data", spec.get("data"))["name"]]
+            found += spec["datasets"][layer["data"]["name"]]
     return found
 
 

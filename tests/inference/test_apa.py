@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from inference import anova, apa
-from inference.results import AgreementResult, SignTestResult
 
 
 def test_p_shows_the_side_of_any_level() -> None:
@@ -20,16 +19,6 @@ def test_numbers_keep_their_leading_zero_and_lose_a_negative_one(value: float, t
 @pytest.mark.parametrize(("value", "text"), [(-1.0, "-1.00"), (0.999, "1.00"), (-0.001, ".00"), (-0.5, "-.50")])
 def test_shares_have_no_leading_zero(value: float, text: str) -> None:
     assert apa.share(value) == text
-
-
-def test_tau_names_an_approximation() -> None:
-    text = apa.tau(AgreementResult(-0.5, 0.01, "normal approximation", 40, 0.2))
-    assert text == "τ_b = -.50, p = .010 (normal approximation, n = 40)"
-
-
-def test_sign_test_names_its_sides_and_algorithm() -> None:
-    text = apa.sign(SignTestResult(9, 1, 2, 0, 0.021484, "two-sided"), "TopPop")
-    assert text == "9 of 10 users favoured TopPop, exact sign test, two-sided p = .021"
 
 
 def test_anova_prints_the_interval_of_its_own_result() -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import ParameterError
 from inference import assumptions
 from inference.results import Undefined
 
@@ -15,19 +14,14 @@ def test_spread_is_not_compared_where_distances_do_not_vary() -> None:
 
 
 def test_spread_needs_two_conditions() -> None:
-    found = assumptions.levene({"A": [1, 2, 3], "B": []})
+    found = assumptions.brown_forsythe({"A": [1, 2, 3], "B": []})
     assert "two conditions" in found.reason
 
 
 def test_spread_names_the_empty_condition() -> None:
-    found = assumptions.levene({"A": [1, 2, 4], "B": [], "C": [5, 9, 20]})
+    found = assumptions.brown_forsythe({"A": [1, 2, 4], "B": [], "C": [5, 9, 20]})
     assert found.left_out == ("B",)
-    assert (found.test, found.df_between, found.df_within) == ("Levene", 1, 4)
-
-
-def test_spread_refuses_an_unknown_centre() -> None:
-    with pytest.raises(ParameterError, match="choose mean or median"):
-        assumptions.levene({"A": [1, 2], "B": [1, 2]}, center="trimmed")  # type: ignore[arg-type]
+    assert (found.test, found.df_between, found.df_within) == ("Brown-Forsythe", 1, 4)
 
 
 def test_residuals_leave_single_observations_out_by_name() -> None:

@@ -32,17 +32,15 @@ def test_symmetric_resamples_give_the_percentile_interval() -> None:
 def test_conditions_all_alike_and_lopsided_resamples_have_reasons() -> None:
     assert "observations are equal" in bca.bca_of_mean([3.0, 3.0], [3.0, 3.0]).reason
     assert "two observations" in bca.bca_of_mean([3.0], [3.0]).reason
-    assert "one side" in bca.bca_interval([5.0, 6.0], 1.0, [1.0, 2.0]).reason
-    assert isinstance(bca.bca_interval([5.0, 5.0], 5.0, [1.0, 2.0]), Undefined)
+    assert "one side" in bca.bca_of_mean([1.0, 2.0], [5.0, 6.0]).reason
+    assert isinstance(bca.bca_of_mean([1.0, 2.0], [5.0, 5.0]), Undefined)
 
 
 def test_values_that_cannot_be_used_are_refused() -> None:
-    with pytest.raises(ParameterError):
-        bca.bca_interval([1.0], 1.0, [1.0, 2.0], confidence=1.0)
-    with pytest.raises(DataError, match="two jackknifed"):
-        bca.bca_interval([1.0], 1.0, [1.0])
+    with pytest.raises(DataError, match="one list of values"):
+        bca.bca_of_mean([1.0, 2.0], [])
     with pytest.raises(DataError, match="finite"):
-        bca.bca_interval([np.inf], 1.0, [1.0, 2.0])
+        bca.bca_of_mean([1.0, 2.0], [np.inf])
 
 
 def test_exact_groups_are_read_as_they_are() -> None:

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from core.errors import ParameterError
-from inference import equivalence_power as module
-from inference.equivalence_power import equivalence_power, needed_bound
+from inference import power as module
+from inference.power import equivalence_power, needed_bound
 
 pytestmark = pytest.mark.unit
 

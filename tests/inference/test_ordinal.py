@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import ParameterError
-from inference import link_fit, ordinal
+from inference import ordinal
 from inference.results import Undefined
 
 groups = st.dictionaries(
@@ -89,6 +89,6 @@ def test_unknown_links_and_levels_are_refused() -> None:
 
 
 def test_a_fit_that_has_not_arrived_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(link_fit, "LARGEST_GRADIENT", -1.0)
+    monkeypatch.setattr(ordinal, "LARGEST_GRADIENT", -1.0)
     found = ordinal.cumulative_link({"A": [1, 2, 3], "B": [2, 3, 1, 2]})
     assert found.reason == "The maximum likelihood fit did not converge."

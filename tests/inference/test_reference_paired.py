@@ -10,8 +10,7 @@ import pytest
 
 from inference import sign_flips
 from inference.friedman import friedman, nemenyi
-from inference.paired_hits import mcnemar, sign_flip
-from inference.results import Undefined
+from inference.paired_hits import hit_tests_between
 from inference.signed_rank import signed_rank
 from inference.studentized_range import critical_range
 
@@ -27,30 +26,22 @@ def test_signed_rank_agrees_with_exact_counts_coin_and_r(cases: Cases, monkeypat
     for case in cases("wilcoxon"):
         a, b = case["groups"][case["input"]["a"]], case["groups"][case["input"]["b"]]
         expected, exact = case["expected"], case["expected_exact"]
-        for zeros, key in (("dropped", "zeros_dropped"), ("pratt", "pratt")):
-            one, two = signed_rank(a, b, "greater", zeros=zeros), signed_rank(a, b, "two-sided", zeros=zeros)
-            where = (case["id"], zeros)
-            assert one.p_method == two.p_method == "exact"
-            assert one.v_plus == exact[key]["V_plus"], where
-            assert one.p == close(exact[key]["p_greater"]), where
-            assert two.p == close(exact[key]["p_two_sided"]), where
-        dropped = signed_rank(a, b, "greater")
-        assert (dropped.v_plus, dropped.v_minus) == (expected["V_plus"], expected["V_minus"])
-        assert dropped.rank_biserial == close(expected["rank_biserial"])
-        assert (dropped.n, dropped.n_zeros) == (expected["n_nonzero"], expected["n"] - expected["n_nonzero"])
+        found = signed_rank(a, b)
+        assert found.p_method == "exact"
+        assert found.v_plus == exact["zeros_dropped"]["V_plus"], case["id"]
+        assert found.p == close(exact["zeros_dropped"]["p_two_sided"]), case["id"]
+        assert (found.v_plus, found.v_minus) == (expected["V_plus"], expected["V_minus"])
+        assert found.rank_biserial == close(expected["rank_biserial"])
+        assert (found.n, found.n_zeros) == (expected["n_nonzero"], expected["n"] - expected["n_nonzero"])
         # Beyond what can be counted: the normal approximation, tie-corrected.
         with monkeypatch.context() as patched:
             patched.setattr(sign_flips, "CELLS", 0)
             approximate = expected["normal_approx_zeros_dropped"]
-            one, two = signed_rank(a, b, "greater"), signed_rank(a, b, "two-sided")
-            assert two.p_method == "normal approximation"
-            assert one.p == close(approximate["p_greater_no_continuity"], rel=1e-10), case["id"]
+            normal = signed_rank(a, b)
+            assert normal.p_method == "normal approximation"
             # R and coin take these as one less a probability: good to 1e-16, not to ten digits where p is tiny.
             expected_p = approximate["p_two_sided_no_continuity"]
-            assert two.p == pytest.approx(expected_p, rel=1e-10, abs=1e-16), case["id"]
-            pratt = signed_rank(a, b, "two-sided", zeros="pratt")
-            expected_p = expected["coin"]["asymptotic_pratt_p"]
-            assert pratt.p == pytest.approx(expected_p, rel=1e-10, abs=1e-16), case["id"]
+            assert normal.p == pytest.approx(expected_p, rel=1e-10, abs=1e-16), case["id"]
 
 
 def test_friedman_agrees_with_r(cases: Cases) -> None:
@@ -104,23 +95,8 @@ def test_mcnemar_agrees_with_r(cases: Cases) -> None:
         else:
             sizes = [given[key] for key in ("both_hit", "only_a", "only_b", "neither")]
             a, b = np.repeat([1, 1, 0, 0], sizes), np.repeat([1, 0, 1, 0], sizes)
-        found = mcnemar(range(len(a)), a, b)
-        where = case["id"]
-        assert not isinstance(found, Undefined)
-        assert (found.n_both, found.n_only_a, found.n_only_b, found.n_neither) == (
-            given["both_hit"], given["only_a"], given["only_b"], given["neither"]
-        ), where  # fmt: skip
-        assert found.p == close(expected["exact_p_two_sided"], rel=1e-10), where
-        assert found.p_greater == close(expected["exact_p_greater"], rel=1e-10), where
-        assert found.mid_p == close(expected["mid_p"], rel=1e-10), where
-        assert found.chi_squared == close(expected["chi2_uncorrected"]), where
-        assert found.chi_squared_p == close(expected["p_uncorrected"], rel=1e-10), where
-        assert found.corrected_chi_squared == close(expected["chi2_corrected"]), where
-        assert found.corrected_p == close(expected["p_corrected"], rel=1e-10), where
-        assert found.odds_ratio == (None if expected["odds_ratio"] is None else close(expected["odds_ratio"]))
-        # With one case a user the clustered test is McNemar's exact one.
-        flipped = sign_flip(range(len(a)), a, b, rng=np.random.default_rng(1))
-        assert flipped.p_method == "exact"
-        assert flipped.p == close(expected["exact_p_two_sided"], rel=1e-10), where
-        greater = sign_flip(range(len(a)), a, b, "greater", rng=np.random.default_rng(1))
-        assert greater.p == close(expected["exact_p_greater"], rel=1e-10), where
+        # With one case a user the test by sign flips is McNemar's exact one.
+        for test in ("mcnemar", "sign-flip"):
+            values = {"a": a, "b": b}
+            found = hit_tests_between(values, np.ones(len(a)), test, rng=np.random.default_rng(1))
+            assert found.pairs[0].p == close(expected["exact_p_two_sided"], rel=1e-10), case["id"]

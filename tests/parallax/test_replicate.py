@@ -21,7 +21,7 @@ from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.services.claim_evidence import RunsEvidence
 from inference.claims import AS, NOT_AS, OPEN, Finding, judge, verdict
 from parallax.replication.claims import ACCURACY, FON, MEDIAN, NOVELTIES_R, SON, StudyEvidence
-from parallax.replication.published import Check, PaperEvidence, Published, papers, published
+from parallax.replication.published import Check, Published, papers, published
 from parallax.replication.stages import report_of_study
 from studies.design.services.launch import close_study
 from studies.enums import Mode, ParticipantStatus
@@ -31,6 +31,7 @@ from tests.factories.analysis import planted_person
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
+from tests.parallax.paper_evidence import PaperEvidence
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True), pytest.mark.slow]
 

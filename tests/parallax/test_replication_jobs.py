@@ -56,7 +56,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         folder.mkdir()
         (folder / "replication.html").write_text(replication.title)
 
-    monkeypatch.setattr(services.assembly, "write_folder", write)
+    monkeypatch.setattr(services.pages, "write_folder", write)
 
 
 def _advance() -> None:

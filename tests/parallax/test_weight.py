@@ -15,7 +15,7 @@ from django.test import Client
 pytestmark = pytest.mark.unit
 
 SCIPY = ("optimize", "special", "stats")
-LARGE = ("altair", "numba", "pandas", "pyarrow", "scipy.stats", "statsmodels", "vl_convert")
+LARGE = ("numba", "pandas", "pyarrow", "scipy.stats", "statsmodels", "vl_convert")
 SETTLED = """
 import sys, django
 django.setup()
@@ -70,7 +70,7 @@ def test_no_page_imports_a_large_library_that_web_processes_do_not_share(tmp_pat
     shared, start, *pages, end = run("visit", run("make")).splitlines()
     assert shared.split() == ["shared", "3", "MainThread"]
     assert pages == []
-    assert set(start.split()[1:]) <= {"numba", "altair", "lxml", "typst", *(f"scipy.{x}" for x in SCIPY)}
+    assert set(start.split()[1:]) <= {"numba", "lxml", "typst", *(f"scipy.{x}" for x in SCIPY)}
     _visited, number, *figures = end.split()
     assert int(number) > 200
     assert figures == ["200", "200"]

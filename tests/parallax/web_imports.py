@@ -16,7 +16,7 @@ from contextlib import suppress
 import django
 
 HEAVY = (
-    "altair", "jax", "lxml", "numba", "numpyro", "pandas", "pyarrow", "scipy.optimize", "scipy.special", "scipy.stats",
+    "jax", "lxml", "numba", "numpyro", "pandas", "pyarrow", "scipy.optimize", "scipy.special", "scipy.stats",
     "statsmodels", "typst", "vl_convert",
 )  # fmt: skip
 

@@ -10,12 +10,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.services import build_report
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.management.arguments import at_least_one
 from evaluation.management.run_monitor import interrupt
-from parallax.replication import assembly, pages, site_server, stages
+from parallax.replication import pages, site_server, stages
 from parallax.replication.published import papers, published
+from studies.enums import Mode
 from studies.team.owners import owner_line, study_owner
 
 
@@ -99,8 +101,8 @@ class Command(BaseCommand):
                 study=study, chosen=chosen, server=lambda: self.server(options), tell=self.tell
             )
         with self.step("Build the report"):
-            report = stages.report_of(study=study, owner=owner, tell=self.tell)
-        replication = assembly.simulated(paper=paper, report=report, run=run, chosen=chosen, walked=self.how(options))
+            report = build_report(study=study, mode=Mode.SIMULATED, made_by=owner, progress=self.tell)
+        replication = pages.simulated(paper=paper, report=report, run=run, chosen=chosen, walked=self.how(options))
         self.write(replication, options["out"])
         self.stdout.write(
             "These participants are simulated: this shows how the study behaves and is no evidence about people.\n"
@@ -113,13 +115,13 @@ class Command(BaseCommand):
         stages.names_by_algorithm(study, paper)  # refuses other studies before anything is computed
         with self.step("Build the report"):
             report = stages.report_of_study(study=study, tell=self.tell)
-        self.write(assembly.answered(paper=paper, report=report, study=study), options["out"])
+        self.write(pages.answered(paper=paper, report=report, study=study), options["out"])
         self.stdout.write(f"Open {options['out'] / 'replication.html'}")
 
     def write(self, replication: pages.Replication, folder: Path) -> None:
         """Write the files and print the tables."""
         with self.step("Write files"):
-            assembly.write_folder(replication, folder)
+            pages.write_folder(replication, folder)
         self.stdout.write(f"\n{pages.printed(replication)}\n")
 
     def settings(self, options: dict[str, Any]) -> stages.Settings:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evaluation.reported_kinds import kind_at
-from inference.equivalence_power import TARGET, needed_bound
 from inference.groups import in_words
-from inference.power import AnovaPower, DetectableEffect
+from inference.power import TARGET, AnovaPower, DetectableEffect, needed_bound
 from inference.primary_power import ContrastPower, advantage_power, participants_for_advantage
 from inference.simulated_power import SimulatedPower
 from studies.instrument import flags
