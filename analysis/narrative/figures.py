@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analysis.narrative.words import in_words, length_words, plural
+from analysis.narrative.words import in_words, plural
 from analysis.results.follow_up import Power
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
@@ -60,16 +60,6 @@ def objective_hasse_title(length: ProfileLength, kind: str) -> str:
     """The finding of the order by the comparisons of pairs."""
     order = length.tests(kind).order
     return f"{len(order.pairs)} of {plural(order.n_possible, 'pair')} differ significantly in {kind_word(kind)}"
-
-
-def no_objective_hasse(length: ProfileLength, kind: str) -> str:
-    """Why an order of the algorithms is not drawn, where there is one."""
-    order = length.tests(kind).order
-    if order.is_empty:
-        return ""
-    metric, profiles = kind_word(kind), length_words(length.profile_length)
-    reason = "it contains a cycle" if order.cycle else f"it reverses the order by {metric} itself for some pair"
-    return f"The order by {metric} {profiles} is not drawn: {reason}. The table gives it."
 
 
 def power_title(power: Power) -> str:

@@ -89,10 +89,6 @@ def _difference(pair: Pair, first: str, digits: int, is_share: bool) -> Differen
     return Difference(words, value, low, high)
 
 
-def _difference_cell(side: Difference | None) -> Cell:
-    return MISSING if side is None else Cell(side.words, side.value)
-
-
 def pairs_table(comparison: Comparison, cells: Sequence[GridCell], n: int) -> Table:
     """Every pair of algorithms on both sides, with the class of the pair."""
     rows = tuple(

@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from analysis.narrative import bayesian
 from documents import html
-from documents.blocks import Figure, Section
+from documents.blocks import Section
 
 register = template.Library()
 
@@ -25,9 +25,3 @@ register.filter("without_installing", bayesian.without_installing)
 def as_section(section: Section) -> SafeString:
     """A section with all that stands in it."""
     return mark_safe(html.section_html(section))  # noqa: S308 - escaped there
-
-
-@register.filter
-def as_figure(figure: Figure) -> SafeString:
-    """A figure with its caption and its numbers."""
-    return mark_safe(html.figure_html(figure))  # noqa: S308 - escaped there
