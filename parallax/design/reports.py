@@ -92,8 +92,8 @@ def _document() -> dict[str, Any]:
             Run("."),
         ),
         "evidence": (
-            "Over the 19 pairs of algorithms that recall separates, participants rated the one with the higher recall 0.26 "
-            "points lower on average, 95% CI [−0.39, −0.12].",
+            "Over the 19 pairs of algorithms that recall separates, participants rated the one with the higher recall "
+            "0.26 points lower on average, 95% CI [−0.39, −0.12].",
         ),
         "scope": "This concerns these seven models on this catalogue. It says nothing about other algorithms.",
         "facts": (
