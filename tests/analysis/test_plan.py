@@ -90,7 +90,7 @@ def test_the_frozen_plan_is_in_the_hashed_design_and_its_level_is_used(db: None)
     frozen = version.snapshot["plan"]
     assert (frozen["alpha"], frozen["variables"], frozen["exclude"]) == (0.01, ["accuracy", "satisfaction"], [])
     assert (frozen["n"], frozen["profile_lengths"], frozen["list_length"]) == (5, [5], 5)
-    assert "Tukey" in frozen["tests"]["pairs"]
+    assert "Games-Howell" in frozen["tests"]["pairs"]
     plant(study, {"TopPop": [4, 5, 4], "CorNgr": [3, 2, 4], "PureSVD4": [1, 2, 3]})
     report = build_report(study=study)
     assert [one["key"] for one in report.results["variables"]] == ["accuracy", "satisfaction"]
@@ -132,10 +132,10 @@ def test_another_level_changes_tests_and_orders_and_is_recorded(study: Study) ->
         for level, found in by_level.items():
             pairs = found["tests"][test]["pairs"]
             assert all(pair["is_significant"] == (pair["p"] < level) for pair in pairs)
-    wide, narrow = (by_level[level]["tests"]["tukey"]["pairs"][0] for level in (0.001, 0.05))
+    wide, narrow = (by_level[level]["tests"]["games_howell"]["pairs"][0] for level in (0.001, 0.05))
     assert wide["ci_high"] - wide["ci_low"] > narrow["ci_high"] - narrow["ci_low"]
-    assert sum(map(len, by_level[0.05]["orders"]["tukey"]["dominates"].values())) > 0
-    assert sum(map(len, by_level[0.001]["orders"]["tukey"]["dominates"].values())) == 0
+    assert sum(map(len, by_level[0.05]["orders"]["games_howell"]["dominates"].values())) > 0
+    assert sum(map(len, by_level[0.001]["orders"]["games_howell"]["dominates"].values())) == 0
     assert "The tests use α = .001; the plan says .05." in sentences(strict)
     assert all(one["alpha"] == 0.001 for one in strict.results["comparisons"])
     assert all(one["alpha"] == 0.001 for one in strict.results["objective"]["lengths"])
