@@ -91,12 +91,12 @@ def test_the_frozen_plan_is_in_the_hashed_design_and_its_level_is_used(db: None)
     assert (frozen["alpha"], frozen["variables"], frozen["exclude"]) == (0.01, ["accuracy", "satisfaction"], [])
     assert (frozen["n"], frozen["profile_lengths"], frozen["list_length"]) == (5, [5], 5)
     assert "Games-Howell" in frozen["tests"]["pairs"]
-    plant(study, {"TopPop": [4, 5, 4], "CorNgr": [3, 2, 4], "PureSVD4": [1, 2, 3]})
+    plant(study, {"TopPop": [4, 5, 4, 5, 4], "CorNgr": [3, 2, 4, 3, 3], "PureSVD4": [1, 2, 3, 2, 2]})
     report = build_report(study=study)
     assert [one["key"] for one in report.results["variables"]] == ["accuracy", "satisfaction"]
     assert "alpha" not in kinds(report)
     html = read(page_without_pictures(report))
-    assert "Tests are two-sided at α = .01." in html
+    assert "Games-Howell at α = .01" in html
     assert "Simultaneous 99% CI" in html
     assert "below .05" not in html
 
@@ -272,13 +272,14 @@ def test_a_design_cannot_leave_out_its_primary_variable_or_name_a_scale_it_lacks
 
 
 def test_a_report_that_is_older_than_plans_can_still_be_read(full: Study) -> None:
+    plant(full, {"TopPop": [4, 5, 4], "CorNgr": [2, 1, 2], "PureSVD4": [1, 2, 1]})
     report = build_report(study=full)
     for key in ("planned", "exclusions"):
         del report.results[key]
     for one in (*report.results["variables"], *report.results["comparisons"], *report.results["objective"]["lengths"]):
         del one["alpha"]
     page = read(page_without_pictures(report))
-    assert "Tests are two-sided at α = .05." in page
+    assert "Games-Howell at α = .05" in page
     assert "Plan and deviations" not in page
 
 

@@ -27,7 +27,7 @@ def exclusions_section(results: Results) -> Section:
     exclusions = results.exclusions
     if exclusions is None:
         return section
-    for sentence in exclusions_narrative.exclusions(exclusions, results.objective.n):
+    for sentence in exclusions_narrative.exclusions(exclusions, results):
         section.say(sentence)
     section.put(tables.reasons(exclusions))
     section.put(tables.tests(exclusions))
