@@ -102,6 +102,11 @@ def test_an_undefined_rank_correlation_gives_its_reason() -> None:
     assert headline(results(comparison(tau=undefined))).endswith("does (All algorithms have the same recall).")
 
 
+def test_a_report_without_the_planned_pair_says_so() -> None:
+    said = headline(results(comparison(is_primary=False), plan={"tests": {}, "primary": {}}))
+    assert said == "The planned pair of measures is missing from this report."
+
+
 def advantage(**changes: Any) -> dict[str, Any]:
     return {
         "overall": {
