@@ -46,10 +46,10 @@ def test_counts_beneath_the_grid_are_those_of_the_classes() -> None:
 
 def test_only_reversed_pairs_are_coloured() -> None:
     picture = render.svg(LISTS, width=700)
-    heavy = re.findall(r'<path data-algorithms="([^"]+)"[^>]*url\(#gradient', picture)
+    heavy = re.findall(r'<path data-algorithms="([^"]+)"[^>]*url\(#', picture)
     assert heavy == ["LSA", "AsySVD"]
     plain = render.svg({**LISTS, "data": {**LISTS["data"], "reversed": []}}, width=700)
-    assert "gradient" not in plain
+    assert "linearGradient" not in plain
 
 
 def test_descriptions_name_the_ranks_of_both_sides() -> None:
