@@ -5,8 +5,10 @@ from __future__ import annotations
 from analysis.narrative import contrast
 from analysis.narrative.deviations import metric_name
 from analysis.narrative.words import tau_b
-from analysis.results.exclusions import ComparedPrimary, ComparedVariable, Exclusions
-from analysis.tables.cells import relation
+from analysis.results.exclusions import ComparedAdvantage, ComparedPrimary, ComparedVariable, Exclusions
+from analysis.results.report import Results
+from analysis.tables.cells import bracketed, relation, written
+from analysis.tables.levels import coverage
 from inference.results import AgreementResult, Undefined
 
 VERDICTS = {
@@ -17,19 +19,38 @@ VERDICTS = {
 }
 
 
-def exclusions(results: Exclusions, n: int) -> list[str]:
+def exclusions(compared: Exclusions, results: Results) -> list[str]:
     """Each variable and the primary pair, with and without exclusions."""
     sentences = [
-        f"{results.n.analysed:,} of the {results.n.completers:,} participants who completed the study are analysed. "
+        f"{compared.n.analysed:,} of the {compared.n.completers:,} participants who completed the study are analysed. "
         "This section repeats the analysis with all of them."
     ]
-    if results.n.analysed:
-        sentences += [_variable(variable) for variable in results.variables]
-        if results.contrast is not None:
-            sentences.append(contrast.exclusion_sentence(results.contrast))
-        if results.primary is not None:
-            sentences.append(_verdicts(results.primary, n))
+    if compared.n.analysed:
+        sentences += [_variable(variable) for variable in compared.variables]
+        if compared.contrast is not None:
+            sentences.append(contrast.exclusion_sentence(compared.contrast))
+        if compared.primary is not None and results.plan.primary_test == "rank correlation":
+            sentences.append(_verdicts(compared.primary, results.objective.n))
+        if compared.advantage is not None and results.primary is not None:
+            sentences.append(_advantage(compared.advantage, is_share=results.primary.variable.is_share))
     return sentences
+
+
+def _advantage(compared: ComparedAdvantage, *, is_share: bool) -> str:
+    analysed, completers = compared.analysed, compared.completers
+    if isinstance(analysed, Undefined) or isinstance(completers, Undefined):
+        return "The average advantage cannot be compared: it has no result on one side."
+    before, after = (
+        f"{written(result.value, 2, is_share)}, {coverage(result.alpha)} CI "
+        f"{bracketed(result.interval.low, result.interval.high, 2, is_share)}"
+        for result in (analysed, completers)
+    )
+    if analysed.verdict is completers.verdict:
+        return f"The verdict on the average advantage is the same ({before} with exclusions; {after} without)."
+    return (
+        f"The verdict on the average advantage changes from “{completers.verdict}” without exclusions ({after}) to "
+        f"“{analysed.verdict}” with them ({before})."
+    )
 
 
 def _variable(variable: ComparedVariable) -> str:
@@ -55,9 +76,9 @@ def _verdicts(primary: ComparedPrimary, n: int) -> str:
     analysed, completers = primary.verdicts
     numbers = f"{_tau(primary.analysed)} with exclusions; {_tau(primary.completers)} without"
     if primary.survives:
-        return f"The verdict on the primary pair is the same both ways ({numbers}): {metric} {VERDICTS[analysed]}."
+        return f"The rank correlation leads to the same verdict ({numbers}): {metric} {VERDICTS[analysed]}."
     return (
-        f"The verdict on the primary pair changes ({numbers}): with exclusions {metric} {VERDICTS[analysed]}; without "
+        f"The verdict on the rank correlation changes ({numbers}): with exclusions {metric} {VERDICTS[analysed]}; without "
         f"them it {VERDICTS[completers]}."
     )
 

@@ -131,10 +131,9 @@ def metric_intervals(
         draws["precision"], draws["f"] = precision_and_f(recall, fallout, generality)
     exact = {
         kind: limits
-        for kind in resampled
-        if kind in HITS and not measured.is_by_user
-        and not isinstance(limits := _exact_limits(measured, kind), Undefined)
-    }  # fmt: skip
+        for kind in (() if measured.is_by_user else HITS)
+        if kind in measured.users and not isinstance(limits := _exact_limits(measured, kind), Undefined)
+    }
     return {
         name: {
             kind: (exact[kind].low[column], exact[kind].high[column])

@@ -236,7 +236,11 @@ def test_resampled_recall_weighs_users_by_their_cases() -> None:
     drawn = _resampled(measured, np.random.default_rng(1), 1000)["recall"]
     assert set(drawn[:, 0].round(12)) == {0.0, 0.1, 1.0}
     result, _rankings = study_measured(measured, 1, None, np.random.default_rng(1))
-    assert result.table[0].intervals == {"recall": (0.0, 1.0), "fallout": None, "precision": None, "f": None}
+    limits = result.table[0].intervals
+    assert limits | {"recall": None} == {"recall": None, "fallout": None, "precision": None, "f": None}
+    assert limits["recall"] is not None
+    assert 0 < limits["recall"][0] < 0.1 < 0.9 < limits["recall"][1] < 1  # one event in ten cases of two users
+    assert result.rare["recall"] == ("A",)
     assert isinstance(result.fallout.sign_tests, Undefined)
 
 

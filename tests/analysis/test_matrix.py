@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import kendalltau
-from statsmodels.stats.multitest import multipletests
 
 from analysis.exports.files import report_json
 from analysis.models import Report
@@ -25,7 +24,7 @@ from analysis.services import build_report
 from analysis.services.matrix import metric_label
 from evaluation.metrics.registry import METRICS
 from evaluation.models import MetricResult
-from inference.results import Interval, Undefined
+from inference.results import Undefined
 from studies.models import Response, Study
 from tests.factories.analysis import page_without_pictures, planted_person
 from tests.factories.catalog import make_version
@@ -111,7 +110,7 @@ def brute_force(x: list[float], y: list[float]) -> float:
 @pytest.mark.django_db
 def test_every_number_again_from_the_means(diverse: Report, matrix: Matrix) -> None:
     means = perceived_means(diverse.study)
-    p_values = []
+    n_defined = 0
     for cell in matrix.cells:
         metric = matrix.metric(cell)
         values = of_runs(diverse.study, metric.name, metric.profile_length)
@@ -121,45 +120,47 @@ def test_every_number_again_from_the_means(diverse: Report, matrix: Matrix) -> N
         y = [values[name] for name in names]
         if None in y or len(set(y)) == 1:
             assert isinstance(cell.tau, Undefined)
-            assert cell.p_holm is None
             continue
         sign = -1 if metric.name.partition("(")[0] in BELOW else 1
         signed = [sign * value for value in y if value is not None]
         assert not isinstance(cell.tau, Undefined), cell
         assert cell.tau.coefficient == pytest.approx(kendalltau(x, signed).statistic), cell
-        assert cell.tau.p == pytest.approx(brute_force(x, signed)), cell
-        if not cell.is_primary:
-            p_values.append(cell.tau.p)
-    corrected = multipletests(p_values, method="holm")[1]
-    assert matrix.n_family == len(p_values) > 60
-    assert [cell.p_holm for cell in matrix.cells if cell.p_holm is not None] == pytest.approx(list(corrected))
+        n_defined += 1
+    assert n_defined > 60
 
 
 @pytest.mark.integration
 @pytest.mark.django_db
-def test_planted_diversity_is_the_first_finding(diverse: Report, matrix: Matrix) -> None:
-    first = matrix.significant[0]
-    assert (first.metric, first.variable_key) == ("full-ranking/diversity@5", "satisfaction")
-    assert not isinstance(first.tau, Undefined)
-    assert first.tau.coefficient == pytest.approx(1)
-    assert first.tau.p == pytest.approx(2 / 5040)
-    assert isinstance(first.interval, Interval)
-    assert 0 < first.interval.low <= first.interval.high <= 1
+def test_p_of_the_primary_pair_is_that_of_all_orders(diverse: Report) -> None:
+    primary = diverse.read_results().primary
+    assert primary is not None
+    assert not isinstance(primary.tau, Undefined)
+    means, recall = perceived_means(diverse.study)["accuracy"], of_runs(diverse.study, "recall")
+    y = [value for name in means if (value := recall[name]) is not None]
+    assert primary.tau.p == pytest.approx(brute_force(list(means.values()), y))
 
 
 @pytest.mark.integration
 @pytest.mark.django_db
-def test_primary_pair_stays_alone_and_pairs_in_both_have_the_same_numbers(diverse: Report, matrix: Matrix) -> None:
+def test_planted_diversity_ranks_the_algorithms_as_satisfaction_does(matrix: Matrix) -> None:
+    (cell,) = [
+        cell for cell in matrix.cells
+        if (cell.metric, cell.variable_key) == ("full-ranking/diversity@5", "satisfaction")
+    ]  # fmt: skip
+    assert not isinstance(cell.tau, Undefined)
+    assert cell.tau.coefficient == pytest.approx(1)
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_primary_pair_is_marked_and_pairs_in_both_have_the_same_numbers(diverse: Report, matrix: Matrix) -> None:
     results = diverse.read_results()
     (primary,) = [cell for cell in matrix.cells if cell.is_primary]
     assert results.primary is not None
-    assert (primary.variable_key, primary.metric, primary.p_holm) == ("accuracy", "recall", None)
+    assert (primary.variable_key, primary.metric) == ("accuracy", "recall")
     cells = {(cell.variable_key, cell.metric): cell for cell in matrix.cells}
     for comparison in results.comparisons:
-        cell, bootstrap = cells[comparison.variable_key, comparison.metric_key], comparison.tau_bootstrap
-        assert (cell.tau, cell.p_holm) == (comparison.tau, comparison.p_holm)
-        assert not isinstance(bootstrap, Undefined)
-        assert cell.interval == Interval(bootstrap.ci_low, bootstrap.ci_high)
+        assert cells[comparison.variable_key, comparison.metric_key].tau == comparison.tau
 
 
 @pytest.mark.integration
@@ -179,7 +180,6 @@ def test_other_runs_are_inputs_and_their_order_is_that_of_the_protocols(diverse:
     assert protocols == ["", "full ranking", "rating prediction"]
     provenance = diverse.read_provenance()
     assert len(provenance.metric_runs) == 2
-    assert "matrix-full-ranking/diversity@5" in dict(provenance.bootstrap_seeds)
 
 
 @pytest.mark.integration
@@ -224,16 +224,13 @@ def test_matrix_is_figure_table_and_numbers_in_every_format(diverse: Report, mat
     assert {*drawings, *(f"tables/matrix.{kind}" for kind in ("csv", "md", "tex"))} <= set(files)
     lines = list(csv.DictReader(io.StringIO(files["tables/matrix.csv"].make().decode())))
     assert len(lines) == len(matrix.cells)
-    assert (lines[0]["Family"], lines[0]["Metric"], lines[0]["p, Holm"]) == ("Primary pair", "Recall at 5", "")
+    assert (lines[0]["Metric"], lines[0]["Measure"]) == ("Recall at 5", "Perceived accuracy")
+    assert not [column for column in lines[0] if column.startswith("p")]
     found = {(line["Metric"], line["Measure"]): line for line in lines}
     planted = found["Diversity at 5, full ranking", "Global satisfaction"]
-    first = matrix.significant[0]
-    assert not isinstance(first.interval, Undefined)
     assert float(planted["τ_b"]) == pytest.approx(1)
-    assert float(planted["In 95% of resamples, low"]) == first.interval.low
     assert found["RMSE, rating prediction", "Global satisfaction"]["Without a value"].startswith("No value of RMSE")
     page = page_without_pictures(diverse)
-    assert "diversity at\u00a05 (full ranking) with global satisfaction" in page
     assert "Rank correlations of all metrics with all measures" in page
     assert len(json.loads(report_json(diverse))["results"]["matrix"]["cells"]) == len(matrix.cells)
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from analysis.narrative import agreement, objective, perceived, verdict
+from analysis.narrative import agreement, exclusions, objective, perceived, verdict
 from analysis.narrative.facts import facts
 from analysis.results.advantage import DecidedPairs
 from analysis.results.comparison import Comparison
+from analysis.results.exclusions import Exclusions
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariable
 from analysis.results.report import Results, StudyFacts
@@ -99,6 +100,11 @@ def test_the_level_of_the_plan_decides() -> None:
 def test_an_undefined_rank_correlation_gives_its_reason() -> None:
     undefined = {"is_defined": False, "reason": "All algorithms have the same recall."}
     assert headline(results(comparison(tau=undefined))).endswith("does (All algorithms have the same recall).")
+
+
+def test_a_report_without_the_planned_pair_says_so() -> None:
+    said = headline(results(comparison(is_primary=False), plan={"tests": {}, "primary": {}}))
+    assert said == "The planned pair of measures is missing from this report."
 
 
 def advantage(**changes: Any) -> dict[str, Any]:
@@ -363,3 +369,20 @@ def test_recall_as_served_is_told_where_the_run_has_it() -> None:
     assert objective.served(measured(recall, {"A": 0.21, "B": 0.19})).startswith(
         f"{words}, recall ranks the algorithms in the same order"
     )
+
+
+@pytest.mark.parametrize(
+    ("low", "expected"),
+    [
+        (0.05, "The verdict on the average advantage is the same (0.30, 95% CI [0.10, 0.50] with exclusions; 0.30, "
+               "95% CI [0.05, 0.50] without)."),
+        (-0.05, "The verdict on the average advantage changes from “cannot tell” without exclusions (0.30, 95% CI "
+                "[−0.05, 0.50]) to “agree” with them (0.30, 95% CI [0.10, 0.50])."),
+    ],
+)  # fmt: skip
+def test_exclusions_say_whether_the_verdict_rests_on_them(low: float, expected: str) -> None:
+    with_them, without = advantage()["overall"], advantage(interval={"low": low, "high": 0.5})["overall"]
+    plain = {"n": {"kept": 12, "everybody": 15}, "variables": [], "primary": None,
+             "advantage": {"analysed": with_them, "completers": without}}  # fmt: skip
+    compared: Exclusions = partial(Exclusions, plain)
+    assert exclusions.exclusions(compared, results(comparison(), plan=PLANNED))[1:] == [expected]

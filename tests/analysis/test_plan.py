@@ -90,13 +90,13 @@ def test_the_frozen_plan_is_in_the_hashed_design_and_its_level_is_used(db: None)
     frozen = version.snapshot["plan"]
     assert (frozen["alpha"], frozen["variables"], frozen["exclude"]) == (0.01, ["accuracy", "satisfaction"], [])
     assert (frozen["n"], frozen["profile_lengths"], frozen["list_length"]) == (5, [5], 5)
-    assert "Tukey" in frozen["tests"]["pairs"]
-    plant(study, {"TopPop": [4, 5, 4], "CorNgr": [3, 2, 4], "PureSVD4": [1, 2, 3]})
+    assert "Games-Howell" in frozen["tests"]["pairs"]
+    plant(study, {"TopPop": [4, 5, 4, 5, 4], "CorNgr": [3, 2, 4, 3, 3], "PureSVD4": [1, 2, 3, 2, 2]})
     report = build_report(study=study)
     assert [one["key"] for one in report.results["variables"]] == ["accuracy", "satisfaction"]
     assert "alpha" not in kinds(report)
     html = read(page_without_pictures(report))
-    assert "Tests are two-sided at α = .01." in html
+    assert "Games-Howell at α = .01" in html
     assert "Simultaneous 99% CI" in html
     assert "below .05" not in html
 
@@ -132,10 +132,10 @@ def test_another_level_changes_tests_and_orders_and_is_recorded(study: Study) ->
         for level, found in by_level.items():
             pairs = found["tests"][test]["pairs"]
             assert all(pair["is_significant"] == (pair["p"] < level) for pair in pairs)
-    wide, narrow = (by_level[level]["tests"]["tukey"]["pairs"][0] for level in (0.001, 0.05))
+    wide, narrow = (by_level[level]["tests"]["games_howell"]["pairs"][0] for level in (0.001, 0.05))
     assert wide["ci_high"] - wide["ci_low"] > narrow["ci_high"] - narrow["ci_low"]
-    assert sum(map(len, by_level[0.05]["orders"]["tukey"]["dominates"].values())) > 0
-    assert sum(map(len, by_level[0.001]["orders"]["tukey"]["dominates"].values())) == 0
+    assert sum(map(len, by_level[0.05]["orders"]["games_howell"]["dominates"].values())) > 0
+    assert sum(map(len, by_level[0.001]["orders"]["games_howell"]["dominates"].values())) == 0
     assert "The tests use α = .001; the plan says .05." in sentences(strict)
     assert all(one["alpha"] == 0.001 for one in strict.results["comparisons"])
     assert all(one["alpha"] == 0.001 for one in strict.results["objective"]["lengths"])
@@ -272,13 +272,14 @@ def test_a_design_cannot_leave_out_its_primary_variable_or_name_a_scale_it_lacks
 
 
 def test_a_report_that_is_older_than_plans_can_still_be_read(full: Study) -> None:
+    plant(full, {"TopPop": [4, 5, 4], "CorNgr": [2, 1, 2], "PureSVD4": [1, 2, 1]})
     report = build_report(study=full)
     for key in ("planned", "exclusions"):
         del report.results[key]
     for one in (*report.results["variables"], *report.results["comparisons"], *report.results["objective"]["lengths"]):
         del one["alpha"]
     page = read(page_without_pictures(report))
-    assert "Tests are two-sided at α = .05." in page
+    assert "Games-Howell at α = .05" in page
     assert "Plan and deviations" not in page
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from analysis.narrative import verdict
+from analysis.narrative.facts import facts
 from analysis.results.codec import decode, encode, stored
 from analysis.results.plan import Deviation, HandExclusions, OtherAlpha, OtherSize, ReportPlan
 from analysis.results.provenance import Provenance
@@ -20,6 +23,8 @@ from inference.results import Interval, Undefined
 from studies.models import Study
 from studies.monitoring.services.exclusions import exclude
 from tests.factories.analysis import plant, planted_person
+
+SAMPLE = Path(__file__).parents[1] / "data" / "sample_verdict.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +115,37 @@ def test_a_missing_key_is_named() -> None:
 def test_whole_numbers_stay_whole_and_numbers_of_numpy_become_plain() -> None:
     assert json.dumps(encode(Interval, decode(Interval, {"low": 1, "high": 1.0}))) == '{"low": 1, "high": 1.0}'
     assert type(encode(Interval, Interval(np.float64(0.5), 1.0))["low"]) is float
+
+
+@pytest.mark.unit
+def test_a_report_of_format_4_is_read_and_keeps_the_headline_of_its_plan() -> None:
+    older: dict[str, Any] = json.loads(SAMPLE.read_text(encoding="utf-8"))
+    older |= {"format": 4, "crossed": {"is_defined": False, "reason": "Old."}, "perceived_ranks": {}, "offline": []}
+    for key in ("advantage", "exploratory", "offline_effects"):
+        del older[key]
+    for comparison in older["comparisons"]:
+        del comparison["decided"]
+        comparison |= {"p_holm": None, "tau_bootstrap": {"ci_low": 0, "ci_high": 1}, "orders": {"counts": {}}}
+    for length in older["objective"]["lengths"]:
+        for kind in ("recall", "fallout"):
+            del length[kind]["pairs"]
+            length[kind]["bootstrap"] = {"draws": []}
+    for cell in older["matrix"]["cells"]:
+        cell |= {"p_holm": 1.0, "interval": {"low": 0, "high": 1}}
+    older["plan"]["tests"] = {"comparison": "Kendall's tau-b with the exact two-sided p over all orders"}
+    results = decode(Results, older)
+    assert (results.format, results.advantage, results.exploratory, results.offline_effects) == (4, None, None, ())
+    assert results.primary is not None
+    assert results.primary.decided is None
+    assert results.objective.lengths[0].recall.pairs is None
+    assert "".join(run.text for run in verdict.headline(results)) == (
+        "Simulated participants: This study cannot tell whether recall ranks the algorithms as perceived accuracy does "
+        "(τ_b = .43, p = .239)."
+    )
+    assert verdict.evidence(results) == (
+        "Rank correlation of the primary pair: τ_b = .43, exact permutation p = .239.",
+    )
+    assert facts(results) == []
 
 
 @pytest.mark.integration

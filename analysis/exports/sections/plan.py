@@ -21,7 +21,7 @@ def exclusions_section(results: Results) -> Section:
     """With and without exclusions; nothing where all completers are analysed."""
     section = Section("exclusions", "With and without exclusions", "perceived")
     if (exclusions := results.exclusions) is not None:
-        for sentence in narrative.exclusions(exclusions, results.objective.n):
+        for sentence in narrative.exclusions(exclusions, results):
             section.say(sentence)
         section.put(tables.tests(exclusions))
     return section

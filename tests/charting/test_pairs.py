@@ -1,0 +1,67 @@
+"""The grid of pairs and the ranked lists: every pair and every rank is drawn, described and marked."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+import pytest
+
+from charting import render
+from charting.frame import stamped
+from charting.pairs import KINDS, Difference, GridCell, Ranked, Sides, pairs_grid, ranked_lists
+
+pytestmark = pytest.mark.unit
+NAMES = ["LSA", "TopPop", "CorNgr", "AsySVD"]
+CELLS = [
+    GridCell(a, b, kind, "Said <b>.", objective=Difference(".10 [.05, .15]", 0.1, 0.05, 0.15))
+    for (a, b), kind in zip(combinations(NAMES, 2), [*KINDS, "agree"], strict=True)
+]
+GRID = pairs_grid(NAMES, dict.fromkeys(NAMES, ".123"), CELLS, title="2 of 6 pairs agree")
+LISTS = ranked_lists(
+    [Ranked(name, ".1", 1, 3) for name in NAMES],
+    [Ranked(name, "3.0", 2, 4) for name in reversed(NAMES)],
+    title="One order reverses",
+    sides=Sides("recall at 5", "perceived accuracy"),
+    reversed_pairs=[("LSA", "AsySVD")],
+)
+
+
+@pytest.mark.parametrize("width", [340, 700])
+def test_every_pair_is_a_cell_with_what_both_sides_say(width: int) -> None:
+    picture = render.svg(GRID, width=width)
+    cells = re.findall(r'<g class="cell" [^>]*data-kind="([^"]+)"', picture)
+    assert cells == [cell.kind for cell in CELLS]
+    assert "Said &lt;b&gt;." in picture
+    assert picture.count("data-objective=") == len(CELLS)
+    assert "data-perceived=" not in picture  # these pairs were not tested on that side
+    assert (">.123<" in picture) == (width == 700)  # a phone has no room for values
+
+
+def test_counts_beneath_the_grid_are_those_of_the_classes() -> None:
+    counts = re.findall(r'font-size="18"[^>]*>(\d+)<', render.svg(GRID, width=700))
+    assert counts == ["2", "1", "1", "1", "1"]
+    assert GRID["usermeta"]["description"].startswith("Grid of pairs. Agree: LSA and TopPop, CorNgr and AsySVD.")
+
+
+def test_only_reversed_pairs_are_coloured() -> None:
+    picture = render.svg(LISTS, width=700)
+    heavy = re.findall(r'<path data-algorithms="([^"]+)"[^>]*url\(#', picture)
+    assert heavy == ["LSA", "AsySVD"]
+    plain = render.svg({**LISTS, "data": {**LISTS["data"], "reversed": []}}, width=700)
+    assert "linearGradient" not in plain
+
+
+def test_descriptions_name_the_ranks_of_both_sides() -> None:
+    said = LISTS["usermeta"]["description"]
+    assert "recall at 5: LSA 1 to 3, TopPop 1 to 3" in said
+    assert "perceived accuracy: AsySVD 2 to 4" in said
+
+
+@pytest.mark.parametrize("spec", [GRID, LISTS], ids=["grid", "lists"])
+def test_a_mark_is_inside_every_picture(spec: dict[str, object]) -> None:
+    marked = stamped(spec, "Simulated participants")
+    assert marked["usermeta"]["title"].startswith("Simulated participants. ")
+    for width in (340, 700):
+        assert "Simulated participants" in render.svg(marked, width=width)
+        assert "Simulated participants" not in render.svg(spec, width=width)
