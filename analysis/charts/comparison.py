@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.charts.estimates import around, axis, means_of
-from analysis.narrative.alternatives import defined
 from analysis.results.advantage import DecidedPairs
 from analysis.results.comparison import Comparison
 from analysis.results.objective import ProfileLength
@@ -60,7 +59,7 @@ def slope(
 
 def alternatives(results: Results, title: str) -> Spec | None:
     """The average advantage by every analysis of the specification curve; None without any."""
-    analyses, primary = defined(results), results.primary
+    analyses, primary = results.defined_alternatives, results.primary
     if not analyses or primary is None:
         return None
     return marks.forest(

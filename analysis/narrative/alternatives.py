@@ -6,15 +6,9 @@ from analysis.results.report import Results
 from inference.average_advantage import AverageAdvantage
 
 
-def defined(results: Results) -> list[tuple[str, AverageAdvantage]]:
-    """The analyses with a result, the largest average advantage first."""
-    found = [(one.name, one.result) for one in results.alternatives if isinstance(one.result, AverageAdvantage)]
-    return sorted(found, key=lambda analysis: -analysis[1].value)
-
-
 def title(results: Results) -> str:
     """How many analyses are positive, and how many have an interval above 0."""
-    found = [result for _name, result in defined(results)]
+    found = [result for _name, result in results.defined_alternatives]
     positive, above = sum(one.value > 0 for one in found), sum(one.interval.low > 0 for one in found)
     return f"{positive} of {len(found)} analyses positive, {above} with a CI above 0"
 

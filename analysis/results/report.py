@@ -23,6 +23,7 @@ from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariab
 from analysis.results.plan import Planned, ReportPlan
 from analysis.results.sample import Sample
 from analysis.results.variables import ScaleVariable
+from inference.average_advantage import AverageAdvantage
 from inference.exploratory import ExploratoryFamily
 from inference.item_effects import ItemEffectsResult
 from inference.results import Undefined
@@ -162,6 +163,12 @@ class Results:
     def is_live(self) -> bool:
         """Whether it is about people, not simulated participants."""
         return self.mode == LIVE
+
+    @property
+    def defined_alternatives(self) -> list[tuple[str, AverageAdvantage]]:
+        """The analyses of the specification curve that have a result, the largest average advantage first."""
+        found = [(one.name, one.result) for one in self.alternatives if isinstance(one.result, AverageAdvantage)]
+        return sorted(found, key=lambda analysis: -analysis[1].value)
 
     @property
     def is_compared(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.narrative.alternatives import defined
 from analysis.results.advantage import DecidedPairs
 from analysis.results.comparison import HALVES, Comparison, Equivalence, PlannedContrast
 from analysis.results.objective import ProfileLength
@@ -201,7 +200,7 @@ def alternatives_table(results: Results) -> Table:
     return table(
         "alternatives",
         "Average advantage by other defensible analyses",
-        defined(results),
+        results.defined_alternatives,
         Words("Analysis", lambda row: row[0]),
         Numbers("Separated pairs", lambda row: whole(row[1].n_pairs), "objective"),
         Numbers("Average advantage", lambda row: decimal(row[1].value, 2, is_share), "perceived"),

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from analysis.narrative import exclusions as narrative
+from analysis.narrative import plan as plan_narrative
 from analysis.results.report import Results
 from analysis.tables import exclusions as tables
-from analysis.tables import plan as tables_of_plan
 from documents.blocks import Section
+from documents.tables import Words, table
 
 
 def plan_section(results: Results) -> Section:
     """The frozen plan and every deviation; nothing in a report that is older than plans."""
     section = Section("plan", "Plan and deviations")
     if results.planned is not None:
-        section.put(tables_of_plan.plan_table(results, results.planned))
+        rows = [("Plan", sentence) for sentence in plan_narrative.frozen(results, results.planned)]
+        rows += [("Deviations", sentence) for sentence in plan_narrative.deviations(results, results.planned)]
+        part, words = Words[tuple[str, str]]("Part", itemgetter(0)), Words[tuple[str, str]]("In words", itemgetter(1))
+        section.put(table("plan", "Plan and deviations", rows, part, words))
     return section
 
 
