@@ -78,8 +78,8 @@ def _verdicts(primary: ComparedPrimary, n: int) -> str:
     if primary.survives:
         return f"The rank correlation leads to the same verdict ({numbers}): {metric} {VERDICTS[analysed]}."
     return (
-        f"The verdict on the rank correlation changes ({numbers}): with exclusions {metric} {VERDICTS[analysed]}; without "
-        f"them it {VERDICTS[completers]}."
+        f"The verdict on the rank correlation changes ({numbers}): with exclusions {metric} {VERDICTS[analysed]}; "
+        f"without them it {VERDICTS[completers]}."
     )
 
 

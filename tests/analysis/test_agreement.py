@@ -89,9 +89,7 @@ def test_a_side_without_tests_decides_no_pair() -> None:
 def test_the_primary_pair_is_first_and_alone_may_be_tested(is_tested: bool) -> None:
     values = {name: float(number) for number, name in enumerate("ABC")}
     perceived = {variable: ranking(values) for variable in VARIABLES}
-    comparisons = all_comparisons(
-        perceived, {RECALL: ranking(values)}, ("satisfaction", "recall"), is_tested=is_tested
-    )
+    comparisons = all_comparisons(perceived, {RECALL: ranking(values)}, ("satisfaction", "recall"), is_tested=is_tested)
     assert [(each.variable_key, each.is_primary) for each in comparisons] == [
         ("satisfaction", True), ("accuracy", False), ("fon", False), ("son", False)
     ]  # fmt: skip

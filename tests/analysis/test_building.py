@@ -120,9 +120,10 @@ def test_the_average_advantage_is_that_of_the_means_and_the_pairs_of_the_metric(
     }
     assert overall.weights == weights
     value = sum(weights[name] * numbers.mean for name, numbers in described.items()) / len(separated)
-    variance = sum(
-        weights[name] ** 2 * (numbers.sd or 0) ** 2 / numbers.n for name, numbers in described.items()
-    ) / len(separated) ** 2
+    variance = (
+        sum(weights[name] ** 2 * (numbers.sd or 0) ** 2 / numbers.n for name, numbers in described.items())
+        / len(separated) ** 2
+    )
     assert (overall.value, overall.se) == (pytest.approx(value), pytest.approx(variance**0.5))
 
 

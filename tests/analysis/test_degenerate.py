@@ -141,9 +141,7 @@ def test_little_to_analyse(study: Study, client: Client, answers: dict[str, list
 def test_one_participant_in_a_condition(study: Study, client: Client) -> None:
     plant(study, {"TopPop": [3, 4, 5], "CorNgr": [2], "PureSVD4": [1, 2, 1]})
     page = whole_report(build_report(study=study), client)
-    assert (
-        "Not compared, with fewer than five analysed participants: TopPop (3), CorNgr (1) and PureSVD4 (3)." in page
-    )
+    assert "Not compared, with fewer than five analysed participants: TopPop (3), CorNgr (1) and PureSVD4 (3)." in page
 
 
 def test_no_variance_anywhere(study: Study, client: Client) -> None:

@@ -146,7 +146,11 @@ def test_order_by_sign_tests_is_not_drawn_where_the_metric_says_the_opposite() -
 def test_forest_puts_the_larger_mean_first_and_turns_its_interval() -> None:
     pair = {"a": "A", "b": "B", "difference": -0.5, "ci_low": -0.9, "ci_high": -0.1, "p": 0.01, "is_significant": True}
     spec = perceived.forest(
-        partial(PerceivedVariable, {"key": "accuracy", "tests": {"games_howell": {"is_defined": True, "pairs": [pair]}}}), "t", "95%"
+        partial(
+            PerceivedVariable, {"key": "accuracy", "tests": {"games_howell": {"is_defined": True, "pairs": [pair]}}}
+        ),
+        "t",
+        "95%",
     )
     assert spec is not None
     (row,) = [row for rows in spec["datasets"].values() for row in rows if "pair" in row]

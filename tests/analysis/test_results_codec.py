@@ -24,7 +24,6 @@ from studies.models import Study
 from studies.monitoring.services.exclusions import exclude
 from tests.factories.analysis import plant, planted_person
 
-
 SAMPLE = Path(__file__).parents[1] / "data" / "sample_verdict.json"
 
 
@@ -143,7 +142,9 @@ def test_a_report_of_format_4_is_read_and_keeps_the_headline_of_its_plan() -> No
         "Simulated participants: This study cannot tell whether recall ranks the algorithms as perceived accuracy does "
         "(τ_b = .43, p = .239)."
     )
-    assert verdict.evidence(results) == ("Rank correlation of the primary pair: τ_b = .43, exact permutation p = .239.",)
+    assert verdict.evidence(results) == (
+        "Rank correlation of the primary pair: τ_b = .43, exact permutation p = .239.",
+    )
     assert facts(results) == []
 
 

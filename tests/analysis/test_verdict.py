@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.approval import assert_approved
 
 from analysis.exports.document import document_of
 from analysis.models import Report
@@ -30,6 +29,7 @@ from inference.results import Interval, Undefined
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
 from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES
+from tests.approval import assert_approved
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
