@@ -88,4 +88,4 @@ def _tile(
         others = "the other" if k == 2 else "both others" if k == 3 else f"all {in_words(k - 1)}"
         return Fact(heading, side, first[0], f"{written(values[first[0]], 2, is_share)}, {relation} {others}")
     low, high = (written(end(values[label] for label in ranks.sets), 2, is_share) for end in (min, max))
-    return Fact(heading, side, f"{len(ranks.best)} of {k} may be {word}", f"{low} to {high}")
+    return Fact(heading, side, f"{len(ranks.best)} of {k} may be {word}", f"all values: {low} to {high}")

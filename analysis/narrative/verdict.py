@@ -177,6 +177,8 @@ def difference_in_words(comparison: Comparison, value: float) -> str:
     variable, better = comparison.variable, f"the {_better(comparison)} {comparison.metric_word}"
     amount = f"{written(abs(value), 2, variable.is_share)}{'' if variable.is_share else ' points'}"
     direction = "higher" if value >= 0 else "lower"
+    if round(value, 2) == 0:
+        return f"both were {'rated' if variable.key == RATED else 'judged'} alike in {variable.in_text}, {amount} apart"
     if variable.key == RATED:
         return f"participants rated the one with {better} {amount} {direction}"
     return f"{variable.in_text} was {amount} {direction} with the one that has {better}"

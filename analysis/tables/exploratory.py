@@ -41,7 +41,7 @@ def exploratory_table(results: Results) -> Table | None:
     )  # fmt: skip
     least = family.smallest_p_below
     bound = "" if least is None else f"; the smallest p had to be below {number(least, 4, is_share=True)}"
-    undefined = [f"{key}: {reason}" for key, reason in family.undefined.items()]
+    undefined = sorted(set(family.undefined.values()))
     return Table(
         "exploratory",
         "Exploratory family: average advantages of other measures and metrics",
