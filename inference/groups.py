@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.errors import ParameterError
 from inference.exact import Number, exact
 
@@ -59,6 +62,11 @@ class Group:
     def is_constant(self) -> bool:
         """Whether two or more observations are all equal."""
         return self.n > 1 and min(self.points) == max(self.points)
+
+    @cached_property
+    def floats(self) -> NDArray[np.float64]:
+        """The observations, each rounded once."""
+        return np.array([point / self.scale for point in self.points], dtype=np.float64)
 
     def values(self) -> tuple[Fraction, ...]:
         """The observations in the unit of the data, in their order."""
