@@ -26,7 +26,6 @@ from charting.matrices import matrix
 from charting.orders import hasse
 from charting.paths import Mediator, Path, path_diagram
 from charting.planes import plane
-from charting.quartiles import Box, box_of
 from charting.rainclouds import raincloud
 from charting.rates import rates
 from charting.scatters import scatter
@@ -36,7 +35,6 @@ from charting.tails import long_tail
 from charting.traces import trace
 
 __all__ = [
-    "Box",
     "Counts",
     "Difference",
     "Estimate",
@@ -44,7 +42,6 @@ __all__ = [
     "Path",
     "Stage",
     "bars",
-    "box_of",
     "box_plot",
     "consort",
     "curves",

@@ -21,7 +21,7 @@ from inference.average_advantage import MeanEstimates
 from inference.corrections import check_alpha, holm
 from inference.covariates import Blocks, Covariate, Floats, Integers, UnusedCovariate, blocks_of, independent
 from inference.results import Interval, Result, Undefined
-from inference.t_tests import t_test
+from inference.t_tests import Contrast, tested
 
 ANCOVA = "Analysis of covariance"
 
@@ -223,11 +223,11 @@ class _Model:
         """The F test of this model against one with fewer columns."""
         return _f_test(_rss(smaller, self.values), self.columns.shape[1] - smaller.shape[1], self.rss, self.df)
 
-    def estimate(self, contrast: Floats) -> tuple[float, float, float, Interval]:
-        """A contrast of the conditions, its standard error, its two-sided p and its interval."""
+    def estimate(self, contrast: Floats) -> Contrast:
+        """A contrast of the conditions."""
         value = float(contrast @ self.coefficients[: self.k])
         se = math.sqrt(self.variance * float(contrast @ self.unscaled[: self.k, : self.k] @ contrast))
-        return value, se, *t_test(value, se, self.df)
+        return tested(value, se, self.df)
 
 
 def _rss(columns: Floats, values: Floats) -> float:
@@ -256,15 +256,16 @@ def _slopes(full: _Model, blocks: Blocks, condition: Integers) -> FTest | None:
 
 
 def _mean(names: Sequence[str], index: int, plain: _Model, full: _Model) -> AdjustedMean:
-    adjusted, se, _p, interval = full.estimate(np.eye(full.k)[index])
-    n = int(plain.columns[:, index].sum())
-    return AdjustedMean(names[index], n, float(plain.coefficients[index]), adjusted, se, interval)
+    adjusted, n = full.estimate(np.eye(full.k)[index]), int(plain.columns[:, index].sum())
+    return AdjustedMean(
+        names[index], n, float(plain.coefficients[index]), adjusted.value, adjusted.se, adjusted.interval
+    )
 
 
 def _pairs(names: Sequence[str], plain: _Model, full: _Model, alpha: float) -> tuple[AdjustedPair, ...]:
     indexes = list(combinations(range(len(names)), 2))
     unadjusted, adjusted = (
-        estimates_of([(*model.estimate(np.eye(model.k)[a] - np.eye(model.k)[b]), model.df) for a, b in indexes], alpha)
+        estimates_of([model.estimate(np.eye(model.k)[a] - np.eye(model.k)[b]) for a, b in indexes], alpha)
         for model in (plain, full)
     )
     return tuple(
@@ -273,10 +274,10 @@ def _pairs(names: Sequence[str], plain: _Model, full: _Model, alpha: float) -> t
     )
 
 
-def estimates_of(contrasts: Sequence[tuple[float, float, float, Interval, float]], alpha: float) -> list[Estimate]:
-    """Differences as value, standard error, p, interval and degrees of freedom, corrected together by Holm."""
-    corrected = holm([p for _value, _se, p, _interval, _df in contrasts])
+def estimates_of(contrasts: Sequence[Contrast], alpha: float) -> list[Estimate]:
+    """Differences corrected together by Holm."""
+    corrected = holm([contrast.p for contrast in contrasts])
     return [
-        Estimate(value, se, interval, df, p, p_holm, p_holm < alpha)
-        for (value, se, p, interval, df), p_holm in zip(contrasts, corrected, strict=True)
+        Estimate(own.value, own.se, own.interval, own.df, own.p, p, p < alpha)
+        for own, p in zip(contrasts, corrected, strict=True)
     ]

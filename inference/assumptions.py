@@ -33,7 +33,7 @@ def brown_forsythe(groups: GroupValues) -> SpreadResult | Undefined:
     read = Groups.read(groups)
     if read.k < 2:
         return Undefined("A test of equal variances needs two conditions with observations.", BROWN_FORSYTHE)
-    points = [np.array([float(value) for value in group.values()]) for group in read.members]
+    points = [group.floats for group in read.members]
     apart = [np.abs(values - np.median(values)) for values in points]
     # Rounding leaves distances that are equal on paper apart by about 1e-16 of the values.
     if all(np.ptp(of) <= EQUAL_WITHIN * np.abs(values).max() for of, values in zip(apart, points, strict=True)):

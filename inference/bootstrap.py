@@ -42,7 +42,7 @@ def condition_means(groups: GroupValues, resamples: int, rng: np.random.Generato
     is_exact = largest < LARGEST_EXACT and read.members[0].scale < LARGEST_EXACT
     columns = []
     for group in read.members:
-        values = group.points if is_exact else [float(value) for value in group.values()]
+        values = group.points if is_exact else group.floats
         sums = resampled_sums(np.array(values, dtype=np.float64)[:, None], resamples, rng)[:, 0]
         # One division: equal rationals give equal floats whatever the sizes of the conditions.
         columns.append(sums / (group.n * group.scale if is_exact else group.n))

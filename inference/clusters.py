@@ -18,10 +18,9 @@ import numpy as np
 from core.errors import DataError
 from inference.ancova import Estimate, FTest, ParticipantValues, estimates_of, read_conditions
 from inference.corrections import check_alpha
-from inference.covariates import Floats, numbered
-from inference.results import Interval, Result, Undefined
+from inference.covariates import numbered
+from inference.results import Result, Undefined
 from inference.satterthwaite import Estimates, model_estimates
-from inference.t_tests import t_test
 from inference.variance_components import LARGEST_RATIO, LARGEST_SHARE, Design, Fit, RestrictedLikelihood
 
 CLUSTERS = "Mixed model with interviewers as a random effect"
@@ -132,7 +131,7 @@ def _result(
     (n, n_clusters, left_out, alpha), k, ratio = facts, len(names), min(fit.ratios[1], LARGEST_RATIO)
     f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
     indexes = list(combinations(range(k), 2))
-    pairs = estimates_of([_contrast(estimates, np.eye(k)[a] - np.eye(k)[b]) for a, b in indexes], alpha)
+    pairs = estimates_of([estimates.test(np.eye(k)[a] - np.eye(k)[b]) for a, b in indexes], alpha)
     likelihood_ratio = max(2 * (fit.log_likelihood - likelihood.at((0.0, 0.0)).log_likelihood), 0.0)
     return ClusterResult(
         n=n,
@@ -147,9 +146,3 @@ def _result(
         log_likelihood=fit.log_likelihood,
         left_out=left_out,
     )
-
-
-def _contrast(estimates: Estimates, contrast: Floats) -> tuple[float, float, float, Interval, float]:
-    value, se = float(contrast @ estimates.means), math.sqrt(contrast @ estimates.covariance @ contrast)
-    df = estimates.df(contrast)
-    return value, se, *t_test(value, se, df), df

@@ -17,6 +17,7 @@ from inference.effect_sizes import noncentral_t_limits
 from inference.exact import as_float
 from inference.groups import Group, Groups, GroupValues, in_words
 from inference.results import Interval, Result, Undefined
+from inference.t_tests import satterthwaite_df
 
 CONTRAST = "Planned contrast"
 
@@ -137,8 +138,7 @@ def _welch(
     squared = sum((part for part, _df in parts), Fraction(0))
     if not squared:
         return None
-    df = squared * squared / sum((part * part / own for part, own in parts), Fraction(0))
-    return _tested(difference, squared, as_float(df), alpha, sides)
+    return _tested(difference, squared, satterthwaite_df(parts), alpha, sides)
 
 
 def _tested(difference: Fraction, squared_error: Fraction, df: float, alpha: float, sides: int) -> ContrastTest:

@@ -8,7 +8,7 @@ themselves) are computed apart.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,25 +55,24 @@ def pearson(x: Iterable[Number], y: Iterable[Number]) -> CorrelationResult | Und
     >>> round(result.coefficient, 3), round(result.p, 4), round(result.interval.low, 3)
     (0.8, 0.1041, -0.28)
     """
-    first = [float(exact(value, "the first measurement")) for value in x]
-    second = [float(exact(value, "the second measurement")) for value in y]
+    first = np.array([float(exact(value, "the first measurement")) for value in x])
+    second = np.array([float(exact(value, "the second measurement")) for value in y])
     if len(first) != len(second):
         raise DataError(f"There are {len(first)} values on one side and {len(second)} on the other.")
     return _pearson(first, second)
 
 
-def _pearson(x: Sequence[float], y: Sequence[float]) -> CorrelationResult | Undefined:
+def _pearson(x: Floats, y: Floats) -> CorrelationResult | Undefined:
     if len(x) < 3:
         return Undefined(f"A correlation needs three pairs of values; there are {len(x)}.", PEARSON)
     for which, values in (("first", x), ("second", y)):
-        if len(set(values)) == 1:
+        if not np.ptp(values):
             return Undefined(f"All values of the {which} measurement are equal: no correlation exists.", PEARSON)
     return _of_deviations(_deviations(x), _deviations(y), len(x) - 2)
 
 
-def _deviations(values: Sequence[float]) -> Floats:
-    array = np.array(values)
-    return np.asarray(array - array.mean())
+def _deviations(values: Floats) -> Floats:
+    return np.asarray(values - values.mean())
 
 
 def _of_deviations(x: Floats, y: Floats, df: int, left_out: tuple[str, ...] = ()) -> CorrelationResult:
@@ -99,8 +98,7 @@ def over_all(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:
     of_x, of_y, _left_out = _read(x, y)
     if not of_x:
         return Undefined("There are no participants.", PEARSON)
-    pooled = ([value for own in side.values() for value in own] for side in (of_x, of_y))
-    return _pearson(*pooled)
+    return _pearson(np.concatenate(list(of_x.values())), np.concatenate(list(of_y.values())))
 
 
 def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:
@@ -121,7 +119,7 @@ def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Und
     if not of_x:
         return Undefined("No condition has two participants.", WITHIN)
     for which, side in (("first", of_x), ("second", of_y)):
-        if all(len(set(own)) == 1 for own in side.values()):
+        if not any(np.ptp(own) for own in side.values()):
             return Undefined(f"Within every condition all values of the {which} measurement are equal.", WITHIN)
     deviations = [np.concatenate([_deviations(own) for own in side.values()]) for side in (of_x, of_y)]
     n, k = len(deviations[0]), len(of_x)
@@ -161,16 +159,16 @@ def between_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Un
     of_x, of_y, left_out = _read(x, y)
     if len(of_x) < 3:
         return Undefined(f"A correlation needs three conditions with participants; there are {len(of_x)}.", BETWEEN)
-    means = [[math.fsum(own) / len(own) for own in side.values()] for side in (of_x, of_y)]
+    means = [np.array([own.mean() for own in side.values()]) for side in (of_x, of_y)]
     for which, own in zip(("first", "second"), means, strict=True):
-        if np.ptp(own) <= EQUAL * max(map(abs, own)):
+        if np.ptp(own) <= EQUAL * np.abs(own).max():
             return Undefined(f"All conditions have the same mean on the {which} measurement.", BETWEEN)
     return _of_deviations(_deviations(means[0]), _deviations(means[1]), len(of_x) - 2, left_out)
 
 
 def _read(
     x: GroupValues, y: GroupValues, least_n: int = 1
-) -> tuple[dict[str, list[float]], dict[str, list[float]], tuple[str, ...]]:
+) -> tuple[dict[str, Floats], dict[str, Floats], tuple[str, ...]]:
     """Both measurements of the conditions with that many participants, and the conditions with fewer.
 
     Refused where they are not of the same participants.
@@ -178,9 +176,7 @@ def _read(
     if list(x) != list(y):
         raise DataError("Both measurements must have the same conditions in the same order.")
     read_x, read_y = Groups.read(x, least_n), Groups.read(y, least_n)
-    of_x, of_y = (
-        {own.name: [float(value) for value in own.values()] for own in side.members} for side in (read_x, read_y)
-    )
+    of_x, of_y = ({own.name: own.floats for own in side.members} for side in (read_x, read_y))
     differing = [name for name in x if len(of_x.get(name, ())) != len(of_y.get(name, ()))]
     if differing:
         raise DataError(f"{in_words(differing)}: the measurements are of different numbers of participants.")

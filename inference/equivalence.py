@@ -7,7 +7,7 @@ of at least the smallest effect of interest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -17,6 +17,7 @@ from inference.exact import as_float
 from inference.groups import Group, Groups, GroupValues
 from inference.partial_order import compact_letters
 from inference.results import Interval, Pair, Result, Undefined
+from inference.t_tests import satterthwaite_df
 
 EQUIVALENCE = "Equivalence test"
 POWER = 0.80
@@ -115,16 +116,16 @@ def equivalence(groups: GroupValues, bound: float, alpha: float = 0.05) -> Equiv
     read = Groups.read(groups, least_n=2)
     if read.k < 2:
         return Undefined("Fewer than two conditions have two observations.", EQUIVALENCE)
-    pairs = tuple(_adjusted(list(_tested_pairs(read, bound, alpha)), alpha))
-    means = {group.name: as_float(group.mean) for group in read.members}
-    return EquivalenceResult(bound, alpha, pairs, _letters(means, pairs), read.left_out)
+    pairs = tuple(_adjusted([_tested(a, b, bound, alpha) for a, b in combinations(read.members, 2)], alpha))
+    separate = [Pair(pair.a, pair.b, 0.0, None, not pair.is_equivalent) for pair in pairs]
+    letters = compact_letters({group.name: as_float(group.mean) for group in read.members}, separate)
+    return EquivalenceResult(bound, alpha, pairs, letters, read.left_out)
 
 
-def detectable_in_errors(critical: float, df: float, power: float = POWER) -> float:
-    """The difference, in standard errors, that a two-sided t test with this critical |t| detects with the given power.
-    This is the noncentrality of t; the opposite tail, below 1e-5 for a power of .80 at usual levels, is ignored.
-    `power` lies in (0, 1), above the level of the test. Source: Cohen (1988), Statistical Power Analysis for the
-    Behavioral Sciences, chapter 2.
+def detectable_in_errors(critical: float, df: float) -> float:
+    """The difference, in standard errors, that a two-sided t test with this critical |t| detects with a power of .80.
+    This is the noncentrality of t; the opposite tail, below 1e-5 at usual levels, is ignored. Source: Cohen (1988),
+    Statistical Power Analysis for the Behavioral Sciences, chapter 2.
 
     Examples
     --------
@@ -133,7 +134,7 @@ def detectable_in_errors(critical: float, df: float, power: float = POWER) -> fl
     """
     from scipy import special
 
-    return float(special.nctdtrinc(df, 1 - power, critical))
+    return float(special.nctdtrinc(df, 1 - POWER, critical))
 
 
 def _check_bound(bound: float, alpha: float) -> None:
@@ -144,17 +145,13 @@ def _check_bound(bound: float, alpha: float) -> None:
         raise ParameterError(f"The smallest effect of interest is a positive number; got {bound!r}.")
 
 
-def _tested_pairs(read: Groups, bound: float, alpha: float) -> Iterator[BoundedPair]:
-    for a, b in combinations(read.members, 2):
-        yield BoundedPair(a.name, b.name, _welch(a, b, bound, alpha))
-
-
-def _welch(a: Group, b: Group, bound: float, alpha: float) -> BoundTest | Undefined:
+def _tested(a: Group, b: Group, bound: float, alpha: float) -> BoundedPair:
     of_a, of_b = a.variance / a.n, b.variance / b.n
     if not of_a + of_b:
-        return Undefined(f"Neither {a.name} nor {b.name} has any variance.", EQUIVALENCE)
-    df = as_float((of_a + of_b) ** 2 / (of_a**2 / (a.n - 1) + of_b**2 / (b.n - 1)))
-    return bound_test(as_float(a.mean - b.mean), math.sqrt(as_float(of_a + of_b)), df, bound, alpha)
+        reason = f"Neither {a.name} nor {b.name} has any variance."
+        return BoundedPair(a.name, b.name, Undefined(reason, EQUIVALENCE))
+    df, se = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)]), math.sqrt(as_float(of_a + of_b))
+    return BoundedPair(a.name, b.name, bound_test(as_float(a.mean - b.mean), se, df, bound, alpha))
 
 
 def _adjusted(pairs: Sequence[BoundedPair], alpha: float) -> Iterator[BoundedPair]:
@@ -167,8 +164,3 @@ def _adjusted(pairs: Sequence[BoundedPair], alpha: float) -> Iterator[BoundedPai
             continue
         p, q = next(equivalent), next(beyond)
         yield replace(pair, p_equivalence=p, p_minimum=q, is_equivalent=p < alpha, is_beyond=q < alpha)
-
-
-def _letters(means: Mapping[str, float], pairs: Sequence[BoundedPair]) -> dict[str, str]:
-    separate = [Pair(pair.a, pair.b, 0.0, None, not pair.is_equivalent) for pair in pairs]
-    return compact_letters(means, separate)

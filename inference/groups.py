@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.errors import ParameterError
 from inference.exact import Number, exact
 
@@ -60,6 +63,11 @@ class Group:
         """Whether two or more observations are all equal."""
         return self.n > 1 and min(self.points) == max(self.points)
 
+    @cached_property
+    def floats(self) -> NDArray[np.float64]:
+        """The observations, each rounded once."""
+        return np.array([point / self.scale for point in self.points], dtype=np.float64)
+
     def values(self) -> tuple[Fraction, ...]:
         """The observations in the unit of the data, in their order."""
         return tuple(Fraction(point, self.scale) for point in self.points)
@@ -85,21 +93,11 @@ class Groups:
         """
         if least_n < 1:
             raise ParameterError(f"The least number of observations is {least_n}: it has to be 1 or more.")
-        if isinstance(groups, ExactGroups):
-            return groups.of_at_least(least_n)
-        read = {name: [exact(value, f"condition {name!r}") for value in groups[name]] for name in groups}
-        return cls.of(read, least_n)
-
-    @classmethod
-    def of(cls, read: Mapping[str, Sequence[Fraction]], least_n: int = 1) -> Groups:
-        """Put observations that were read exactly on one scale."""
-        scale = math.lcm(*(value.denominator for values in read.values() for value in values))
-        members = tuple(
-            Group(name, tuple(value.numerator * (scale // value.denominator) for value in values), scale)
-            for name, values in read.items()
-            if len(values) >= least_n
-        )
-        return cls(members, tuple(name for name, values in read.items() if len(values) < least_n))
+        if not isinstance(groups, ExactGroups):
+            read = {name: [exact(value, f"condition {name!r}") for value in groups[name]] for name in groups}
+            groups = ExactGroups.of(read)
+        members = tuple(group for group in groups.groups if group.n >= least_n)
+        return cls(members, tuple(group.name for group in groups.groups if group.n < least_n))
 
     def without(self, names: Iterable[str]) -> Groups:
         """Leave the named conditions out."""
@@ -193,11 +191,6 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
     def points(self, name: str) -> tuple[int, ...]:
         """The values of one condition as integers, in units of 1 / scale."""
         return self._by_name[name].points
-
-    def of_at_least(self, least_n: int) -> Groups:
-        """Take the conditions with that many observations. The others are named as left out."""
-        members = tuple(group for group in self.groups if group.n >= least_n)
-        return Groups(members, tuple(group.name for group in self.groups if group.n < least_n))
 
     def without_empty(self) -> ExactGroups:
         """Leave out the conditions without observations."""

@@ -9,7 +9,6 @@ errors follow from the fitted variances.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,8 +18,7 @@ from inference.corrections import check_alpha
 from inference.covariates import Covariate, UnusedCovariate, blocks_of
 from inference.item_effects import NESTED, ItemAnswers, ItemEffectsResult, nested_design, read_answers, result_of
 from inference.results import Interval, Result, Undefined
-from inference.satterthwaite import Estimates, observed_estimates
-from inference.t_tests import t_test
+from inference.satterthwaite import observed_estimates
 from inference.variance_components import RestrictedLikelihood
 
 SMALLEST = 1e-12  # residual variance below this share of the variance of all answers is none
@@ -87,12 +85,6 @@ def adjusted_items(
     slopes, column = [], k
     for block in blocks.used:
         if block.name in numbers:
-            slopes.append(_slope(block.name, estimates, column))
+            slopes.append(Slope(block.name, *estimates.test(np.eye(len(estimates.means))[column])))
         column += block.columns.shape[1]
     return AdjustedItems(result_of(read, fit, estimates.first(k), alpha), tuple(slopes), blocks.unused)
-
-
-def _slope(name: str, estimates: Estimates, column: int) -> Slope:
-    value, se = float(estimates.means[column]), math.sqrt(estimates.covariance[column, column])
-    df = estimates.df(np.eye(len(estimates.means))[column])
-    return Slope(name, value, se, df, *t_test(value, se, df))

@@ -15,9 +15,8 @@ few of them has a wide error. Two models answer two questions:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -29,7 +28,6 @@ from inference.corrections import check_alpha, decided
 from inference.covariates import numbered
 from inference.results import Interval, Pair, PairwiseResult, Result, Undefined
 from inference.satterthwaite import Estimates, model_estimates, observed_estimates
-from inference.t_tests import t_test
 from inference.variance_components import Design, Fit, RestrictedLikelihood
 
 NESTED = "Mixed model, items nested in conditions"
@@ -307,41 +305,26 @@ def result_of(read: NumberedAnswers, fit: Fit, estimates: Estimates, alpha: floa
 
 def _estimate(read: NumberedAnswers, index: int, estimates: Estimates) -> ConditionEstimate:
     here = read.condition == index
-    mean, se = float(estimates.means[index]), math.sqrt(estimates.covariance[index, index])
-    df = estimates.df(np.eye(len(read.names))[index])
+    mean = estimates.test(np.eye(len(read.names))[index])
     return ConditionEstimate(
         condition=read.names[index],
-        mean=mean,
-        se=se,
-        interval=t_test(mean, se, df)[1],
+        mean=mean.value,
+        se=mean.se,
+        interval=mean.interval,
         n_answers=int(here.sum()),
         n_persons=len(np.unique(read.person[here])),
         n_items=len(np.unique(read.item[here])),
-        df=df,
+        df=mean.df,
     )
 
 
 def _pairs(read: NumberedAnswers, estimates: Estimates, alpha: float) -> ItemPairs:
     k, names, pairs = len(read.names), read.names, []
     for a, b in combinations(range(k), 2):
-        contrast = np.eye(k)[a] - np.eye(k)[b]
-        difference, se = float(contrast @ estimates.means), math.sqrt(contrast @ estimates.covariance @ contrast)
-        df = estimates.df(contrast)
-        p, interval = t_test(difference, se, df)
-        pairs.append(
-            ItemPair(
-                names[a],
-                names[b],
-                difference,
-                None,
-                False,
-                statistic=difference / se,
-                df=df,
-                se=se,
-                p_unadjusted=p,
-                interval=interval,
-            )
-        )
+        difference = estimates.test(np.eye(k)[a] - np.eye(k)[b])
+        pair = ItemPair(names[a], names[b], difference.value, None, False, interval=difference.interval)
+        t = difference.value / difference.se
+        pairs.append(replace(pair, statistic=t, df=difference.df, se=difference.se, p_unadjusted=difference.p))
     return ItemPairs(
         test=HOLM,
         alpha=alpha,

@@ -63,7 +63,7 @@ def offline_pairs(
     Undefined with fewer than two algorithms or two users with values. Raises ParameterError for an `alpha` outside
     (0, 1), and DataError for arrays of different lengths, infinite values or negative numbers of cases. Sources:
     Hothorn, Bretz & Westfall (2008), Biometrical Journal 50(3):346-363; for ratios Cochran (1977), Sampling Techniques,
-    section 6.4; for sign flips `inference.paired_hits.sign_flip`.
+    section 6.4; for sign flips `inference.paired_hits.flip_sums`.
 
     Parameters
     ----------

@@ -13,6 +13,7 @@ from inference.exact import as_float
 from inference.groups import Group, Groups, GroupValues
 from inference.results import Pair, PairwiseResult, Undefined
 from inference.studentized_range import critical_range, upper_tail
+from inference.t_tests import satterthwaite_df
 
 TUKEY = "Tukey HSD"
 GAMES_HOWELL = "Games-Howell"
@@ -82,7 +83,7 @@ def _games_howell_pairs(read: Groups, alpha: float) -> Iterator[Pair]:
             reason = f"Neither {a.name} nor {b.name} has any variance."
             yield Pair(a.name, b.name, float(a.mean - b.mean), None, False, reason=reason)
             continue
-        df = as_float((of_a + of_b) ** 2 / (of_a**2 / (a.n - 1) + of_b**2 / (b.n - 1)))
+        df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
         yield _compare(a, b, (of_a + of_b) / 2, read.k, df, critical=critical_range(alpha, read.k, df), alpha=alpha)
 
 

@@ -16,6 +16,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 
+from inference.t_tests import Contrast, tested
 from inference.variance_components import Design, Fit, Floats, Integers, RestrictedLikelihood
 
 STEP = 1e-3  # of a variance ratio and one over the answers per level
@@ -37,6 +38,11 @@ class Estimates:
         variance = float(contrast @ self.covariance @ contrast)
         gradient = np.array([contrast @ change @ contrast for change in self.gradients])
         return variance**2 / float(gradient @ self.inverse @ gradient)
+
+    def test(self, contrast: Floats) -> Contrast:
+        """The t test of one contrast of the means; `contrast` of shape (n_conditions,)."""
+        se = math.sqrt(contrast @ self.covariance @ contrast)
+        return tested(float(contrast @ self.means), se, self.df(contrast))
 
     def first(self, n: int) -> Estimates:
         """Of the conditions and covariates the first `n`."""

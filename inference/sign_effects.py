@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from inference.case_rates import clopper_pearson
 from inference.results import Interval, Result, Undefined
 
 SIGN_EFFECT = "Effect size of the sign test"
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,12 @@ class SignEffect(Result):
     interval: Interval  # of `superiority`, exact
 
 
-def sign_effect(n_a: int, n_b: int, n_ties: int, confidence: float = 0.95) -> SignEffect | Undefined:
-    """Effect size of a sign test with its exact interval (Clopper and Pearson), from the counts of users.
+def sign_effect(n_a: int, n_b: int, n_ties: int) -> SignEffect | Undefined:
+    """Effect size of a sign test with its exact 95% interval (Clopper and Pearson), from the counts of users.
 
-    The interval excludes .5 where the two-sided sign test is significant at 1 - `confidence`. Undefined where all users
-    tie. Raises DataError for a negative count and ParameterError for a `confidence` outside (0, 1). Sources: Cohen
-    (1988), Statistical Power Analysis for the Behavioral Sciences, chapter 5 (g = superiority - .5); Clopper & Pearson
-    (1934), Biometrika 26(4):404-413.
+    The interval excludes .5 where the two-sided sign test is significant at .05. Undefined where all users tie. Raises
+    DataError for a negative count. Sources: Cohen (1988), Statistical Power Analysis for the Behavioral Sciences,
+    chapter 5 (g = superiority - .5); Clopper & Pearson (1934), Biometrika 26(4):404-413.
 
     Examples
     --------
@@ -36,10 +36,8 @@ def sign_effect(n_a: int, n_b: int, n_ties: int, confidence: float = 0.95) -> Si
     """
     if min(n_a, n_b, n_ties) < 0:
         raise DataError(f"There are {n_a}, {n_b} and {n_ties} users: a count is 0 or more.")
-    if not 0 < confidence < 1:
-        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
     n = n_a + n_b
     if n == 0:
         return Undefined("Every user has equal values under both algorithms.", SIGN_EFFECT)
-    low, high = clopper_pearson(n_a, n_b, confidence)
+    low, high = clopper_pearson(n_a, n_b, CONFIDENCE)
     return SignEffect(n_ties / (n + n_ties), n_a / n, Interval(float(low), float(high)))

@@ -1,10 +1,30 @@
-"""The t test and the t interval of an estimate with a standard error."""
+"""The t test and the t interval of an estimate with a standard error, and degrees of freedom of a sum of variances."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import NamedTuple
+
+from inference.exact import as_float
 from inference.results import Interval
 
 CONFIDENCE = 0.95
+
+
+class Contrast(NamedTuple):
+    """An estimate with its two-sided t test and 95% interval."""
+
+    value: float
+    se: float
+    df: float
+    p: float
+    interval: Interval
+
+
+def tested(value: float, se: float, df: float) -> Contrast:
+    """Test one estimate against 0, as `t_test`."""
+    return Contrast(value, se, df, *t_test(value, se, df))
 
 
 def t_test(estimate: float, se: float, df: float, confidence: float = CONFIDENCE) -> tuple[float, Interval]:
@@ -21,3 +41,17 @@ def t_test(estimate: float, se: float, df: float, confidence: float = CONFIDENCE
     half = float(special.stdtrit(df, (1 + confidence) / 2)) * se
     p = 2 * float(special.stdtr(df, -abs(estimate / se))) if se else float(estimate == 0)
     return p, Interval(estimate - half, estimate + half)
+
+
+def satterthwaite_df(parts: Iterable[tuple[Fraction, int]]) -> float:
+    """Degrees of freedom of a sum of independent variances, each with its own, after Welch (1938) and Satterthwaite
+    (1946), Biometrics Bulletin 2(6):110-114. At least one variance is above 0.
+
+    Examples
+    --------
+    >>> satterthwaite_df([(Fraction(1, 4), 9), (Fraction(1, 4), 9)])
+    18.0
+    """
+    variances = list(parts)
+    total = sum((variance for variance, _df in variances), Fraction(0))
+    return as_float(total**2 / sum((variance**2 / df for variance, df in variances), Fraction(0)))

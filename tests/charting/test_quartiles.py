@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from charting.quartiles import box_of
+from charting.values import box_of
 from core.errors import DataError
 
 pytestmark = pytest.mark.unit
