@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from simulated_studies import ITEMS, NAMES, SD, USERS, Design, Floats, K, SimulatedStudy
 
-from inference.agreement import Verdict, kendall, orders_compared
+from inference.agreement import kendall
 from inference.ancova import ParticipantValues, ancova
 from inference.anova import one_way, welch
 from inference.attrition_bounds import Arm, lee_bounds, worst_case_bounds
@@ -19,6 +19,7 @@ from inference.covariates import Covariate
 from inference.equivalence import equivalence
 from inference.item_effects import ItemAnswers, nested_items
 from inference.ordinal import cumulative_link
+from inference.pair_decisions import PairClass, decide_pairs
 from inference.paired import sign_tests_between
 from inference.partial_order import PartialOrder, partial_order
 from inference.posthoc import games_howell, tukey_hsd
@@ -184,12 +185,11 @@ def _joined(
     by_people: PartialOrder = partial_order(means, tukey)
     sets = relation_rank_sets(by_people.dominates, 1 - ALPHA)
     yield COVERAGE, "Rank sets by Tukey HSD, all algorithms together", _ranks_inside(sets, design.means)
-    by_metric: PartialOrder = partial_order(hits, signs)
-    compared = orders_compared(by_people, by_metric)
+    decided = decide_pairs(tukey, signs).pairs
     # In no design do the sides contradict each other.
-    yield ERROR, "Any pair called contradicted", bool(compared.of(Verdict.CONTRADICTED))
+    yield ERROR, "Any pair called contradicted", any(pair.decision is PairClass.CONTRADICT for pair in decided)
     equal = design.equal_pairs
-    agreed = {tuple(sorted((pair.a, pair.b))) for pair in compared.of(Verdict.AGREED)}
+    agreed = {tuple(sorted((pair.a, pair.b))) for pair in decided if pair.decision is PairClass.AGREE}
     if equal:
         yield ERROR, "Any equal pair called agreed", bool(agreed & equal)
     if is_related:

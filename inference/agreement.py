@@ -8,18 +8,14 @@ under 100,000 seeded random orders.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
-from itertools import combinations
 
 import numpy as np
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from inference.corrections import check_alpha
 from inference.exact import Number, exact
-from inference.partial_order import PartialOrder
 from inference.permutations import (
     MOST_PERMUTED,
     SAMPLED,
@@ -31,7 +27,7 @@ from inference.permutations import (
     permuted_concordance,
     permuted_products,
 )
-from inference.results import AgreementResult, PairDirections, Result, Undefined
+from inference.results import AgreementResult, Undefined
 
 KENDALL = "Kendall's tau-b"
 SPEARMAN = "Spearman's rho"
@@ -77,22 +73,6 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
     return _tested(s, scale, null, read.method, n=read.n, alpha=alpha)
 
 
-def smallest_exact_p(n: int) -> float:
-    """The smallest two-sided p that a rank correlation of `n` algorithms can have.
-
-    Without ties two of the n! orders are as far from 0 as a perfect one; ties only make it larger. Raises
-    ParameterError when `n` is below 2.
-
-    Examples
-    --------
-    >>> [round(smallest_exact_p(n), 4) for n in (3, 4, 5, 7)]
-    [0.3333, 0.0833, 0.0167, 0.0004]
-    """
-    if n < 2:
-        raise ParameterError(f"A rank correlation takes at least two algorithms; got {n}.")
-    return 2 / math.factorial(n)
-
-
 def spearman(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> AgreementResult | Undefined:
     """Spearman's rank correlation: Pearson's of the mean ranks.
 
@@ -117,31 +97,6 @@ def spearman(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> A
     scale = math.sqrt((n * int(ranks_x @ ranks_x) - middle) * (n * int(ranks_y @ ranks_y) - middle))
     null = Null.of(n * permuted_products(ranks_x, ranks_y) - middle)
     return _tested(covariance, scale, null, PERMUTED if n <= MOST_PERMUTED else SAMPLED, n=n, alpha=alpha)
-
-
-def pair_directions(x: Iterable[Number], y: Iterable[Number]) -> PairDirections | Undefined:
-    """Count the concordant pairs of algorithms of two measures.
-
-    The pairs are not independent, so p is not a binomial one: it is the share of all orders of the algorithms that
-    agree in at least as many pairs. In both measures the larger value is better. Methods and errors are those of
-    `kendall`, one-sided. Raises DataError for lists of different length or with values that are not finite.
-
-    Examples
-    --------
-    >>> result = pair_directions([1, 2, 3], [1, 3, 2])
-    >>> result.same, result.opposite, result.n_pairs, result.p
-    (2, 1, 3, 0.5)
-    """
-    read = _read(x, y, DIRECTIONS)
-    if isinstance(read, Undefined):
-        return read
-    products = directions(read.x) * directions(read.y)
-    same, opposite = int((products > 0).sum()), int((products < 0).sum())
-    if read.is_counted:
-        p = concordance_without_ties(read.n).share_at_least(same - opposite)
-    else:
-        p = Null.of(permuted_concordance(read.x, read.y)[0]).share_at_least(same)
-    return PairDirections(same, opposite, products.size - same - opposite, products.size, p, read.method)
 
 
 @dataclass(frozen=True)
@@ -196,81 +151,3 @@ def _tested(statistic: int, scale: float, null: Null, method: str, *, n: int, al
 def _bounded(coefficient: float) -> float:
     """Keep a rounding error from stepping over 1."""
     return max(-1.0, min(1.0, coefficient))
-
-
-class Verdict(StrEnum):
-    """Agreement of two partial orders on one pair."""
-
-    AGREED = "agreed"
-    PERCEIVED_ONLY = "perceived only"
-    OBJECTIVE_ONLY = "objective only"
-    CONTRADICTED = "contradicted"
-    NEITHER = "neither"
-
-
-@dataclass(frozen=True)
-class PairVerdict(Result):
-    """One pair of algorithms under two partial orders."""
-
-    # `a`, `b`: the pair; `a` is the better one by the participants if they differ significantly, else the better one
-    # by the metric
-    a: str
-    b: str
-    # significant in the same direction on both sides, on one side, in opposite directions, or on neither
-    verdict: Verdict
-    # `perceived_p`, `objective_p`: the adjusted p of either side, None where the pair was not tested
-    perceived_p: float | None
-    objective_p: float | None
-
-
-@dataclass(frozen=True)
-class OrdersCompared(Result):
-    """Two partial orders, pair by pair."""
-
-    pairs: tuple[PairVerdict, ...]  # every pair of the algorithms that both orders hold, in the first one's order
-    counts: dict[str, int]  # number of pairs by verdict, all five verdicts present
-    left_out: tuple[str, ...]  # algorithms that only one of the orders holds
-
-    def of(self, verdict: Verdict) -> tuple[PairVerdict, ...]:
-        """Select the pairs with one verdict."""
-        return tuple(pair for pair in self.pairs if pair.verdict is verdict)
-
-
-def orders_compared(perceived: PartialOrder, objective: PartialOrder) -> OrdersCompared:
-    """Compare the significant differences of participants and of a metric, pair by pair.
-
-    In both orders, by direct comparisons, the better one dominates.
-
-    Examples
-    --------
-    >>> from inference.partial_order import partial_order
-    >>> from inference.results import Pair
-    >>> people = partial_order({"TopPop": 3.6, "LSA": 3.0}, [Pair("TopPop", "LSA", 0.6, 0.01, True)])
-    >>> recall = partial_order({"TopPop": 0.2, "LSA": 0.3}, [Pair("TopPop", "LSA", -0.1, 0.02, True)])
-    >>> [str(pair.verdict) for pair in orders_compared(people, recall).pairs]
-    ['contradicted']
-    """
-    shared = [name for name in perceived.names if name in objective.names]
-    pairs = tuple(_verdict(a, b, perceived, objective) for a, b in combinations(shared, 2))
-    counts = Counter(pair.verdict for pair in pairs)
-    return OrdersCompared(
-        pairs=pairs,
-        counts={str(verdict): counts[verdict] for verdict in Verdict},
-        left_out=tuple(name for name in dict.fromkeys(perceived.names + objective.names) if name not in shared),
-    )
-
-
-def _verdict(a: str, b: str, perceived: PartialOrder, objective: PartialOrder) -> PairVerdict:
-    by_people, by_metric = _direction(a, b, perceived), _direction(a, b, objective)
-    if by_people * by_metric:
-        verdict = Verdict.AGREED if by_people == by_metric else Verdict.CONTRADICTED
-    elif by_people or by_metric:
-        verdict = Verdict.PERCEIVED_ONLY if by_people else Verdict.OBJECTIVE_ONLY
-    else:
-        verdict = Verdict.NEITHER
-    first, second = (b, a) if (by_people or by_metric) < 0 else (a, b)
-    return PairVerdict(first, second, verdict, perceived.p_of(a, b), objective.p_of(a, b))
-
-
-def _direction(a: str, b: str, order: PartialOrder) -> int:
-    return (b in order.dominates[a]) - (a in order.dominates[b])

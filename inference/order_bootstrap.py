@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import DataError
-from inference.bootstrap import condition_means, finite_means, percentile_intervals
-from inference.groups import GroupValues
+from inference.bootstrap import finite_means, percentile_intervals
 from inference.results import Result, Undefined
 
 RANKS = "Bootstrap of ranks"
@@ -30,16 +29,6 @@ class RankProbabilities(Result):
     def best(self) -> dict[str, float]:
         """Probability of each condition to be the best."""
         return {name: row[0] for name, row in zip(self.names, self.probabilities, strict=True)}
-
-
-def rank_probabilities(
-    groups: GroupValues, resamples: int, rng: np.random.Generator, higher_is_better: bool = True
-) -> RankProbabilities | Undefined:
-    """Probability of each rank of each condition, by resampling participants; errors as in `condition_means`."""
-    means = condition_means(groups, resamples, rng)
-    if isinstance(means, Undefined):
-        return Undefined(means.reason, RANKS)
-    return rank_distribution(means, tuple(groups), higher_is_better)
 
 
 def rank_distribution(means: ArrayLike, names: Sequence[str], higher_is_better: bool = True) -> RankProbabilities:

@@ -251,15 +251,3 @@ class AgreementResult(PermutationTest):
     n: int  # algorithms compared
     # smallest |coefficient| with p < .05, given these ties; None if no order reaches it
     smallest_detectable: float | None
-
-
-@dataclass(frozen=True)
-class PairDirections(PermutationTest):
-    """Concordance of two measures over the pairs of algorithms."""
-
-    same: int  # concordant pairs
-    opposite: int  # discordant pairs
-    tied: int  # pairs tied on at least one measure
-    n_pairs: int  # their sum
-    p: float  # share of permutations with at least as many concordant pairs
-    p_method: str  # as for `AgreementResult`

@@ -11,10 +11,8 @@ from scipy import stats
 
 from core.errors import DataError, ParameterError
 from inference import agreement
-from inference.agreement import Verdict
-from inference.partial_order import partial_order
 from inference.permutations import DRAWN, concordance_without_ties
-from inference.results import Pair, Undefined
+from inference.results import Undefined
 
 short = st.integers(2, 6).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
 long = st.integers(9, 14).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 5), min_size=n, max_size=n)] * 2))
@@ -23,9 +21,9 @@ long = st.integers(9, 14).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 
 @given(short)
 def test_coefficients_and_p_are_those_of_all_orders_taken_one_by_one(lists) -> None:
     x, y = lists
-    tau, rho, pairs = agreement.kendall(x, y), agreement.spearman(x, y), agreement.pair_directions(x, y)
+    tau, rho = agreement.kendall(x, y), agreement.spearman(x, y)
     if min(len(set(x)), len(set(y))) == 1:
-        assert all(isinstance(found, Undefined) for found in (tau, rho, pairs))
+        assert all(isinstance(found, Undefined) for found in (tau, rho))
         return
     for found, function in ((tau, stats.kendalltau), (rho, stats.spearmanr)):
         assert found.coefficient == pytest.approx(function(x, y).statistic, abs=1e-12)
@@ -37,15 +35,6 @@ def test_coefficients_and_p_are_those_of_all_orders_taken_one_by_one(lists) -> N
             assert found.smallest_detectable == pytest.approx(min(detectable))
         else:
             assert found.smallest_detectable is None
-    n = len(x)
-
-    def n_same(order) -> int:
-        return sum((x[i] - x[j]) * (order[i] - order[j]) > 0 for i in range(n) for j in range(i))
-
-    assert pairs.same == n_same(y)
-    assert pairs.same + pairs.opposite + pairs.tied == pairs.n_pairs == n * (n - 1) // 2
-    orders = list(set(permutations(y)))
-    assert pairs.p == pytest.approx(np.mean([n_same(order) >= pairs.same for order in orders]), abs=1e-12)
 
 
 @settings(max_examples=5, deadline=None)
@@ -69,15 +58,12 @@ def test_longer_lists_have_the_coefficients_of_scipy_and_a_p_of_100_000_orders(l
 @pytest.mark.parametrize("y", [[0, 2, 0, 1, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1, 2, 2, 2], [2, 1, 0, 2, 1, 0, 2, 1, 0]])
 def test_random_orders_estimate_the_p_of_all_orders_of_nine(y: list[int]) -> None:
     x = [0, 0, 1, 2, 3, 4, 5, 6, 6]
-    tau, rho, pairs = agreement.kendall(x, y), agreement.spearman(x, y), agreement.pair_directions(x, y)
+    tau, rho = agreement.kendall(x, y), agreement.spearman(x, y)
     all_orders = np.array(list(set(permutations(y))))
     for found, function in ((tau, _concordance), (rho, _product)):
         under_chance = np.abs(function(x, all_orders))
         exact = np.mean(under_chance >= abs(function(x, np.array([y]))[0]) - 1e-9)
         assert found.p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / DRAWN) + 1 / DRAWN)
-    n_same = _same(x, all_orders)
-    assert pairs.p_method == agreement.SAMPLED
-    assert pairs.p == pytest.approx(np.mean(n_same >= pairs.same), abs=4 * max(pairs.p_error, 1 / DRAWN))
 
 
 def _signs(values: np.ndarray) -> np.ndarray:
@@ -86,10 +72,6 @@ def _signs(values: np.ndarray) -> np.ndarray:
 
 def _concordance(x: list[int], orders: np.ndarray) -> np.ndarray:
     return (_signs(np.array(x)) * _signs(orders)).sum(axis=(1, 2))
-
-
-def _same(x: list[int], orders: np.ndarray) -> np.ndarray:
-    return (_signs(np.array(x)) * _signs(orders) > 0).sum(axis=(1, 2)) // 2
 
 
 def _product(x: list[int], orders: np.ndarray) -> np.ndarray:
@@ -102,9 +84,6 @@ def test_longer_lists_without_ties_are_counted_exactly() -> None:
     x, y = rng.permutation(12), rng.permutation(12)
     found, expected = agreement.kendall(x, y), stats.kendalltau(x, y, method="exact")
     assert (found.p_method, found.p) == (agreement.COUNTED, pytest.approx(expected.pvalue, rel=1e-12))
-    pairs = agreement.pair_directions(x, y)
-    assert pairs.p_method == agreement.COUNTED
-    assert pairs.p == pytest.approx(stats.kendalltau(x, y, method="exact", alternative="greater").pvalue, rel=1e-12)
 
 
 @pytest.mark.parametrize("y", [range(9), range(8, -1, -1), [0, 0, 1, 2, 3, 4, 5, 6, 7]])
@@ -137,7 +116,7 @@ def test_inversions_of_n_values_cover_all_orders() -> None:
     assert null.counts[36] == null.counts[-36] == 1
 
 
-@pytest.mark.parametrize("procedure", [agreement.kendall, agreement.spearman, agreement.pair_directions])
+@pytest.mark.parametrize("procedure", [agreement.kendall, agreement.spearman])
 def test_agreement_names_the_reason_when_it_is_undefined(procedure) -> None:
     assert "there are 1" in procedure([1], [2]).reason
     assert "on the first measure" in procedure([1, 1], [1, 2]).reason
@@ -154,33 +133,3 @@ def test_agreement_names_the_reason_when_it_is_undefined(procedure) -> None:
 def test_agreement_refuses_a_level_outside_zero_to_one(procedure) -> None:
     with pytest.raises(ParameterError):
         procedure([1, 2, 3], [1, 2, 3], alpha=1.5)
-
-
-def order_of(edges: dict[tuple[str, str], float], names: str = "ABCDE"):
-    locations = {name: float(-place) for place, name in enumerate(names)}
-    return partial_order(locations, [Pair(a, b, 1.0, p, p < 0.05) for (a, b), p in edges.items()])
-
-
-def test_orders_are_compared_pair_by_pair() -> None:
-    people = order_of({("A", "B"): 0.01, ("A", "C"): 0.02, ("D", "B"): 0.03, ("B", "C"): 0.4})
-    recall = order_of({("A", "B"): 0.04, ("C", "A"): 0.001, ("D", "C"): 0.002}, names="ABCDX")
-    found = agreement.orders_compared(people, recall)
-    by_pair = {frozenset((pair.a, pair.b)): pair for pair in found.pairs}
-    assert len(by_pair) == 6
-    assert by_pair[frozenset("AB")].verdict is Verdict.AGREED
-    assert by_pair[frozenset("AD")].verdict is Verdict.NEITHER
-    assert by_pair[frozenset("CD")].verdict is Verdict.OBJECTIVE_ONLY
-    assert (by_pair[frozenset("CD")].a, by_pair[frozenset("CD")].b) == ("D", "C")
-    assert by_pair[frozenset("BD")].verdict is Verdict.PERCEIVED_ONLY
-    assert (by_pair[frozenset("BD")].a, by_pair[frozenset("BD")].perceived_p) == ("D", 0.03)
-    (contradiction,) = found.of(Verdict.CONTRADICTED)
-    assert (contradiction.a, contradiction.b) == ("A", "C")
-    assert (contradiction.perceived_p, contradiction.objective_p) == (0.02, 0.001)
-    assert found.counts == {
-        "agreed": 1,
-        "perceived only": 1,
-        "objective only": 1,
-        "contradicted": 1,
-        "neither": 2,
-    }
-    assert found.left_out == ("E", "X")

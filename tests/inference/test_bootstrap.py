@@ -47,7 +47,6 @@ def test_a_condition_without_participants_cannot_be_resampled() -> None:
     found = bootstrap.condition_means({"A": [1], "B": [], "C": []}, 5, rng())
     assert found.reason == "B and C: no observations to resample."
     assert isinstance(bootstrap.condition_means({}, 5, rng()), Undefined)
-    assert isinstance(order_bootstrap.rank_probabilities({"A": []}, 5, rng()), Undefined)
 
 
 def test_users_count_for_every_algorithm_or_for_none() -> None:
@@ -116,13 +115,6 @@ def test_rank_probabilities_sum_to_one_and_agree_with_mean_ranks(rows: list[list
     ranks = stats.rankdata(np.array(rows) * (-1 if higher_is_better else 1), axis=1).mean(axis=0)
     assert found.mean_ranks == pytest.approx(tuple(ranks))
     assert table @ np.arange(1, k + 1) == pytest.approx(ranks)
-
-
-def test_rank_probabilities_come_from_participants() -> None:
-    found = order_bootstrap.rank_probabilities({"A": [1, 5], "B": [3, 3]}, 4000, rng(), higher_is_better=False)
-    # The mean of A is 1, 3 or 5 with chances 1/4, 1/2, 1/4; a tie shares the ranks.
-    assert found.best() == pytest.approx({"A": 0.5, "B": 0.5}, abs=0.03)
-    assert (found.names, found.resamples) == (("A", "B"), 4000)
 
 
 def test_rank_distribution_refuses_names_that_do_not_match() -> None:

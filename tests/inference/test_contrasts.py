@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import ParameterError
-from inference.agreement import kendall, smallest_exact_p
 from inference.anova import one_way
 from inference.contrasts import ContrastResult, planned_contrast
 from inference.results import Undefined
@@ -97,15 +96,3 @@ def test_what_cannot_be_tested_says_why() -> None:
 def test_a_contrast_that_cannot_be_is_refused(higher: list[str], lower: list[str], sides: int, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         planned_contrast(GROUPS, higher, lower, sides=sides)
-
-
-@pytest.mark.parametrize("n", range(2, 8))
-def test_the_smallest_p_of_a_rank_correlation_is_that_of_a_perfect_one(n: int) -> None:
-    found = kendall(range(n), range(n))
-    assert not isinstance(found, Undefined)
-    assert smallest_exact_p(n) == pytest.approx(found.p)
-
-
-def test_one_algorithm_has_no_rank_correlation() -> None:
-    with pytest.raises(ParameterError, match="at least two algorithms; got 1"):
-        smallest_exact_p(1)

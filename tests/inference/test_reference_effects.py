@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inference import anova, bca, correlation, ordinal
+from inference import anova, correlation, ordinal
 from inference.effect_sizes import hedges_g_between
 from inference.results import Undefined
 
@@ -119,21 +119,6 @@ def test_cumulative_link_models_agree_with_clm(cases: Cases) -> None:
             assert found.proportional_p == pytest.approx(nominal["p"], rel=1e-6)
             for name, shares in expected["predicted_probabilities"].items():
                 assert found.shares[name] == pytest.approx(tuple(shares), abs=1e-6), (where, name)
-
-
-def test_bca_interval_agrees_with_its_formula_on_given_replicates(cases: Cases) -> None:
-    exhaustive, given = cases("bootstrap")
-    y, expected = np.array(given["input"]["y"]), given["expected"]
-    # R's boot does not count resamples that equal the mean; half of them count here.
-    replicates = np.array(given["input"]["replicates"])
-    found = bca.bca_of_mean(y, np.where(replicates == y.mean(), np.nextafter(replicates, np.inf), replicates))
-    assert found.bias == close(expected["z0"], rel=1e-10)
-    assert found.acceleration == close(expected["acceleration"], rel=1e-10)
-    assert list(found.levels) == [close(level, rel=1e-10) for level in expected["bca_levels"]]
-    assert [found.interval.low, found.interval.high] == [close(end, rel=1e-10) for end in expected["bca95_type7"]]
-    assert y.mean() == close(expected["theta_hat"])
-    assert np.std(given["input"]["replicates"], ddof=1) == close(expected["se"])
-    assert exhaustive["expected"]["n_resamples"] == len(exhaustive["input"]["y"]) ** 4
 
 
 def test_degenerate_data_have_welch_or_a_reason(cases: Cases) -> None:
