@@ -54,7 +54,8 @@ def test_the_chart_runtime_is_a_file_that_browsers_keep(client: Client) -> None:
 def test_no_page_imports_a_large_library_that_web_processes_do_not_share(tmp_path: Path) -> None:
     """Every address that answers GET, as the owner: a library that a page brings in is in each process by itself.
 
-    Models of live studies are open and the REST API is described before the processes fork, and no thread that a fork would lose is left.
+    Models of live studies are open and the REST API is described before the processes fork, and no thread that a fork
+    would lose is left.
     Figures of runs and of exports are drawn in child processes: the library that draws keeps 100 MB.
     """
 

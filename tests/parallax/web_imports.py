@@ -53,7 +53,6 @@ def visit() -> None:
     settings.ALLOWED_HOSTS = ["testserver"]
     load_application()
     from evaluation.services.serving import opened_model
-
     from parallax.api.operations import interface
 
     opened = [known.cache_info().currsize for known in (opened_model, interface)]
