@@ -13,8 +13,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 TESTS ?= tests
-# Tests run side by side on every core; a file's tests stay together, as they share what the file sets up.
-PYTEST = $(BIN)/python -m pytest -n auto --dist loadfile
+# Tests run side by side on every core; a file's tests stay together, as they share what the file sets up. The order of
+# the files is that of tests/conftest.py: xdist's own starts files of few and long tests last.
+PYTEST = $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 # Packages whose every branch a test reaches, and the least percentage of the whole.
 FULLY_COVERED := recommenders inference charting evaluation/metrics evaluation/protocols \
 	studies/instrument studies/allocation
@@ -108,7 +109,8 @@ approve: $(STAMP_TEST) # Write the sentences of tests/approved anew, to be read 
 	@PARALLAX_APPROVE=1 $(BIN)/python -m pytest -q $(shell grep -rl assert_approved tests --include=test_*.py) $(PYTEST_OPTIONS)
 
 test-core: $(STAMP_SLOW) $(STAMP_KERNELS) ## Run the slow tests of what must never break: main job, pages, servers, upgrade, restore
-	@$(PYTEST) $(TESTS) -m core $(PYTEST_OPTIONS)
+	@files=$$(grep -rlF --include='test_*.py' mark.core $(TESTS)) || { echo "No core tests in $(TESTS)"; exit 1; }; \
+		$(PYTEST) $$files -m core $(PYTEST_OPTIONS)
 
 test-slow: $(STAMP_SLOW) $(STAMP_KERNELS) ## Run all tests that are marked slow
 	@$(PYTEST) $(TESTS) -m slow $(PYTEST_OPTIONS)

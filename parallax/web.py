@@ -34,7 +34,8 @@ def load_application() -> None:
 
     Opening a model imports Numba, and power and tests of runs need SciPy: where they
     are imported here, their memory is shared. No page imports another large library (tests/parallax/test_weight.py).
-    The first compiled function loads 30 MiB of Numba, so one is compiled here even if no study is live.
+    The first compiled function loads 30 MiB of Numba, so one is compiled here even if no study is live. The REST API's
+    description takes 7 MiB of each process that has shown it.
     The objects are frozen because garbage collection writes to every object it examines, and a memory page that is
     written to is no longer shared.
 
@@ -49,6 +50,7 @@ def load_application() -> None:
     get_wsgi_application()  # imports the middleware
     import_module("jobs.queue").load_tasks()
     import_module("numba").njit(lambda: None)()
+    import_module("parallax.api.operations").interface()
     import_module("studies.participation.services.warming").start_warming().join()
     gc.collect()
     gc.freeze()

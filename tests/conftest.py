@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import os
 import secrets
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -26,15 +29,24 @@ hypothesis_settings.load_profile("parallax")
 
 
 KINDS = ("unit", "integration", "e2e", "reference")
+# Each takes minutes: they start first, so that no process waits for another at the end.
+LONGEST_FILES = (
+    "test_main_job.py", "test_compose_processes.py", "test_restore_drill.py", "test_every_console_page.py",
+    "test_worker.py", "test_upgrade.py", "test_robust_way.py",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests of no other kind as unit tests, and tests that start a browser as slow."""
+    """Mark tests of no other kind as unit tests, and tests that start a browser as slow.
+
+    The longest files come first.
+    """
     for item in items:
         if not any(item.get_closest_marker(kind) for kind in KINDS):
             item.add_marker(pytest.mark.unit)
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: item.path.name not in LONGEST_FILES)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -137,6 +149,50 @@ def new_postgresql() -> Iterator[Callable[[], str]]:
 def postgresql_url(new_postgresql: Callable[[], str]) -> str:
     """An empty PostgreSQL database for the tests of a file, dropped at their end."""
     return new_postgresql()
+
+
+@pytest.fixture(scope="session")
+def migrated_database() -> Path:
+    """An SQLite file with every migration applied, which takes seconds: made once, until a migration changes."""
+    folder = ROOT / "var" / "tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    sources = [ROOT / "requirements.txt", *sorted(ROOT.glob("*/migrations/*.py")), *ROOT.glob("*/*/migrations/*.py")]
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    file = folder / f"migrated-{digest[:16]}.sqlite3"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not file.exists():
+            for older in folder.glob("migrated-*"):
+                older.unlink()
+            part = folder / "part.sqlite3"
+            part.unlink(missing_ok=True)
+            environment = {**os.environ, "DATABASE_URL": f"sqlite:///{part}"}
+            migrate = [sys.executable, "manage.py", "migrate", "--no-input", "--verbosity", "0"]
+            subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
+            part.replace(file)
+    return file
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings: None, migrated_database: Path) -> bool:
+    """Begin with a copy of the migrated database, where the tests' own is SQLite."""
+    from django.db import connection
+
+    if connection.vendor != "sqlite":
+        return False
+    shutil.copy(migrated_database, connection.settings_dict["TEST"]["NAME"])
+    return True
+
+
+@pytest.fixture(scope="session")
+def migrated_copy(migrated_database: Path) -> Callable[[Path], None]:
+    """Copy the migrated database to the file of an installation."""
+
+    def copy(file: Path) -> None:
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        shutil.copy(migrated_database, file)
+
+    return copy
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from analysis.exports.chapters import KEYS
 from analysis.services import build_report
 from studies.models import Study, StudyMembership
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.core, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 (AXE,) = Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.evaluation.conftest import Installation, first_state, make_installation  # noqa: F401 -- a fixture
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.core]
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 STUDY = """
 import django
@@ -108,6 +108,7 @@ def installation(request: pytest.FixtureRequest, make_installation: Any) -> Inst
     return one
 
 
+@pytest.mark.core
 def test_a_report_whose_worker_was_killed_is_made_by_another_to_the_last_bit(installation: Installation) -> None:
     first = installation.start(*WORKER, "-n", "first@%h")
     in_process(installation, ASK)

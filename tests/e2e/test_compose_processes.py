@@ -198,7 +198,7 @@ def test_the_backup_service_writes_one_that_restores(deployment: Deployment) -> 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_hundred_participants_walk_behind_the_proxy(deployment: Deployment) -> None:
+def test_participants_walk_behind_the_proxy(deployment: Deployment) -> None:
     """The worker trains and measures, the participants come through Caddy and TLS, and nothing is left half done."""
     loading = (
         "from accounts.models import User; from catalog.services import load_demo_dataset; "
@@ -207,12 +207,12 @@ def test_a_hundred_participants_walk_behind_the_proxy(deployment: Deployment) ->
     manage(deployment, "create_account", "owner@example.org")
     manage(deployment, "shell", "-c", loading)
     manage(deployment, "evaluate", "demo-films", "--algorithms", "toppop,puresvd:factors=10", "--reserve", "0.15")
-    manage(deployment, "create_study", "hundred", "--dataset", "demo-films", "--per-condition", "50")
-    manage(deployment, "launch_study", "hundred")
+    manage(deployment, "create_study", "proxied", "--dataset", "demo-films", "--per-condition", "10")
+    manage(deployment, "launch_study", "proxied")
     printed = manage(
-        deployment, "simulate_participants", "hundred", "--per-condition", "50", "--base-url", deployment.url
+        deployment, "simulate_participants", "proxied", "--per-condition", "10", "--base-url", deployment.url
     )
-    assert "100 of 100 simulated participants completed" in printed
+    assert "20 of 20 simulated participants completed" in printed
     manage(deployment, "check_integrity")
 
 

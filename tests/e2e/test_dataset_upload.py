@@ -20,7 +20,7 @@ from tests.e2e.test_accessibility import SIDEWAYS, violations, with_axe
 from tests.e2e.test_console_accessibility import signed_in
 from tests.factories.accounts import UserFactory
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.core, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 RATINGS = "reader,book,mark\n" + "".join(f"{u},{b},{1 + (3 * u + 5 * b) % 10}\n" for u in range(12) for b in range(8))
 DROP = """([zone, name, content]) => {
@@ -63,7 +63,7 @@ def drop(page: Page, field: str, name: str, content: str) -> None:
     page.evaluate(DROP, [zone, name, content])
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.core), 390])
 def test_a_dropped_file_becomes_a_version(
     live_server: Any, browser: Browser, worker: threading.Event, settings: Any, tmp_path: Path, width: int
 ) -> None:
@@ -114,6 +114,7 @@ def test_a_dropped_file_becomes_a_version(
     context.close()
 
 
+@pytest.mark.core
 def test_the_pages_work_without_scripts(
     live_server: Any, browser: Browser, worker: threading.Event, settings: Any, tmp_path: Path
 ) -> None:

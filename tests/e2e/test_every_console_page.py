@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.contrib.staticfiles import finders
 from django.urls import reverse
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from analysis.services import build_report
 from studies.enums import Mode
@@ -26,7 +26,7 @@ from tests.factories.studies import make_study
 from tests.gallery.pages import Installation, console_pages
 from tests.gallery.small import small_installation
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.core, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 LOOKS = ((390, "light"), (1280, "light"), (1280, "dark"))
 MOST_BYTES = 500_000
@@ -37,6 +37,28 @@ ALGORITHMS = "toppop,corngr,puresvd:factors=4,random,nncosngr,lsa:factors=4,pure
 @pytest.fixture
 def installation(transactional_db: None) -> Installation:
     return small_installation()
+
+
+@pytest.mark.core
+def test_no_kind_of_page_has_a_barrier_or_scrolls_sideways(
+    live_server: Any, browser: Browser, installation: Installation
+) -> None:
+    """Each address once, wide and in the light, by a browser that keeps scripts as a researcher's does."""
+    pages = console_pages(installation)
+    for name in [name for name in pages if name.endswith("-live")]:
+        pages.pop(f"{name.removesuffix('-live')}-draft", None)
+    context = browser.new_context(viewport={"width": 1280, "height": SCREEN}, reduced_motion="reduce")
+    signed_in(context, live_server.url, installation.owner)
+    page = context.new_page()
+    found: list[str] = []
+    for name, path in pages.items():
+        page.set_viewport_size({"width": 1280, "height": SCREEN})
+        page.goto(live_server.url + path, timeout=60_000)
+        drawn(page)
+        found += [f"{name} ({path}) {problem}" for problem in barriers_of(page, ((1280, "light"),))]
+    context.close()
+    assert not found, "\n".join(found)
+    assert len(pages) > 50
 
 
 def test_no_page_has_a_barrier_scrolls_sideways_or_is_heavy(
@@ -63,6 +85,11 @@ def problems_of(context: BrowserContext, address: str) -> Iterator[str]:
     sizes = {request.url: bytes_sent(request) for request in list(sent)}
     if (total := sum(sizes.values())) > MOST_BYTES:
         yield f"takes {total} bytes, the most of it {max(sizes, key=sizes.__getitem__)}"
+    yield from barriers_of(page, LOOKS)
+
+
+def barriers_of(page: Page, looks: tuple[tuple[int, str], ...]) -> Iterator[str]:
+    """Yield what is wrong with an open page."""
     if page.locator("h1").count() != 1:
         yield "has not one main heading"
     with_axe(page)
@@ -70,8 +97,8 @@ def problems_of(context: BrowserContext, address: str) -> Iterator[str]:
         page.set_viewport_size({"width": width, "height": SCREEN})
         if page.evaluate(SIDEWAYS):
             yield f"at {width}: the page scrolls sideways"
-    for width, scheme in LOOKS:
-        yield from violations_of_look(page, width, scheme, LOOKS)
+    for width, scheme in looks:
+        yield from violations_of_look(page, width, scheme, looks)
 
 
 def bytes_sent(request: Any) -> int:

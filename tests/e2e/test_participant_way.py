@@ -12,7 +12,7 @@ from studies.enums import ParticipantStatus
 from studies.models import Participant, ProfileRating, Response, Study
 from tests.factories.studies import make_study
 
-pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.core]
+pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 STEPS = {"about", "rate", "recommendations", "item", "overall", "thanks"}
 
@@ -102,8 +102,15 @@ def until(is_so: Callable[[], bool], page: Page, what: str) -> None:
     raise AssertionError(f"not stored: {what}")
 
 
-@pytest.mark.parametrize("hands", [Pointer, Keyboard])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    ("hands", "width"),
+    [
+        pytest.param(Pointer, 390, marks=pytest.mark.core),
+        (Pointer, 1280),
+        (Keyboard, 390),
+        pytest.param(Keyboard, 1280, marks=pytest.mark.core),
+    ],
+)
 def test_the_whole_way_with_a_reload_and_a_back_press_at_each_step(
     live_server, browser: Browser, hands: type[Pointer], width: int
 ) -> None:  # type: ignore[no-untyped-def]

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -19,17 +19,20 @@ from tests.e2e.test_main_job import free_port
 from tests.factories.installations import ROOT, Installation
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.core]
-PER_CONDITION, CONDITIONS = 30, 2
+PER_CONDITION, CONDITIONS = 20, 2
 WALK = ("simulate_participants", "drill", "--per-condition", str(PER_CONDITION), "--parallel", "2")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Installation:
+def installation(request: pytest.FixtureRequest, tmp_path: Path, migrated_copy: Callable[[Path], None]) -> Installation:
     """A launched study on two models, without participants."""
     is_embedded = request.param == "sqlite"
     settings = {} if is_embedded else {"DATABASE_URL": request.getfixturevalue("postgresql_url")}
     made = Installation(tmp_path / "var", **settings)
-    made.manage("migrate", "--no-input", "--verbosity", "0")
+    if is_embedded:
+        migrated_copy(made.var / "parallax.sqlite3")
+    else:
+        made.manage("migrate", "--no-input", "--verbosity", "0")
     made.manage("create_account", "you@example.org")
     made.manage("shell", "-c", "from catalog.services import load_demo_dataset; load_demo_dataset(seed=1)")
     made.manage(

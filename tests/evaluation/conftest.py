@@ -118,6 +118,7 @@ class FirstState:
     """Installations as the commands prepared them, one for each kind of database, to be copied."""
 
     folder: Path
+    migrated_copy: Callable[[Path], None]
     copy: str = ""  # the name of a PostgreSQL database
 
     def give(self, one: Installation) -> None:
@@ -132,6 +133,8 @@ class FirstState:
                     f'DROP DATABASE "{name}" WITH (FORCE)', f'CREATE DATABASE "{name}" TEMPLATE "{self.copy}"'
                 )
             return
+        if kind == "sqlite":
+            self.migrated_copy(Path(url.partition(":///")[2]))
         for arguments in (["manage.py", "migrate", "--verbosity", "0"], ["-c", DATASET]):
             done = one.run(*arguments)
             assert done.returncode == 0, done.stderr
@@ -155,9 +158,11 @@ def _on_the_server(*statements: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def first_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FirstState]:
+def first_state(
+    tmp_path_factory: pytest.TempPathFactory, migrated_copy: Callable[[Path], None]
+) -> Iterator[FirstState]:
     """What installations begin with, prepared once for all files."""
-    state = FirstState(tmp_path_factory.mktemp("first"))
+    state = FirstState(tmp_path_factory.mktemp("first"), migrated_copy)
     yield state
     state.remove()
 

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -415,16 +415,17 @@ make_run_at("succeeded", algorithms="toppop,puresvd:factors=4")
 """
 
 
-@pytest.mark.slow
-def test_backup_and_restore_by_command_into_another_bucket(object_server: ObjectServer, tmp_path: Path) -> None:
+def test_backup_and_restore_by_command_into_another_bucket(
+    object_server: ObjectServer, tmp_path: Path, migrated_copy: Callable[[Path], None]
+) -> None:
     def installed(name: str) -> Installation:
         environment = bucket_environment(object_server.url, object_server.new_bucket())
         return Installation(tmp_path / name, DJANGO_SETTINGS_MODULE="parallax.settings", **environment)
 
     source, target = installed("source"), installed("target")
-    source.manage("migrate", "--verbosity", "0")
+    migrated_copy(source.var / "parallax.sqlite3")
     source.run("-c", CREATE)
-    said = source.manage("backup", str(tmp_path / "backup.zip"))
+    said = source.manage("backup", str(tmp_path / "backup.zip"), "--skip-trial")
     assert "files of artefacts" in said
     target.manage("restore", str(tmp_path / "backup.zip"))
     assert json.loads(target.manage("check_integrity", "--json"))["findings"] == []

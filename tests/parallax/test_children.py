@@ -11,7 +11,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -190,12 +190,12 @@ def test_web_processes_share_what_was_imported_before_they_forked(tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.core
-def test_killing_up_leaves_neither_web_server_nor_worker(tmp_path: Path) -> None:
+def test_killing_up_leaves_neither_web_server_nor_worker(tmp_path: Path, migrated_copy: Callable[[Path], None]) -> None:
     port = free_port()
     environment = {**os.environ, "PARALLAX_VAR": str(tmp_path)}
     environment.pop("DATABASE_URL", None)
     root = Path(__file__).parents[2]
-    subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], cwd=root, env=environment, check=True)
+    migrated_copy(tmp_path / "parallax.sqlite3")
     up = subprocess.Popen([sys.executable, "manage.py", "up", "--port", str(port)], cwd=root, env=environment)
     family: list[psutil.Process] = []
     try:

@@ -13,7 +13,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -386,7 +386,7 @@ def test_a_malformed_body_to_an_unknown_address_is_no_fault_of_ours(path: str) -
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+def server(tmp_path_factory: pytest.TempPathFactory, migrated_copy: Callable[[Path], None]) -> Iterator[int]:
     """The port of a web server of two threads, with a database of its own."""
     import os
 
@@ -394,7 +394,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     environment = {**os.environ, "PARALLAX_VAR": str(folder), "SECRET_KEY": "a secret key that is only for tests"}
     for name in ("DATABASE_URL", "REDIS_URL"):
         environment.pop(name, None)
-    subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], cwd=ROOT, env=environment, check=True)
+    migrated_copy(folder / "parallax.sqlite3")
     port = _free_port()
     command = [sys.executable, "-m", "parallax.web", "--port", str(port), "--workers", "1", "--threads", "2"]
     web = subprocess.Popen(command, cwd=ROOT, env=environment)

@@ -2,7 +2,7 @@
 
 `python -m tests.parallax.web_imports make` makes an installation in PARALLAX_VAR and prints its addresses;
 `python -m tests.parallax.web_imports visit` reads them from its input, and prints how many models are open before the
-processes fork, with the threads, and a line for each library.
+processes fork, whether the REST API is described, the threads, and a line for each library.
 """
 
 # ruff: noqa: T201 -- a program that prints
@@ -53,8 +53,10 @@ def visit() -> None:
     settings.ALLOWED_HOSTS = ["testserver"]
     load_application()
     from evaluation.services.serving import opened_model
+    from parallax.api.operations import interface
 
-    print("shared", opened_model.cache_info().currsize, *(thread.name for thread in threading.enumerate()))
+    opened = [known.cache_info().currsize for known in (opened_model, interface)]
+    print("shared", *opened, *(thread.name for thread in threading.enumerate()))
     from parallax import wsgi  # noqa: F401 -- as each process does
 
     known = {name for name in HEAVY if name in sys.modules}

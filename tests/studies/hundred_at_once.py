@@ -152,15 +152,15 @@ def study_of_seven(slug: str, target: int, like: Study | None = None, **settings
     return study
 
 
-def fill(study: Study) -> dict[str, Any]:
-    """Two hundred people for 140 slots, a hundred at the same instant and then a hundred more."""
-    entered = at_once([lambda: enter(study) for _ in range(N)])
+def fill(study: Study, n_at_once: int = N) -> dict[str, Any]:
+    """Ten people for every seven slots, half of them at the same instant and then the other half."""
+    entered = at_once([lambda: enter(study) for _ in range(n_at_once)])
     people = [entry.participant for entry in entered]
     first = at_once(
         [lambda p=p, n=n: enrolment.accept_about(participant=p, answers=about(n)) for n, p in enumerate(people)]
     )
     halfway = {"counts": counts(study), "spreads": spreads(study), "shared": places_shared(study)}
-    second = at_once([lambda n=n: assigned(study, **about(n)) for n in range(N)])
+    second = at_once([lambda n=n: assigned(study, **about(n)) for n in range(n_at_once)])
     return {
         "faults": faults(entered) + faults(first) + faults(second),
         "halfway": halfway,
@@ -172,20 +172,21 @@ def fill(study: Study) -> dict[str, Any]:
     }
 
 
-def come_and_go(study: Study) -> dict[str, Any]:
-    """Thirty of 42 went idle; the sweep, their return and forty newcomers meet at the same instant."""
-    entries = [enter(study) for _ in range(42)]
+def come_and_go(study: Study, n_slots: int = 42) -> dict[str, Any]:
+    """Five of seven went idle; the sweep, their return and as many newcomers as slots meet at the same instant."""
+    n_idle = n_slots * 5 // 7
+    entries = [enter(study) for _ in range(n_slots)]
     for number, entry in enumerate(entries):
         enrolment.accept_about(participant=entry.participant, answers=about(number))
-    idle = [entry.participant.pk for entry in entries[:30]]
+    idle = [entry.participant.pk for entry in entries[:n_idle]]
     Participant.objects.filter(pk__in=idle).update(last_seen_at=timezone.now() - timedelta(hours=2))
     sweeps = [release_idle] * 5
-    returns = [lambda token=entry.token: resuming.resume(token=token) for entry in entries[:30]]
-    newcomers = [lambda n=n: assigned(study, **about(n)) for n in range(40)]
+    returns = [lambda token=entry.token: resuming.resume(token=token) for entry in entries[:n_idle]]
+    newcomers = [lambda n=n: assigned(study, **about(n)) for n in range(n_slots)]
     during = at_once([*sweeps, *returns, *newcomers])
     release_idle()
     after = {"counts": counts(study), "shared": places_shared(study)}
-    last = at_once([lambda n=n: assigned(study, **about(n)) for n in range(60)])
+    last = at_once([lambda n=n: assigned(study, **about(n)) for n in range(n_slots + n_slots // 2)])
     kinds = Counter(study.allocations.values_list("kind", flat=True))
     return {
         "faults": faults(during) + faults(last),
@@ -259,11 +260,12 @@ def main() -> None:
         "pressed_again": pressed_again(study_of_seven("pressed-again", 6, first)),
         "quotas": quotas(study_of_seven("quotas", 20, first, quotas=[WOMEN])),
     }
+    # All methods assign under the same lock, which the crowd above tests.
     for method in ("minimisation", "least_filled", "simple"):
         slug = method.replace("_", "-")
         found[method] = {
-            "fill": fill(study_of_seven(f"fill-{slug}", 20, first, method=method)),
-            "come_and_go": come_and_go(study_of_seven(f"come-and-go-{slug}", 6, first, method=method)),
+            "fill": fill(study_of_seven(f"fill-{slug}", 8, first, method=method), 40),
+            "come_and_go": come_and_go(study_of_seven(f"come-and-go-{slug}", 3, first, method=method), 21),
         }
     sys.stdout.write(json.dumps(found))
 
