@@ -32,8 +32,8 @@ THREADS_VARIABLE = "PARALLAX_WEB_THREADS"
 def load_application() -> None:
     """Import the application and open live studies before the processes fork: they share it, and start faster.
 
-    Opening a model imports Numba, and power and tests of runs need SciPy: where they
-    are imported here, their memory is shared. No page imports another large library (tests/parallax/test_weight.py).
+    Opening a model imports Numba, and power and tests of runs need SciPy: where they are
+    imported here, their memory is shared. No page imports another large library (tests/parallax/test_weight.py).
     The first compiled function loads 30 MiB of Numba, so one is compiled here even if no study is live. The REST API's
     description takes 7 MiB of each process that has shown it.
     The objects are frozen because garbage collection writes to every object it examines, and a memory page that is
