@@ -9,6 +9,7 @@ from analysis.results.perceived import PerceivedVariable
 from analysis.results.rankings import Order
 from analysis.results.report import ItemWords
 from analysis.tables.cells import bracketed, equals, listed, relation, written
+from analysis.tables.levels import coverage
 from inference import apa
 from inference.ordinal import OrdinalResult
 from inference.results import PairwiseResult, Undefined
@@ -31,8 +32,8 @@ def families(n_variables: int) -> str:
     )
 
 
-def largest(effects: Effects) -> str:
-    """The largest effect of a variable with its interval, and Cohen's f."""
+def largest(effects: Effects, pairs: PairwiseResult | Undefined | None = None) -> str:
+    """The largest effect of a variable with the simultaneous interval of its difference, and Cohen's f."""
     sizes = [pair.effect for pair in effects.hedges if not isinstance(pair.effect, Undefined)]
     name = in_text(effects.name)
     if not sizes:
@@ -41,13 +42,20 @@ def largest(effects: Effects) -> str:
     best = max(sizes, key=lambda size: abs(size.g))
     if best.g == 0:
         return f"All algorithms have the same sample mean of {name}."
-    above, below, sign = (best.a, best.b, 1) if best.g > 0 else (best.b, best.a, -1)
-    limits = ""
-    if best.interval:
-        low, high = sorted((sign * best.interval.low, sign * best.interval.high))
-        limits = f", 95% CI {bracketed(low, high)}"
+    above, below = (best.a, best.b) if best.g > 0 else (best.b, best.a)
     f = "" if effects.cohens_f is None else f" Over all algorithms, Cohen's f = {written(effects.cohens_f)}."
+    limits = "" if pairs is None or isinstance(pairs, Undefined) else _limits(pairs, above, below)
     return f"The largest difference in {name} is {above} over {below}, g = {written(abs(best.g))}{limits}.{f}"
+
+
+def _limits(pairs: PairwiseResult, above: str, below: str) -> str:
+    """The difference of a pair with its interval, which holds for all pairs at once."""
+    pair = next((one for one in pairs.pairs if {one.a, one.b} == {above, below}), None)
+    if pair is None or pair.ci_low is None or pair.ci_high is None:
+        return ""
+    low, high = sorted((pair.ci_low, pair.ci_high) if pair.a == above else (-pair.ci_low, -pair.ci_high))
+    confidence = coverage(pairs.alpha)
+    return f": {written(abs(pair.difference))} points, simultaneous {confidence} CI {bracketed(low, high)}"
 
 
 def detectable(effects: Effects, order: Order) -> str:

@@ -60,14 +60,14 @@ def _variable(variable: ComparedVariable) -> str:
     if variable.survives:
         return f"{name}: the conclusion is the same, with the same significant pairs."
     changes = []
-    if isinstance(variable.completers.anova, Undefined):
+    if isinstance(variable.completers.test, Undefined):
         changes.append("without exclusions there is no test")
     if variable.only_analysed:
         changes.append(f"{relation(variable.only_analysed, 'above')} only with exclusions")
     if variable.only_completers:
         changes.append(f"{relation(variable.only_completers, 'above')} only without exclusions")
     if not changes:
-        changes.append("the analysis of variance is significant only one way")
+        changes.append("the test of all algorithms is significant only one way")
     return f"{name}: the conclusion changes: {'; '.join(changes)}."
 
 

@@ -10,7 +10,7 @@ from analysis.results.comparison import TestedContrast
 from analysis.results.variables import ScaleVariable, variable_of
 from inference.average_advantage import AverageAdvantage
 from inference.partial_order import Tier
-from inference.results import AgreementResult, AnovaResult, Undefined
+from inference.results import AgreementResult, AnovaResult, Undefined, WelchResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,14 @@ class VariableOver:
 
     n: dict[str, int]
     means: dict[str, float]
-    anova: AnovaResult | Undefined
+    anova: AnovaResult | Undefined | None = field(default=None, metadata=stored(is_omitted=True))  # up to format 4
+    welch: WelchResult | Undefined | None = field(default=None, metadata=stored(is_omitted=True))
     tiers: dict[str, Tier]
+
+    @property
+    def test(self) -> AnovaResult | WelchResult | Undefined:
+        """The test of all conditions."""
+        return self.welch or self.anova or Undefined("The conditions were not tested.")
 
 
 @dataclass(frozen=True, kw_only=True)

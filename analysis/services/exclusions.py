@@ -20,10 +20,10 @@ from analysis.results.perceived import PerceivedVariable
 from analysis.results.variables import scale_variables
 from analysis.selectors.inputs import Answers
 from analysis.selectors.responses import Reading
-from analysis.services.perceived import LEAST_N, groups_of
+from analysis.services.perceived import groups_of
 from analysis.services.rankings import Ranking
 from inference.agreement import kendall
-from inference.anova import one_way
+from inference.anova import welch
 from inference.descriptive import describe
 from inference.partial_order import PartialOrder, partial_order
 from inference.posthoc import games_howell
@@ -42,8 +42,8 @@ class _Side:
 
     def is_significant(self, alpha: float) -> bool | None:
         """Whether the conditions differ; None without a test."""
-        anova = self.result.anova
-        return None if isinstance(anova, Undefined) else anova.p < alpha
+        test = self.result.test
+        return None if isinstance(test, Undefined) else test.p < alpha
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _as_tested(test: TestedVariable) -> _Side:
     result = VariableOver(
         n={name: len(test.result.points[name]) for name in test.result.conditions},
         means=dict(test.ranking.values),
-        anova=test.result.anova,
+        welch=test.result.welch,
         tiers=dict(test.ranking.order.tiers),
     )
     return _Side(result, _relation(test.ranking.order))
@@ -108,7 +108,7 @@ def _side(answers: Answers, variable: Variable, alpha: float) -> _Side:
     result = VariableOver(
         n={name: len(values) for name, values in groups.items()},
         means=means,
-        anova=one_way(groups, least_n=LEAST_N),
+        welch=welch(groups),
         tiers=dict(order.tiers),
     )
     return _Side(result, _relation(order))
@@ -130,7 +130,7 @@ def _compared(variable: Variable, analysed: _Side, completers: _Side, alpha: flo
         only_completers=in_order(completers.relation - analysed.relation),
         n_ordered=Counts(analysed=len(analysed.relation), completers=len(completers.relation)),
         # Without a test there is no conclusion that could survive.
-        survives=None if isinstance(analysed.result.anova, Undefined) else conclusions[0] == conclusions[1],
+        survives=None if isinstance(analysed.result.test, Undefined) else conclusions[0] == conclusions[1],
     )
 
 

@@ -25,18 +25,18 @@ def reasons(exclusions: Exclusions) -> Table:
 
 
 def tests(exclusions: Exclusions) -> Table:
-    """The analysis of variance of each variable, and the number of ordered pairs, with and without exclusions."""
+    """Welch's test of each variable, and the number of ordered pairs, with and without exclusions."""
     rows = []
     for variable in exclusions.variables:
         cells: list[Cell] = []
         counts = (variable.n_ordered.analysed, variable.n_ordered.completers)
         for side, n_ordered in zip(variable.sides, counts, strict=True):
-            anova = side.anova
-            if isinstance(anova, Undefined):
+            found = side.test
+            if isinstance(found, Undefined):
                 cells += [MISSING, MISSING, whole(n_ordered)]
             else:
-                statistic = f_statistic(anova.df_between, anova.df_within, anova.f)
-                cells += [Cell(statistic, anova.f), probability(anova.p), whole(n_ordered)]
+                statistic = f_statistic(found.df_between, found.df_within, found.f)
+                cells += [Cell(statistic, found.f), probability(found.p), whole(n_ordered)]
         survives = {True: "yes", False: "no", None: NONE}[variable.survives]
         rows.append(Row((text(variable.variable.name), *cells, text(survives))))
     columns = [Column("Variable", side="perceived")]

@@ -170,7 +170,7 @@ def test_tiles_count_pairs_and_name_a_best_only_where_it_is_alone() -> None:
         ("Average advantage, points", "", "0.30", "95% CI [0.10, 0.50]"),
         ("Pairs of algorithms", "", "1 agree, 2 contradict, 3 open", "6 pairs in all"),
         ("Highest recall", "objective", "A", ".30, above all three"),
-        ("Highest perceived accuracy", "perceived", "2 of 4 may be highest", "3.00 to 3.90"),
+        ("Highest perceived accuracy", "perceived", "2 of 4 may be highest", "all values: 3.00 to 3.90"),
     ]
 
 

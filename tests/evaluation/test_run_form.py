@@ -182,7 +182,7 @@ class TestPage:
 
     def test_unbound_form_shows_the_algorithms_of_the_study(self, signed_in: Client) -> None:
         form = RunForm(datasets=Dataset.objects.all())
-        assert form["split_text"].value() == "probe:share=0.1"
+        assert form["split_text"].value() == "strangers"
         assert form["algorithms_text"].value().count("puresvd") == 2
 
     def test_algorithms_at_first_are_those_that_the_dataset_allows(self, signed_in: Client) -> None:

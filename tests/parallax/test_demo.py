@@ -94,5 +94,5 @@ def test_the_preregistration_states_a_hypothesis_for_a_synthetic_demo(catalogue:
     text = preregistration(preregistration_plan(Study.objects.get(slug=demo.study)), form)
     assert "[State the hypothesis" not in text
     assert "Say what has been looked at" not in text
-    assert "rank" in text
+    assert "average advantage" in text
     assert f"This study is a demonstration: its {demo.data} are synthetic and its participants simulated." in text

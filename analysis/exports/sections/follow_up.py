@@ -23,7 +23,7 @@ def effects_section(results: Results) -> Section:
     for effects in results.effects:
         variable = variables[effects.key]
         section.head(effects.name)
-        section.say(narrative.largest(effects))
+        section.say(narrative.largest(effects, variable.tests.games_howell))
         section.say(narrative.detectable(effects, variable.orders.games_howell))
         section.put(tables.hedges_table(effects), is_folded=True)
     for scale in results.scale_effects:
