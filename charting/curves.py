@@ -77,19 +77,19 @@ def curves(
     )
     if at_n is not None:
         plot.draw([{"n": at_n}], {"type": "rule", "color": LIGHT.quiet, "strokeDash": [3, 3]}, x="n")
-    places = label_places([values[-1] for values in lines.values()], top - bottom, _HEIGHT)
+    heights = label_places([values[-1] for values in lines.values()], top - bottom, _HEIGHT)
     tooltip = [
         tip("algorithm"),
         tip("n", "n" if x_title.startswith("n,") else x_title.lower(), number=""),
         tip("text", "value"),
     ]
     colour = colour_of(side)
-    for index, ((name, values), place) in enumerate(zip(lines.items(), places, strict=True)):
+    for index, ((name, values), label_y) in enumerate(zip(lines.items(), heights, strict=True)):
         points = [
             {"algorithm": name, "n": n, "value": value, "text": number(value, decimals, is_share=is_share)}
             for n, value in zip(lengths, values, strict=True)
         ]
-        end = [{"algorithm": name, "n": last, "value": values[-1], "label_at": place}]
+        end = [{"algorithm": name, "n": last, "value": values[-1], "label_at": label_y}]
         look = line_look(index, colour, is_emphasised=name in emphasised)
         dot = {"type": "point", "filled": True, "color": colour}
         plot.draw(points, {"type": "line", "strokeCap": "butt", **look}, x="n", y="value", opacity=_DIM_UNLESS_HOVERED)
@@ -98,8 +98,8 @@ def curves(
         # A line has one tooltip; unseen points on it have one each. Files leave them out.
         plot.draw(points, {**dot, "size": 90, "opacity": 0, "aria": False}, x="n", y="value", tooltip=tooltip)
         plot.draw(end, LEADER, x=at("width + 6"), x2=at("width + 18"), y="value", y2="label_at")
-        named = name_look(21, is_emphasised=name in emphasised)
-        plot.draw(end, named, x="n", y="label_at", text="algorithm", opacity=_DIM_UNLESS_HOVERED)
+        name_style = name_look(21, is_emphasised=name in emphasised)
+        plot.draw(end, name_style, x="n", y="label_at", text="algorithm", opacity=_DIM_UNLESS_HOVERED)
     ends = ", ".join(f"{name} {number(values[-1], decimals, is_share=is_share)}" for name, values in lines.items())
     summary = f"Line chart, {y_title} by length of the list, {first} to {last}. At {last}: {ends}."
     return finished(

@@ -99,7 +99,9 @@ def pairs_grid(names: Sequence[str], values: Mapping[str, str], cells: Sequence[
     'Grid of pairs. Agree: LSA and TopPop.'
     """
     of_kind = {kind: [f"{cell.first} and {cell.second}" for cell in cells if cell.kind == kind] for kind in KINDS}
-    pairs = " ".join(f"{kind.capitalize()}: {', '.join(named)}." for kind, named in of_kind.items() if named)
+    pairs = " ".join(
+        f"{kind.capitalize()}: {', '.join(names_of_kind)}." for kind, names_of_kind in of_kind.items() if names_of_kind
+    )
     data = {"names": list(names), "values": dict(values), "cells": [asdict(cell) for cell in cells]}
     return _spec("grid", data, title, f"Grid of pairs. {pairs}")
 
@@ -117,7 +119,7 @@ def ranked_lists(
     Bars span the ranks of a confidence set within their own row. Lines are grey, but for `reversed_pairs`, which both
     sides order significantly and in opposite directions; the first of each pair is higher by the metric.
     """
-    said = "; ".join(
+    summary = "; ".join(
         f"{side}: {', '.join(f'{row.name} {row.best} to {row.worst}' for row in rows)}"
         for side, rows in ((sides.objective, objective), (sides.perceived, perceived))
     )
@@ -127,7 +129,7 @@ def ranked_lists(
         "reversed": [list(pair) for pair in reversed_pairs],
         "sides": [sides.objective, sides.perceived],
     }
-    return _spec("lists", data, title, f"Ranked lists with the ranks of each confidence set. {said}.")
+    return _spec("lists", data, title, f"Ranked lists with the ranks of each confidence set. {summary}.")
 
 
 def picture(spec: Spec, width: int) -> str:
@@ -205,11 +207,11 @@ def _cell(cell: Mapping[str, Any], at: tuple[int, int], corner: tuple[float, flo
         if cell[side] is not None
     )
     differences = "; ".join(cell[side]["words"] for side in ("objective", "perceived") if cell[side] is not None)
-    said = f"{cell['first']} and {cell['second']}: {kind}. {cell['says']} {differences}"
+    summary = f"{cell['first']} and {cell['second']}: {kind}. {cell['says']} {differences}"
     return (
         f'<g class="cell" data-at="{at[0]},{at[1]}" data-kind="{kind}" data-says="{escape(cell["says"])}"'
         f' data-first="{escape(cell["first"])}" data-second="{escape(cell["second"])}"{sides}>'
-        f"<title>{escape(said)}</title>"
+        f"<title>{escape(summary)}</title>"
         f'<rect class="hit" x="{x + 1:g}" y="{y + 1:g}" width="{w - 2:g}" height="{h - 2:g}" rx="6" fill="none" '
         f'pointer-events="all"/>{ground}{_glyph(kind, x + w / 2, y + h / 2, 0.28 * min(w, h))}</g>'
     )

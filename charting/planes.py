@@ -46,10 +46,10 @@ def plane(
     most_x, most_y = (max(max(line[axis]) for line in checked.values()) or 1.0 for axis in (0, 1))
     ticks = {"grid": True, "tickCount": 5, **share_labels()}
     plot = Plot(numbers(0, most_x, **{**ticks, "title": x_title}), numbers(0, most_y, **ticks))
-    places = label_places([ys[-1] for _xs, ys in checked.values()], most_y, _HEIGHT)
+    heights = label_places([ys[-1] for _xs, ys in checked.values()], most_y, _HEIGHT)
     tooltip = [tip("algorithm"), tip("point")] if point_labels else [tip("algorithm")]
     in_order = {"field": "order", "type": "quantitative"}
-    for index, ((name, (xs, ys)), place) in enumerate(zip(checked.items(), places, strict=True)):
+    for index, ((name, (xs, ys)), label_y) in enumerate(zip(checked.items(), heights, strict=True)):
         points = [
             {"algorithm": name, "x": x, "y": y, "order": order, "point": label}
             for order, (x, y, label) in enumerate(zip(xs, ys, point_labels or [""] * len(xs), strict=True))
@@ -59,10 +59,10 @@ def plane(
         if point_labels:
             dot = {"type": "point", "shape": symbol(index), "filled": True, "size": 48}
             plot.draw(points, {**dot, "color": OBJECTIVE, "opacity": 1}, x="x", y="y", tooltip=tooltip)
-        end = [{"algorithm": name, "x": xs[-1], "y": ys[-1], "label_at": place}]
+        end = [{"algorithm": name, "x": xs[-1], "y": ys[-1], "label_at": label_y}]
         plot.draw(end, LEADER, x="x", x2=at("width + 18"), y="y", y2="label_at")
-        named = name_look(21, is_emphasised=name in emphasised)
-        plot.draw(end, named, x=at("width"), y="label_at", text="algorithm")
+        name_style = name_look(21, is_emphasised=name in emphasised)
+        plot.draw(end, name_style, x=at("width"), y="label_at", text="algorithm")
     ends = "; ".join(
         f"{name} {number(xs[-1], 2, is_share=True)}, {number(ys[-1], 2, is_share=True)}"
         for name, (xs, ys) in checked.items()

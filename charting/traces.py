@@ -45,27 +45,27 @@ def trace(
     'Recall by factors. 10: .200 [.100, .300]; 50: .300 [.200, .400].'
     """
     checked = [checked_estimate(estimate, what=y_title) for _place, estimate in estimates]
-    places = [checked_number(place, what=x_title) for place, _estimate in estimates]
+    x_values = [checked_number(x_value, what=x_title) for x_value, _estimate in estimates]
     if not 0 <= chosen < len(checked):
         raise ParameterError(f"The chart has {len(checked)} dots; there is none of index {chosen}.")
-    if any(after <= before for before, after in itertools.pairwise(places)):
+    if any(after <= before for before, after in itertools.pairwise(x_values)):
         raise DataError(f"The values of {x_title} must be in ascending order.")
-    if is_log and places[0] <= 0:
-        raise ParameterError(f"A log scale has no place for {places[0]:g}; draw {x_title} on a linear scale.")
+    if is_log and x_values[0] <= 0:
+        raise ParameterError(f"A log scale has no place for {x_values[0]:g}; draw {x_title} on a linear scale.")
     if line is not None and len(line) != len(checked):
         raise DataError(f"The line has {len(line)} values for {len(checked)} dots.")
     values = [checked_number(value, what=y_title) for value in line or [estimate.value for estimate in checked]]
     dots: Rows = [
-        {"at": place, **estimate._asdict(), "text": _text(estimate, decimals, is_share=is_share)}
-        for place, estimate in zip(places, checked, strict=True)
+        {"at": x_value, **estimate._asdict(), "text": _text(estimate, decimals, is_share=is_share)}
+        for x_value, estimate in zip(x_values, checked, strict=True)
     ]
     low, high = min(estimate.low for estimate in checked), max(estimate.high for estimate in checked)
     margin = _MARGIN * (high - low) or 0.1 * max(abs(high), 0.1)
     plot = Plot(
-        _x_axis(places, x_title, is_log=is_log),
+        _x_axis(x_values, x_title, is_log=is_log),
         numbers(low - margin, high + margin, grid=True, tickCount=5, **share_labels(is_share=is_share)),
     )
-    path = [{"at": place, "value": value} for place, value in zip(places, values, strict=True)]
+    path = [{"at": x_value, "value": value} for x_value, value in zip(x_values, values, strict=True)]
     through = {"type": "line", "color": OBJECTIVE, "strokeWidth": 1.4, "opacity": 0.7}
     plot.draw(path, {**through, "interpolate": "linear" if line is None else "step-after"}, x="at", y="value")
     interval = {"type": "rule", "color": OBJECTIVE, "strokeWidth": 2, "opacity": 0.45}
@@ -92,10 +92,10 @@ def _text(estimate: Estimate, decimals: int, *, is_share: bool) -> str:
     return value if estimate.low == estimate.high else f"{value} {interval}"
 
 
-def _x_axis(places: Sequence[float], title: str, *, is_log: bool) -> Spec:
-    first, last = places[0], places[-1]
+def _x_axis(x_values: Sequence[float], title: str, *, is_log: bool) -> Spec:
+    first, last = x_values[0], x_values[-1]
     edge = 0.03 * (last - first) or 1.0
     low, high = (first / _LOG_EDGE, last * _LOG_EDGE) if is_log else (first - edge, last + edge)
-    ticks: dict[str, Any] = {"values": list(places)} if len(places) <= _TICKS else {"tickCount": 6}
+    ticks: dict[str, Any] = {"values": list(x_values)} if len(x_values) <= _TICKS else {"tickCount": 6}
     look = {"title": title, "grid": False, "labelFlush": False, "labelOverlap": True, "format": "~g"}
     return numbers(low, high, scale={"type": "log" if is_log else "linear"}, **look, **ticks)

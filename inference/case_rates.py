@@ -58,21 +58,21 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95
     """
     if not 0 < confidence < 1:
         raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
-    found, cases = np.asarray(hits, dtype=np.float64), np.asarray(n_cases, dtype=np.float64)
-    if found.ndim != 2 or cases.shape != found.shape[:1]:
+    n_hits, cases = np.asarray(hits, dtype=np.float64), np.asarray(n_cases, dtype=np.float64)
+    if n_hits.ndim != 2 or cases.shape != n_hits.shape[:1]:
         raise DataError(
-            f"There are hits of shape {found.shape} and cases of shape {cases.shape}: give one row per user."
+            f"There are hits of shape {n_hits.shape} and cases of shape {cases.shape}: give one row per user."
         )
-    if not ((found >= 0) & (found <= cases[:, None] * (1 + 1e-9))).all():
+    if not ((n_hits >= 0) & (n_hits <= cases[:, None] * (1 + 1e-9))).all():
         raise DataError("A user's hits are negative, missing or more than the user's cases.")
-    found, cases = found[cases > 0], cases[cases > 0]
+    n_hits, cases = n_hits[cases > 0], cases[cases > 0]
     n, n_users = cases.sum(), len(cases)
     if n_users < 2:
         return Undefined(f"Limits clustered by user need two users with cases; there are {n_users}.", RATE_LIMITS)
     # Sums of fractions may end a rounding beyond the cases.
-    events = np.minimum(found.sum(axis=0), n)
+    events = np.minimum(n_hits.sum(axis=0), n)
     rates = events / n
-    clustered = ((found - cases[:, None] * rates) ** 2).sum(axis=0) * n_users / (n_users - 1)
+    clustered = ((n_hits - cases[:, None] * rates) ** 2).sum(axis=0) * n_users / (n_users - 1)
     binomial = n * rates * (1 - rates) * n / max(n - 1, 1)
     least = 1 + RARE_CORRELATION * ((cases**2).sum() / n - 1)
     is_rare = np.minimum(events, n - events) < RARE

@@ -41,7 +41,7 @@ def same_metrics(orders: Mapping[str, PartialOrder]) -> tuple[tuple[str, ...], .
     for metric, order in orders.items():
         sign = -1 if order.higher_is_better else 1
         values = {name: sign * value for name, value in order.locations.items()}
-        ranks = frozenset((name, sum(other < value for other in values.values())) for name, value in values.items())
+        ranks = frozenset((name, sum(rival < value for rival in values.values())) for name, value in values.items())
         groups.setdefault((ranks, frozenset(order.direct)), []).append(metric)
     return tuple(tuple(group) for group in groups.values())
 
@@ -63,18 +63,18 @@ def exploratory_family(
     >>> [(test.measure, round(test.advantage.p, 4), round(test.p, 4)) for test in family.tests], family.smallest_p_below
     ([('novelty', 0.0044, 0.0087), ('satisfaction', 0.0044, 0.0087)], 0.025)
     """
-    tested = {key: found for key, found in advantages.items() if not isinstance(found, Undefined)}
-    corrected = holm([found.p for found in tested.values()])
+    tested = {key: outcome for key, outcome in advantages.items() if not isinstance(outcome, Undefined)}
+    corrected = holm([outcome.p for outcome in tested.values()])
     return ExploratoryFamily(
         tests=tuple(
-            ExploratoryTest(measure, metrics, p, found)
-            for ((measure, metrics), found), p in zip(tested.items(), corrected, strict=True)
+            ExploratoryTest(measure, metrics, p, outcome)
+            for ((measure, metrics), outcome), p in zip(tested.items(), corrected, strict=True)
         ),
         alpha=alpha,
         smallest_p_below=alpha / len(tested) if tested else None,
         undefined={
-            f"{measure}, {' and '.join(metrics)}": found.reason
-            for (measure, metrics), found in advantages.items()
-            if isinstance(found, Undefined)
+            f"{measure}, {' and '.join(metrics)}": outcome.reason
+            for (measure, metrics), outcome in advantages.items()
+            if isinstance(outcome, Undefined)
         },
     )

@@ -107,8 +107,8 @@ def _n_separated(comparison: Comparison) -> int:
 
 def _is_lost_for_other_items(results: Results) -> bool:
     """Whether agreement or disagreement is not shown for other items from the same algorithms."""
-    other = None if results.advantage is None else results.advantage.other_items
-    return isinstance(other, AverageAdvantage) and other.interval.low <= 0 <= other.interval.high
+    nested_model = None if results.advantage is None else results.advantage.other_items
+    return isinstance(nested_model, AverageAdvantage) and nested_model.interval.low <= 0 <= nested_model.interval.high
 
 
 def evidence(results: Results) -> tuple[str, ...]:
@@ -209,10 +209,12 @@ def _rests_on(results: Results, is_share: bool) -> str:
 
 def _other_items(results: Results) -> str:
     """The second line: the same with the standard errors of the nested model."""
-    other = None if results.advantage is None else results.advantage.other_items
-    if other is None or isinstance(other, Undefined):
+    nested_model = None if results.advantage is None else results.advantage.other_items
+    if nested_model is None or isinstance(nested_model, Undefined):
         return ""
-    return f"For other items from the same algorithms: {_short(other, is_share=False)}, p {equals(other.p)}."
+    return (
+        f"For other items from the same algorithms: {_short(nested_model, is_share=False)}, p {equals(nested_model.p)}."
+    )
 
 
 def contradictions(comparison: Comparison) -> str:
@@ -224,19 +226,19 @@ def contradictions(comparison: Comparison) -> str:
         ((pair.participants_favour or "", pair.offline_favours or "") for pair in pairs[:MOST_NAMED]),
         key=lambda pair: pair[0],
     )
-    named = []
+    preferences = []
     for winner, group in groupby(winners, key=lambda pair: pair[0]):
         losers = [loser for _winner, loser in group]
         if comparison.variable.key == RATED:
-            named.append(f"{winner} to {' and to '.join(losers)}")
+            preferences.append(f"{winner} to {' and to '.join(losers)}")
         else:
-            named.append(f"with {winner} than with {' and than with '.join(losers)}")
+            preferences.append(f"with {winner} than with {' and than with '.join(losers)}")
     if len(pairs) > MOST_NAMED:
-        named.append(plural(len(pairs) - MOST_NAMED, "more pair"))
+        preferences.append(plural(len(pairs) - MOST_NAMED, "more pair"))
     opening = "participants prefer" if comparison.variable.key == RATED else f"{comparison.variable.in_text} was higher"
     return (
         f"They contradict each other on {len(pairs)} of {plural(len(decided.pairs), 'pair')}: {opening} "
-        f"{', and '.join(named)}."
+        f"{', and '.join(preferences)}."
     )
 
 

@@ -72,17 +72,17 @@ def stored_metrics(
     metrics = _metrics_of(run, conditions, positions, protocol="")
     digests = []
     sources = [
-        (other, positions_there, other.protocol["name"])
-        for other, positions_there in runs_of_other_protocols(study, run)
+        (second_run, positions_there, second_run.protocol["name"])
+        for second_run, positions_there in runs_of_other_protocols(study, run)
     ]
     if (match := run_of_other_users(study, run)) is not None:
         sources.append((*match, KNOWN_USERS if run.split["name"] == STRANGERS else STRANGERS))
     is_compared = [condition.label in conditions for condition in conditions_of(study)]
-    for other, positions_there, source in sources:
+    for second_run, positions_there, source in sources:
         there = [position for position, is_in in zip(positions_there, is_compared, strict=True) if is_in]
-        measured = _metrics_of(other, conditions, there, protocol=source)
+        measured = _metrics_of(second_run, conditions, there, protocol=source)
         metrics += measured
-        digests.append((other.inputs_hash, digest_of([[metric.key, dict(metric.values)] for metric in measured])))
+        digests.append((second_run.inputs_hash, digest_of([[metric.key, dict(metric.values)] for metric in measured])))
     return StoredMetrics(tuple(metrics), tuple(digests))
 
 
@@ -91,17 +91,17 @@ def runs_of_other_protocols(study: Study, run: EvaluationRun) -> list[tuple[Eval
     digests = [condition.model_digest for condition in conditions_of(study)]
     newest: dict[str, tuple[EvaluationRun, list[int]]] = {}
     comparable = EvaluationRun.objects.comparable_in(run.project_id)
-    for other in succeeded_runs(comparable).filter(version=run.version_id).exclude(pk=run.pk):
-        name = other.protocol["name"]
-        if name == run.protocol["name"] or name in newest or other.folds:
+    for second_run in succeeded_runs(comparable).filter(version=run.version_id).exclude(pk=run.pk):
+        name = second_run.protocol["name"]
+        if name == run.protocol["name"] or name in newest or second_run.folds:
             continue
         position_of = {
             algorithm.model.digest: position
-            for position, algorithm in enumerate(measured_algorithms(other))
+            for position, algorithm in enumerate(measured_algorithms(second_run))
             if algorithm.model is not None
         }
         if all(digest in position_of for digest in digests):
-            newest[name] = (other, [position_of[digest] for digest in digests])
+            newest[name] = (second_run, [position_of[digest] for digest in digests])
     return [newest[name] for name in PROTOCOLS if name in newest]
 
 
@@ -111,15 +111,15 @@ def run_of_other_users(study: Study, run: EvaluationRun) -> tuple[EvaluationRun,
     """
     wanted = [(condition.model.algorithm, condition.model.params) for condition in conditions_of(study)]
     comparable = EvaluationRun.objects.comparable_in(run.project_id)
-    for other in succeeded_runs(comparable).filter(version=run.version_id, protocol=run.protocol, folds=[]):
-        if (other.split["name"] == STRANGERS) == (run.split["name"] == STRANGERS):
+    for second_run in succeeded_runs(comparable).filter(version=run.version_id, protocol=run.protocol, folds=[]):
+        if (second_run.split["name"] == STRANGERS) == (run.split["name"] == STRANGERS):
             continue
         measured = [
             None if algorithm.model is None else (algorithm.model.algorithm, algorithm.model.params)
-            for algorithm in measured_algorithms(other)
+            for algorithm in measured_algorithms(second_run)
         ]
         if all(algorithm in measured for algorithm in wanted):
-            return other, [measured.index(algorithm) for algorithm in wanted]
+            return second_run, [measured.index(algorithm) for algorithm in wanted]
     return None
 
 

@@ -14,8 +14,9 @@ def exploratory_table(results: Results) -> Table | None:
     family = results.exploratory
     if family is None or not family.tests:
         return None
-    metrics = {one.metric_key: one.metric(results.objective.n).in_text for one in results.comparisons}
-    variables = {one.variable_key: one.variable for one in results.comparisons}
+    n = results.objective.n
+    metrics = {comparison.metric_key: comparison.metric(n).in_text for comparison in results.comparisons}
+    variables = {comparison.variable_key: comparison.variable for comparison in results.comparisons}
     rows = []
     for test in family.tests:
         advantage, variable = test.advantage, variables[test.measure]

@@ -203,7 +203,7 @@ def table_1(variables: Sequence[PerceivedVariable], *, by_tukey: bool = False) -
 
     By Games-Howell, or, as in the paper, by Tukey's HSD.
     """
-    orders = {one.key: one.orders.tukey if by_tukey else one.orders.games_howell for one in variables}
+    orders = {measure.key: measure.orders.tukey if by_tukey else measure.orders.games_howell for measure in variables}
     rows = []
     for index, tier in enumerate((Tier.MAXIMAL, Tier.INTERMEDIATE, Tier.MINIMAL)):
         tiers = [order.rows[index] for order in orders.values()]

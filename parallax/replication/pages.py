@@ -152,7 +152,7 @@ def figures(replication: Replication) -> dict[str, Figure]:
             people = "participants" if is_live else "simulated participants"
             words = f"Figure {variable.figure} here: {variable.in_text} of {people}"
             drawable.append(Figure(f"figure-{variable.figure}", box, words))
-    return {figure.key: figure.with_drawing(lambda one: render.svg(one.spec)) for figure in drawable}
+    return {figure.key: figure.with_drawing(lambda picture: render.svg(picture.spec)) for figure in drawable}
 
 
 def sections(replication: Replication, figures: Mapping[str, Figure]) -> list[Section]:
@@ -201,13 +201,13 @@ def _ending(replication: Replication) -> tuple[Section, ...]:
         plan.enumerate((*plan_narrative.frozen(results, planned), *plan_narrative.deviations(results, planned)))
     slips = Section("slips", "Slips in the paper")
     slips.enumerate(replication.paper.slips)
-    places = Section("files", "Where everything is")
-    places.say(
+    file_list = Section("files", "Where everything is")
+    file_list.say(
         f"The study is {report.study.slug}; its report number {report.number} is in the folder report, inputs "
         f"{report.inputs_hash[:12]}, design {report.study.design_hash[:12]}. Tables are in tables, figures in "
         "figures, every number in replication.json."
     )
-    return plan, slips, places
+    return plan, slips, file_list
 
 
 def _count(judgements: list[Judgement], *, is_live: bool) -> str:
@@ -250,14 +250,14 @@ def write_folder(replication: Replication, folder: Path) -> None:
 def write(replication: Replication, folder: Path) -> list[Path]:
     """Write replication.html, .md and .json, figures and tables; the same replication gives the same bytes."""
     contents: dict[str, bytes] = {}
-    drawn = figures(replication)
-    for figure in drawn.values():
+    pictures = figures(replication)
+    for figure in pictures.values():
         contents[figure.file] = figure.drawing.encode()
         contents[f"figures/{figure.key}.png"] = render.png(figure.spec, ppi=PPI)
     for key, table in replication.tables().items():
         contents[f"tables/{key}.csv"] = table_csv(table).encode()
         contents[f"tables/{key}.md"] = table_markdown(table).encode()
-    whole = sections(replication, drawn)
+    whole = sections(replication, pictures)
     contents["replication.md"] = document_markdown(replication.title, whole).encode()
     contents["replication.html"] = page(replication.title, replication.title, whole).encode()
     contents["replication.json"] = (

@@ -112,5 +112,5 @@ def test_wide_tables_are_set_smaller_and_long_words_get_the_room(stored_report: 
         if block["kind"] == "table"
     }
     assert tables["Table 2. Objective measures at N = 5"]["size"] < tables["Measures by algorithm"]["size"]
-    plan = tables["Plan and deviations"]
+    plan = tables["The plan, and where the report departs from it"]
     assert [column["wide"] for column in plan["columns"]] == [False, True]

@@ -19,7 +19,7 @@ def plan_section(results: Results) -> Section:
         rows = [("Plan", sentence) for sentence in plan_narrative.frozen(results, results.planned)]
         rows += [("Deviations", sentence) for sentence in plan_narrative.deviations(results, results.planned)]
         part, words = Words[tuple[str, str]]("Part", itemgetter(0)), Words[tuple[str, str]]("In words", itemgetter(1))
-        section.put(table("plan", "Plan and deviations", rows, part, words))
+        section.put(table("plan", "The plan, and where the report departs from it", rows, part, words))
     return section
 
 

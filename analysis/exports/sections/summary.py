@@ -15,7 +15,7 @@ from documents.blocks import Figure, FigureMaker, Section
 
 
 def pairs_section(results: Results, figure: FigureMaker) -> Section:
-    """The grid of pairs and the ranked lists of the primary pair, which stand on the first screen."""
+    """The grid of pairs and the ranked lists of the primary pair, on the first screen."""
     section = Section("pairs-of-algorithms", "")
     if has_verdict(results) and results.primary is not None:
         section.draw(*pair_figures(results, results.primary, figure))

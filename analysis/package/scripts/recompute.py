@@ -191,8 +191,8 @@ def bounded_pairs(of, groups, bound):
         half = stats.t.isf(ALPHA, df) * math.sqrt(squared)
         keep(of, "equivalence", a, b, ci_low=difference - half, ci_high=difference + half)
         tested.append((a, b, *against_bound(difference, squared, df, bound)))
-    for place, statistic in ((2, "p_equivalence"), (3, "p_minimum")):
-        for row, p in zip(tested, holm([row[place] for row in tested])):
+    for position, statistic in ((2, "p_equivalence"), (3, "p_minimum")):
+        for row, p in zip(tested, holm([row[position] for row in tested])):
             keep(of, "equivalence", *row[:2], **{statistic: p})
 
 
@@ -288,11 +288,11 @@ def pearson(x, y, df):
     r = (x @ y) / math.sqrt((x @ x) * (y @ y))
     if abs(r) > 1 - 1e-12:
         return {"coefficient": r, "p": 0.0}
-    found = {"coefficient": r, "p": 2 * stats.t.sf(abs(r) * math.sqrt(df / (1 - r * r)), df)}
+    outcome = {"coefficient": r, "p": 2 * stats.t.sf(abs(r) * math.sqrt(df / (1 - r * r)), df)}
     if df > 1:
         half = stats.norm.isf(0.025) / math.sqrt(df - 1)
-        found.update(ci_low=math.tanh(math.atanh(r) - half), ci_high=math.tanh(math.atanh(r) + half))
-    return found
+        outcome.update(ci_low=math.tanh(math.atanh(r) - half), ci_high=math.tanh(math.atanh(r) + half))
+    return outcome
 
 
 def within_conditions(x, y, condition):
@@ -306,7 +306,7 @@ def within_conditions(x, y, condition):
 
 def list_metrics(lists):
     """Metrics of the lists shown by condition, and with every measure within and between conditions; one family."""
-    found = {}
+    outcome = {}
     for metric in lists.columns[2:]:
         column = lists[metric]
         groups = {name: column[people["condition"] == name].dropna().to_numpy() for name in conditions}
@@ -316,17 +316,17 @@ def list_metrics(lists):
         for variable in tested:
             if within := within_conditions(column, people[variable], people["condition"]):
                 keep(variable, "correlation_within", metric, **within)
-                found[variable, "correlation_within", metric] = within["p"]
+                outcome[variable, "correlation_within", metric] = within["p"]
             own = perceived[variable]
             if sum(name in own for name in means) > 2 and (p := tau_b(variable, metric, means, own)) is not None:
-                found[variable, "tau_b", metric] = p
-    for (variable, test, metric), p in zip(found, holm(list(found.values()))):
+                outcome[variable, "tau_b", metric] = p
+    for (variable, test, metric), p in zip(outcome, holm(list(outcome.values()))):
         keep(variable, test, metric, p_holm=p)
 
 
 def correlations(values, pairs):
     """Pearson's r over all participants, within conditions and between their means; one family for Holm."""
-    found = {}
+    outcome = {}
     for first, second, x, y in pairs:
         both = x.notna() & y.notna()
         table = pd.DataFrame({"x": x[both], "y": y[both], "condition": values["condition"][both]})
@@ -338,8 +338,8 @@ def correlations(values, pairs):
             "within": pearson(centred["x"].to_numpy(), centred["y"].to_numpy(), len(table) - k - 1),
             "between": pearson(means["x"].to_numpy(), means["y"].to_numpy(), k - 2),
         }
-        found.update({(first, f"correlation_{part}", second): result for part, result in parts.items() if result})
-    for (key, result), p in zip(found.items(), holm([result["p"] for result in found.values()])):
+        outcome.update({(first, f"correlation_{part}", second): result for part, result in parts.items() if result})
+    for (key, result), p in zip(outcome.items(), holm([result["p"] for result in outcome.values()])):
         keep(*key, **result, p_holm=p)
 
 
@@ -375,8 +375,8 @@ def ordinal(of, groups):
     covariance[1:, 1:] = np.linalg.inv(hessian)[n_thresholds:, n_thresholds:]
     shifts = np.concatenate([[0.0], fit[n_thresholds:]])
     keep(of, "ordinal", log_likelihood=-deviance(fit))
-    for place, name in enumerate(names[1:], start=1):
-        keep(of, "ordinal", name, estimate=shifts[place], se=math.sqrt(covariance[place, place]))
+    for position, name in enumerate(names[1:], start=1):
+        keep(of, "ordinal", name, estimate=shifts[position], se=math.sqrt(covariance[position, position]))
     pairs = list(combinations(range(len(names)), 2))
     errors = [math.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]) for i, j in pairs]
     ps = holm([2 * stats.norm.sf(abs(shifts[i] - shifts[j]) / error) for (i, j), error in zip(pairs, errors)])
