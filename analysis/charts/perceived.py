@@ -30,11 +30,12 @@ def _letters(variable: PerceivedVariable) -> Mapping[str, str] | None:
 
 
 def box(variable: PerceivedVariable, title: str) -> Spec | None:
-    """The paper's box plot of one variable, with a point for every participant."""
+    """The paper's box plot of one variable, the highest mean first, with a point for every participant."""
     if not variable.described or not has_points(variable):
         return None
+    values, means = _values(variable), means_of(variable)
     return marks.box_plot(
-        _values(variable),
+        {name: values[name] for name in sorted(values, key=lambda name: -means[name][0] if name in means else 0)},
         title=title,
         y_title=axis(variable),
         domain=(variable.low, variable.high),
