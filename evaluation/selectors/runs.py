@@ -17,6 +17,7 @@ from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.protocols import registry as protocols
 from evaluation.sorting import Sorting
+from evaluation.splitting.kinds import STRANGERS
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,10 @@ def newest_succeeded_run(version: DatasetVersion, *, n_algorithms: int | None = 
     `n_algorithms` leaves out the runs of more or fewer algorithms.
     """
     runs = EvaluationRun.objects.filter(
-        version=version, status=RunStatus.SUCCEEDED, protocol__name="one-plus-random", split__name="probe"
+        version=version,
+        status=RunStatus.SUCCEEDED,
+        protocol__name="one-plus-random",
+        split__name__in=("probe", STRANGERS),
     )
     if n_algorithms is not None:
         runs = runs.annotate(n_algorithms=Count("algorithms")).filter(n_algorithms=n_algorithms)

@@ -27,6 +27,7 @@ from studies.design.selectors.available_models import available_models
 from studies.design.selectors.markdown import rendered
 from studies.design.selectors.reportability import known_users_note
 from studies.design.selectors.texts import texts_of
+from studies.design.selectors.versions import frozen_tests
 from studies.design.services import launch
 from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import age_limits, change_design
@@ -49,7 +50,7 @@ def _planned(study: Study) -> dict[str, Any]:
     return {
         "primary": (labels[primary["perceived"]], metric_label(primary["objective"], study.run.n)),
         "plan_sentences": [
-            primary_test_sentence(contrast_from(primary)),
+            primary_test_sentence(contrast_from(primary), frozen_tests(study)),
             *planned_sentences(plan, labels),
             *([REFILL_SENTENCE] if study.settings.get(REFILL) else []),
         ],

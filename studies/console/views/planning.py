@@ -26,6 +26,7 @@ from studies.design.narrative.plan import (
 )
 from studies.design.narrative.preregistration import FORMS, preregistration
 from studies.design.selectors import planning
+from studies.design.selectors.versions import frozen_tests
 from studies.monitoring.charts import power_curve
 from studies.monitoring.selectors.estimate import cost_of, estimate_of
 from studies.plans import contrast_from
@@ -89,7 +90,7 @@ def study_power(request: HttpRequest, seat: Seat) -> HttpResponse:
     context: dict[str, Any] = {
         "form": form,
         "problem": "",
-        "primary_test": primary_test_sentence(contrast_from(seat.study.settings["primary"])),
+        "primary_test": primary_test_sentence(contrast_from(seat.study.settings["primary"]), frozen_tests(seat.study)),
     }
     if form.n_conditions < 2:
         context["problem"] = "Power compares conditions, and this study has fewer than two."

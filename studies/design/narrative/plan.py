@@ -15,7 +15,7 @@ from inference.simulated_power import SimulatedPower
 from studies.instrument import flags
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import scales_of
-from studies.plans import SCALE_PREFIX, AnalysisPlan, Contrast, in_text
+from studies.plans import ADVANTAGE_TEST, SCALE_PREFIX, TESTS, AnalysisPlan, Contrast, in_text
 
 PERCEIVED_LABELS = {
     "accuracy": "Perceived accuracy",
@@ -108,8 +108,8 @@ def contrast_in_words(contrast: Contrast) -> str:
     return " against ".join(sets)
 
 
-def primary_test_sentence(contrast: Contrast | None) -> str:
-    """The primary test of a plan; without a contrast it is the average advantage.
+def primary_test_sentence(contrast: Contrast | None, tests: Mapping[str, str] = TESTS) -> str:
+    """The primary test of a plan with its analyses in words; without a contrast it is their comparison.
 
     Examples
     --------
@@ -119,6 +119,8 @@ def primary_test_sentence(contrast: Contrast | None) -> str:
     if contrast is not None:
         sides = "one-sided" if contrast.sides == 1 else "two-sided"
         return f"Primary test: planned contrast, {contrast_in_words(contrast)}, {sides}."
+    if tests["comparison"] != ADVANTAGE_TEST:
+        return f"Primary test: {tests['comparison']}."
     return "Primary test: average advantage of the conditions with the better offline metric."
 
 

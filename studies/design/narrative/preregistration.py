@@ -86,6 +86,7 @@ class Plan:
     smallest_effect: float | None = None  # in points of the primary variable, where one is planned
     covariates: Sequence[str] = ()  # those of the plan, in words
     consumed: str = "watched"  # what participants do with an item, as a past participle
+    frozen_tests: Sequence[str] = ()  # the analyses in the words of an earlier version that froze others; else empty
 
     @property
     def n_total(self) -> int:
@@ -217,6 +218,12 @@ def _assignment(plan: Plan) -> str:
 
 def _analyses(plan: Plan) -> str:
     alpha = level(plan.analysis.alpha)
+    if plan.frozen_tests:
+        return (
+            f"The launch froze these analyses, at α = {alpha}:\n\n"
+            + "\n".join(f"- {words}" for words in plan.frozen_tests)
+            + f"\n\n{_equivalence(plan)}{_covariates(plan)}"
+        ).rstrip()
     return (
         f"For each dependent variable Welch's analysis of variance over the conditions at α = {alpha}, then Games and "
         f"Howell's test of every pair of conditions with {100 * (1 - plan.analysis.alpha):.4g}% simultaneous "

@@ -31,6 +31,7 @@ from studies.design.selectors.planning import (
 )
 from studies.design.selectors.rating_words import rating_word_warnings
 from studies.design.selectors.texts import language_name, languages_in_translation, texts_of
+from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, BLOCKS, ITEMS, OVERALL
 from studies.known_items import items_asked, scale_rule
@@ -104,7 +105,7 @@ def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[st
     n_questions = {block: len(study.questionnaire.get(block, ())) for block in BLOCKS}
     counts = ", ".join(f"{n} {ASKED[block]}" for block, n in n_questions.items() if n)
     primary, plan = settings["primary"], plan_from(settings)
-    test_sentence = primary_test_sentence(contrast_from(primary))
+    test_sentence = primary_test_sentence(contrast_from(primary), frozen_tests(study))
     smallest = smallest_effect_from(primary)
     labels = perceived_labels(asked_questions(study))
     offered = [language_name(code) for code in settings["languages"]]

@@ -39,12 +39,13 @@ from studies.design.narrative.plan import (
 )
 from studies.design.narrative.preregistration import ConditionPlan, Plan, ScalePlan
 from studies.design.selectors.placeholders import asked_questions, item_words, key_in_words, known_items_phrase
+from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode
 from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.known_items import scale_rule
 from studies.models import Study
-from studies.plans import REFILL, SCALE_PREFIX, Contrast, contrast_from, plan_from, smallest_effect_from
+from studies.plans import REFILL, SCALE_PREFIX, Contrast, contrast_from, plan_from, smallest_effect_from, tests_of
 from studies.recruitment.interviewer_text import nested_sentence
 from studies.recruitment.selectors.recruitment import is_nested
 from studies.usage_data import is_usage, taken_rule
@@ -270,7 +271,7 @@ def preregistration_plan(study: Study) -> Plan:
             planned_sentence(planning.planned, planning.smallest),
             primary_power_sentence(study, n=planned, f=planning.planned.f, alpha=analysis.alpha),
         )
-    version = study.dataset_version
+    version, tests = study.dataset_version, frozen_tests(study)
     questionnaire = asked_questions(study)
     about = questionnaire.about
     is_limited = [
@@ -308,4 +309,5 @@ def preregistration_plan(study: Study) -> Plan:
         consumed=item_words(settings, FALLBACK_LANGUAGE).consumed,
         smallest_effect=smallest_effect_from(primary),
         scales=tuple(_scale_plan(scale) for scale in scales_of(questionnaire) if scale.key in analysis.scales),
+        frozen_tests=() if tests == tests_of(primary) else tuple(tests.values()),
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from studies.enums import Mode
+from studies.enums import Mode, StudyStatus
 from studies.models import Participant, Study, StudyVersion
+from studies.plans import tests_of
 
 
 @dataclass(frozen=True)
@@ -27,3 +28,10 @@ def design_lines(study: Study) -> list[DesignLine]:
         DesignLine(version, entered[version.pk, Mode.LIVE], entered[version.pk, Mode.SIMULATED])
         for version in study.versions.select_related("made_by").order_by("-number")
     ]
+
+
+def frozen_tests(study: Study) -> dict[str, str]:
+    """The analyses of the plan in words: those that the launch froze, so that later words change no design."""
+    first = None if study.status == StudyStatus.DRAFT else study.versions.order_by("number").first()
+    frozen: dict[str, str] = {} if first is None else (first.snapshot.get("plan") or {}).get("tests", {})
+    return frozen or tests_of(study.settings.get("primary") or {})

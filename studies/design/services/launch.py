@@ -19,6 +19,7 @@ from studies.design.presets.loader import check_design
 from studies.design.selectors.launch_overview import LANGUAGES, MODELS, PATH, PLAN, Gap
 from studies.design.selectors.reportability import report_problems
 from studies.design.selectors.texts import languages_in_translation
+from studies.design.selectors.versions import frozen_tests
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.consent_versions import keep_consent
@@ -28,7 +29,7 @@ from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import NUMBER, questionnaire_from
 from studies.known_items import elicitation_scale, items_asked
 from studies.models import Study, StudyVersion
-from studies.plans import contrast_from, plan_from, tests_of
+from studies.plans import contrast_from, plan_from
 from studies.recruitment.panels.exits import code_problems
 from studies.recruitment.selectors.recruitment import recruiting_of
 from studies.usage_data import SETTING, USED, choice_problem, is_choice, is_usage, order_problem, taken_from
@@ -44,7 +45,7 @@ def frozen_plan(study: Study) -> dict[str, Any]:
     """The analysis plan in full: what the design names of it, with what follows from the run."""
     return {
         **plan_from(study.settings).as_plain(),
-        "tests": tests_of(study.settings.get("primary") or {}),
+        "tests": frozen_tests(study),
         "primary": study.settings.get("primary"),
         "list_length": study.settings["list_length"],
         "n": study.run.n,
