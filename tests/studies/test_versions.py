@@ -13,15 +13,18 @@ from lxml import html
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from studies.allocation.selectors.allocations import replayed_log
+from studies.design.narrative.preregistration import preregistration
+from studies.design.selectors.planning import preregistration_plan
 from studies.design.selectors.versions import design_lines
 from studies.design.services.amending import extend_targets, reword_questionnaire
 from studies.design.services.duplicating import duplicate_study
-from studies.design.services.launch import close_study, pause_study
-from studies.enums import Mode, ParticipantStatus, Role
+from studies.design.services.launch import close_study, design_snapshot, pause_study
+from studies.enums import Mode, ParticipantStatus, Role, StudyStatus
 from studies.instrument.questionnaires.document import write_document
 from studies.instrument.questionnaires.schema import BLOCKS, questionnaire_from
 from studies.instrument.questionnaires.wording import reworded, with_wordings, wordings_of
-from studies.models import Recruiting, Study
+from studies.models import Recruiting, Study, StudyVersion
+from studies.plans import TESTS
 from tests.factories.studies import assigned, enter, make_study
 from tests.studies.test_pages import Person
 
@@ -288,3 +291,17 @@ def test_a_copy_recruits_by_the_same_panel_and_with_no_code_of_the_other_study()
     made = duplicate_study(study=study, slug="second", title="Second")
     assert (made.recruiting.panel, made.recruiting.longest_gap_minutes) == ("prolific", 30)
     assert made.recruiting.exits == {"complete": {"text": {"en": "Hi"}}}
+
+
+def test_a_launched_plan_keeps_the_words_it_was_frozen_with() -> None:
+    study = make_study()
+    version = study.versions.get()
+    older = {"comparison": "Kendall's tau-b with the exact two-sided p over all orders of the conditions"}
+    snapshot = {**version.snapshot, "plan": {**version.snapshot["plan"], "tests": older}}
+    StudyVersion.objects.filter(pk=version.pk).update(snapshot=snapshot)
+    assert design_snapshot(study)["plan"] == snapshot["plan"]
+    assert preregistration_plan(study).frozen_tests == tuple(older.values())
+    assert f"- {older['comparison']}" in preregistration(preregistration_plan(study))
+    Study.objects.filter(pk=study.pk).update(status=StudyStatus.DRAFT)
+    study.refresh_from_db()
+    assert design_snapshot(study)["plan"]["tests"] == dict(TESTS)
