@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from core.errors import ParallaxError
 from core.models import LogEntry
@@ -44,6 +45,8 @@ def test_conditions_pin_the_very_models_that_the_newest_run_measured() -> None:
     version = make_version()
     make_run_at("succeeded", version=version)
     newest = make_run_at("succeeded", version=version, seed=2)
+    # A run that another test made before is replayed with its own time.
+    EvaluationRun.objects.filter(pk=newest.pk).update(finished_at=timezone.now())
     make_run_at("queued", version=version, seed=3)
     study = create_study(slug="s", version=version, per_condition=30, seed=4)
     assert study.run_id == newest.pk
