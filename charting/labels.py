@@ -38,31 +38,6 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
     return moved
 
 
-def lanes(intervals: Sequence[tuple[float, float]], gap: float) -> list[int]:
-    """Give each interval (low, high) the first lane, from 0, in which it lies `gap` or more from all others; earlier
-    intervals choose first.
-
-    Examples
-    --------
-    >>> lanes([(1, 3), (2, 4), (5, 6)], gap=0.5)
-    [0, 1, 0]
-    """
-    occupied: list[list[tuple[float, float]]] = []
-    chosen = []
-    for low, high in intervals:
-        free = (
-            lane
-            for lane, occupants in enumerate(occupied)
-            if all(high + gap <= other_low or other_high + gap <= low for other_low, other_high in occupants)
-        )
-        lane = next(free, len(occupied))
-        if lane == len(occupied):
-            occupied.append([])
-        occupied[lane].append((low, high))
-        chosen.append(lane)
-    return chosen
-
-
 def corners(
     points: Sequence[tuple[float, float]],
     labels: Sequence[Sequence[str]],

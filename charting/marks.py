@@ -29,7 +29,6 @@ from charting.planes import plane
 from charting.rainclouds import raincloud
 from charting.rates import rates
 from charting.scatters import scatter
-from charting.slopes import slope
 from charting.strips import rank_strip
 from charting.tails import long_tail
 from charting.traces import trace
@@ -58,6 +57,5 @@ __all__ = [
     "rank_strip",
     "rates",
     "scatter",
-    "slope",
     "trace",
 ]

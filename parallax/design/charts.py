@@ -14,8 +14,8 @@ from charting.marks import (
     progress,
     rank_strip,
     scatter,
-    slope,
 )
+from charting.pairs import Ranked, Sides, ranked_lists
 from charting.theme import Spec
 from documents.blocks import Figure
 from documents.blocks import Section as DocumentSection
@@ -76,8 +76,6 @@ def sections() -> tuple[Section, ...]:
 
 def comparisons() -> tuple[Section, ...]:
     """Charts of both sides, of pairs and of ranks."""
-    ranks = {name: (rank, max(1, rank - 1), min(4, rank + 1)) for rank, name in enumerate(MEANS, start=1)}
-    turned = {name: (5 - rank, 5 - high, 5 - low) for name, (rank, low, high) in ranks.items()}
     pairs = [
         Difference("TopPop", name, MEANS["TopPop"] - mean, 0.1, 1.2, "= .031", mean < 3.5)
         for name, mean in MEANS.items()
@@ -87,14 +85,6 @@ def comparisons() -> tuple[Section, ...]:
         _section(
             "both",
             "Both sides",
-            slope(
-                ranks,
-                turned,
-                title="Recall does not predict perceived accuracy",
-                perceived_title="Perceived accuracy",
-                objective_title="Recall at 10",
-                contradicted=[("TopPop", "CorNgr")],
-            ),
             scatter(
                 _around(MEANS, 0.25),
                 _around(RECALL, 0.02),
@@ -102,7 +92,14 @@ def comparisons() -> tuple[Section, ...]:
                 perceived_title="Perceived accuracy",
                 objective_title="Recall at 10",
             ),
-            intervals=2,
+            ranked_lists(
+                _ranked(RECALL),
+                _ranked(MEANS),
+                title="1 of 6 orders reverses significantly",
+                sides=Sides("recall at 10", "perceived accuracy"),
+                reversed_pairs=[("PureSVD50", "TopPop")],
+            ),
+            intervals=1,
         ),
         _section(
             "pairs",
@@ -121,6 +118,12 @@ def comparisons() -> tuple[Section, ...]:
 
 def _around(values: dict[str, float], half: float) -> dict[str, tuple[float, float, float]]:
     return {name: (value, value - half, value + half) for name, value in values.items()}
+
+
+def _ranked(values: dict[str, float]) -> list[Ranked]:
+    """Ranks that each algorithm may have: its own and the one below."""
+    names = sorted(values, key=lambda name: -values[name])
+    return [Ranked(name, f"{values[name]:.2f}", n, min(n + 1, len(names))) for n, name in enumerate(names, start=1)]
 
 
 def _section(key: str, title: str, *specs: Spec, intervals: int = 0) -> Section:

@@ -35,7 +35,6 @@ from charting.marks import (
     raincloud,
     rank_strip,
     scatter,
-    slope,
     trace,
 )
 from charting.theme import Spec
@@ -70,11 +69,6 @@ def _steps() -> dict[str, dict[int, int]]:
 def _probabilities() -> dict[str, list[float]]:
     rows = [[1 / (1 + (rank - place) ** 2) ** 3 for rank in range(7)] for place in range(7)]
     return {name: [cell / sum(row) for cell in row] for name, row in zip(NAMES, rows, strict=True)}
-
-
-def _ranks(values: Mapping[str, float]) -> dict[str, tuple[float, float, float]]:
-    ordered = sorted(values, key=lambda name: -values[name])
-    return {name: (rank, max(1, rank - 1), min(7, rank + 2)) for rank, name in enumerate(ordered, start=1)}
 
 
 def _coefficients() -> dict[str, dict[str, float | None]]:
@@ -149,14 +143,6 @@ DRAWINGS: dict[str, Draw] = {
         Path("p = .400", False),
         title="Perceived quality significantly predicts satisfaction",
         subtitle="Standardised paths",
-    ),
-    "slope": lambda: slope(
-        _ranks(MEANS),
-        _ranks(RECALL),
-        title="What scores best offline is not what people find best",
-        perceived_title="Perceived accuracy",
-        objective_title="Recall at 5",
-        contradicted=[("TopPop", "NNCosNgr")],
     ),
     "hasse": lambda: hasse(
         _around(MEANS, 0.25),

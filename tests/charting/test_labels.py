@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from charting.labels import corners, lanes, spread
+from charting.labels import corners, spread
 
 pytestmark = pytest.mark.unit
 positions = st.lists(st.floats(-5, 5), max_size=12)
-intervals = st.lists(st.tuples(st.floats(0, 10), st.floats(0, 5)).map(lambda it: (it[0], it[0] + it[1])), max_size=10)
 
 
 @given(positions, st.floats(0, 2))
@@ -27,16 +26,6 @@ def test_spread_keeps_gap_order_and_mean(wished: list[float], gap: float) -> Non
 
 def test_spread_leaves_room_alone() -> None:
     assert spread([5.0, 1.0, 3.0], gap=1.0) == [5.0, 1.0, 3.0]
-
-
-@given(intervals)
-def test_lanes_hold_no_two_that_meet(drawn: list[tuple[float, float]]) -> None:
-    chosen = lanes(drawn, 0.25)
-    for one in range(len(drawn)):
-        for other in range(one):
-            if chosen[one] == chosen[other]:
-                (low, high), (other_low, other_high) = drawn[one], drawn[other]
-                assert high + 0.25 <= other_low or other_high + 0.25 <= low
 
 
 def test_corners_of_two_close_points_differ() -> None:

@@ -25,7 +25,6 @@ from charting.marks import (
     plane,
     progress,
     scatter,
-    slope,
     trace,
 )
 from charting.theme import LIGHT, OBJECTIVE, PERCEIVED, Spec
@@ -57,7 +56,6 @@ def rows_of(spec: Spec, mark_type: str, **look: Any) -> list[dict[str, Any]]:
     "attempt",
     [
         lambda bad: box_plot({"LSA": [1, bad]}, title="t", y_title="y", domain=(1, 5)),
-        lambda bad: slope({"LSA": (1, 1, bad)}, {"LSA": (1, 1, 1)}, title="t"),
         lambda bad: hasse({"LSA": (bad, 1, 2)}, [], title="t", y_title="y"),
         lambda bad: bars({"s": {"LSA": (0.1, bad, 0.2)}}, title="t", x_title="x"),
         lambda bad: curves({"LSA": [0.1, bad]}, title="t", y_title="y"),
@@ -75,7 +73,6 @@ def test_number_that_is_not_finite_refused_by_name(attempt: Any, bad: float) -> 
     [
         lambda: box_plot({}, title="t", y_title="y", domain=(1, 5)),
         lambda: box_plot({"LSA": []}, title="t", y_title="y", domain=(1, 5)),
-        lambda: slope({}, {}, title="t"),
         lambda: hasse({}, [], title="t", y_title="y"),
         lambda: bars({"s": {}}, title="t", x_title="x"),
         lambda: curves({}, title="t", y_title="y"),
@@ -96,8 +93,6 @@ def test_nothing_to_draw_refused(attempt: Any) -> None:
     [
         lambda: box_plot({"TopPop": [3.0] * 30, "LSA": [3.0] * 30}, title="t", y_title="y", domain=(1, 5)),
         lambda: box_plot({"TopPop": [3.0], "LSA": []}, title="t", y_title="y", domain=(1, 5)),
-        lambda: slope(EQUAL, EQUAL, title="t"),
-        lambda: slope(ONE, ONE, title="t"),
         lambda: hasse(EQUAL, [], title="t", y_title="y"),
         lambda: hasse({"LSA": (2.0, 2.0, 2.0)}, [], title="t", y_title="y"),
         lambda: bars({"s": {"LSA": (0.0, 0.0, 0.0)}}, title="t", x_title="x"),
@@ -125,8 +120,6 @@ def test_estimate_without_interval_refused() -> None:
 
 
 def test_names_on_one_side_only_refused() -> None:
-    with pytest.raises(DataError, match="one side only: LSA, TopPop"):
-        slope(ONE, {"TopPop": (1, 1, 1)}, title="t")
     with pytest.raises(DataError, match="one side only: LSA, TopPop"):
         scatter(ONE, {"TopPop": (1, 1, 1)}, title="t", perceived_title="p", objective_title="o")
     with pytest.raises(DataError, match="one side only: TopPop"):
@@ -169,34 +162,6 @@ def test_box_plot_domain_without_extent_refused() -> None:
 def test_box_plot_letters_of_a_stranger_refused() -> None:
     with pytest.raises(DataError, match="not drawn: TopPop"):
         box_plot({"LSA": [3]}, title="t", y_title="y", domain=(1, 5), letters={"TopPop": "a"})
-
-
-# Slope chart
-
-
-def test_slope_heavy_lines_are_the_contradicted(all_drawings: Any) -> None:
-    spec = all_drawings["slope"]()
-    assert {row["algorithm"] for row in rows_of(spec, "rule", color=LIGHT.ink)} == {"TopPop", "NNCosNgr"}
-    assert len(rows_of(spec, "rule", color=LIGHT.quiet)) == 5
-
-
-def test_slope_sides_differ_in_colour_and_shape(all_drawings: Any) -> None:
-    spec = all_drawings["slope"]()
-    assert rows_of(spec, "point", color=PERCEIVED, shape="circle")
-    assert rows_of(spec, "point", color=OBJECTIVE, shape="square")
-
-
-def test_slope_bars_that_overlap_stand_on_lanes_of_their_own() -> None:
-    spec = slope(EQUAL, EQUAL, title="t")
-    dots = rows_of(spec, "point", color=PERCEIVED)
-    assert len({dot["x"] for dot in dots}) == 3
-    names_at = [dot["label_at"] for dot in dots]
-    assert min(abs(a - b) for a in names_at for b in names_at if a != b) > 0.3
-
-
-def test_slope_unknown_pair_refused() -> None:
-    with pytest.raises(DataError, match="contradicted pairs name TopPop"):
-        slope(ONE, ONE, title="t", contradicted=[("LSA", "TopPop")])
 
 
 # Hasse diagram

@@ -71,7 +71,7 @@ def outcome(page: Any) -> Any:
 
 def test_charts_drawn_under_the_policy_of_the_pages(page: Any, serve: Any, all_drawings: Any) -> None:
     specs = {name: draw() for name, draw in all_drawings.items()}
-    specs["dark"] = with_mode(specs["slope"], dark=True)
+    specs["dark"] = with_mode(specs["scatter"], dark=True)
     page.goto(serve(specs, render.STYLE_HASHES))
     page.wait_until_drawn()
     assert outcome(page) == ["drawn", []]

@@ -44,7 +44,7 @@ def test_files_same_bytes_in_another_process() -> None:
 
 
 def test_svg_says_title_and_description_to_screen_readers(all_drawings: Any) -> None:
-    spec = all_drawings["slope"]()
+    spec = all_drawings["scatter"]()
     spec["usermeta"] |= {"title": "A & B", "description": "x < y"}
     root = ElementTree.fromstring(render.svg(spec))  # noqa: S314 - our own drawing
     title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
