@@ -206,13 +206,8 @@ class PairDecisions(Result):
     @property
     def counts(self) -> dict[PairClass, int]:
         """Number of pairs in each class, zeros included."""
-        found = Counter(pair.decision for pair in self.pairs)
-        return {decision: found[decision] for decision in PairClass}
-
-    @property
-    def separated(self) -> tuple[tuple[str, str], ...]:
-        """The pairs that the metric separates, the better algorithm first."""
-        return self.offline.direct
+        of_class = Counter(pair.decision for pair in self.pairs)
+        return {decision: of_class[decision] for decision in PairClass}
 
 
 def decide_pairs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from documents import numbers
-from documents.numbers import coefficient, p_with_sign, percent, plural
+from documents.numbers import coefficient, p_with_sign, plural
 from inference.results import AgreementResult
 
 __all__ = ["coefficient", "plural"]
@@ -31,17 +31,6 @@ def tau_b(tau: AgreementResult, symbol: str = "τ_b") -> str:
 def length_words(length: int) -> str:
     """A profile length in a sentence."""
     return f"with profiles of {length} ratings" if length else "with whole profiles"
-
-
-def share_words(share: float) -> str:
-    """A share in percent that is not rounded to certainty.
-
-    Examples
-    --------
-    >>> share_words(0.998), share_words(0.41)
-    ('over 99%', '41%')
-    """
-    return "over 99%" if 0.995 <= share < 1 else percent(share)
 
 
 def sentences(parts: Sequence[str]) -> str:

@@ -143,7 +143,7 @@ def test_the_five_classes():
         PairClass.AGREE: 1, PairClass.CONTRADICT: 2, PairClass.PARTICIPANTS_ONLY: 1, PairClass.OFFLINE_ONLY: 1,
         PairClass.UNDECIDED: 1,
     }  # fmt: skip
-    assert set(found.separated) == {("A", "B"), ("A", "C"), ("D", "B"), ("D", "C")}
+    assert set(found.offline.direct) == {("A", "B"), ("A", "C"), ("D", "B"), ("D", "C")}
     assert found.offline_rank_sets.sets["A"] == (1, 2)
     assert found.participants_rank_sets.sets["D"] == (4, 4)
 
@@ -153,7 +153,7 @@ def test_a_metric_where_less_is_better_favours_the_lower_value():
     assert decide_pairs(people, error, offline_higher_is_better=False).pairs[0].decision is PairClass.AGREE
     found = decide_pairs(people, error)
     assert found.pairs[0].decision is PairClass.CONTRADICT
-    assert found.separated == (("B", "A"),)
+    assert found.offline.direct == (("B", "A"),)
 
 
 def test_pairs_that_only_the_closure_orders_are_named_not_decided():
