@@ -201,7 +201,7 @@ def _top(
         is_not = any(rival not in names and name in names for rival, name in ahead)
         for name in names:
             passed, passed_by = ([b for a, b in ahead if a == name], [a for a, b in ahead if b == name])
-            is_as = is_as and any(other not in names for other in passed)
+            is_as = is_as and any(rival not in names for rival in passed)
             words.append(f"{_with_value(evidence, quantity, name)} significantly {beyond} {_listed(passed)}")
             if passed_by:
                 words[-1] += f" and {worse} {_listed(passed_by)}"
@@ -286,7 +286,7 @@ def _nobody_alone(evidence: Evidence, quantities: Sequence[Quantity], names: Nam
             f"{name} significantly {direction} all others"
             for name in names
             for direction, ahead in (("above", set(pairs)), ("below", {(b, a) for a, b in pairs}))
-            if all((name, other) in ahead for other in names if other != name)
+            if all((name, rival) in ahead for rival in names if rival != name)
         ]
         findings.append(Finding(quantity, "; ".join(alone) or "no algorithm above or below all others", not alone))
     return findings

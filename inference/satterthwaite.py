@@ -96,7 +96,7 @@ def observed_estimates(design: Design, likelihood: RestrictedLikelihood, fit: Fi
         weighted @ np.linalg.inv(fixed.T @ weighted) if design.covariates.size else weighted / weighted.sum(axis=0)
     )
     levels = (design.person, design.item)
-    parts = [fit.variance * _outer(weights, one) for one in levels]
+    parts = [fit.variance * _outer(weights, grouping) for grouping in levels]
     persons, items = fit.ratios
     covariance = persons * parts[0] + items * parts[1] + fit.variance * weights.T @ weights
     units = _units(likelihood, fit)
@@ -136,9 +136,9 @@ class _Parts:
 
 def _shifted(likelihood: RestrictedLikelihood, fit: Fit, step: Floats) -> _Parts:
     persons, items = (np.array(fit.ratios) + step).tolist()
-    other, df = likelihood.at((persons, items)), likelihood.df
-    determinant = -2 * other.log_likelihood - df * (math.log(2 * math.pi * other.variance) + 1)
-    return _Parts(determinant, other.variance * df, other.covariance / other.variance)
+    nearby, df = likelihood.at((persons, items)), likelihood.df
+    determinant = -2 * nearby.log_likelihood - df * (math.log(2 * math.pi * nearby.variance) + 1)
+    return _Parts(determinant, nearby.variance * df, nearby.covariance / nearby.variance)
 
 
 def _inverse_curvature(likelihood: RestrictedLikelihood, fit: Fit) -> Floats:
@@ -152,8 +152,8 @@ def _inverse_curvature(likelihood: RestrictedLikelihood, fit: Fit) -> Floats:
         curvature[row, n] = curvature[n, row] = (down.quadratic - up.quadratic) / (2 * STEP * fit.variance)
     for row, column in combinations_with_replacement(range(n), 2):
         corners = [
-            one * other * _shifted_deviance(likelihood, fit, one * steps[row] + other * steps[column])
-            for one, other in product((1, -1), repeat=2)
+            up * right * _shifted_deviance(likelihood, fit, up * steps[row] + right * steps[column])
+            for up, right in product((1, -1), repeat=2)
         ]
         curvature[row, column] = curvature[column, row] = sum(corners) / (4 * STEP**2)
     values, vectors = np.linalg.eigh(curvature)

@@ -46,12 +46,12 @@ class Choices:
 
 def alternatives_of(choices: Choices, planned: Advantage) -> tuple[Alternative, ...]:
     """Every analysis that differs from the plan in one decision, the plan itself first. They are no tests."""
-    found = [("As planned", planned.overall)]
+    analyses = [("As planned", planned.overall)]
     if planned.other_items is not None:
-        found.append(("Items nested in algorithms", planned.other_items))
-    found += [*_other_participants(choices), *_other_items(choices), *_other_metrics(choices)]
-    found += [(f"Without {name}", result) for name, result in planned.without.items()]
-    return tuple(Alternative(name=name, result=result) for name, result in found)
+        analyses.append(("Items nested in algorithms", planned.other_items))
+    analyses += [*_other_participants(choices), *_other_items(choices), *_other_metrics(choices)]
+    analyses += [(f"Without {name}", result) for name, result in planned.without.items()]
+    return tuple(Alternative(name=name, result=result) for name, result in analyses)
 
 
 def _separated(choices: Choices) -> Separated:
@@ -82,10 +82,10 @@ def _other_items(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Und
     """Only the items that participants had consumed, and only the others."""
     people, separated = choices.reading.analysed.people, _separated(choices)
     if choices.variable.key == RATED:
-        known = [(person.condition, person.liking_sum, person.n_liking) for person in people]
-        other = [(person.condition, person.interest_sum, person.n_interest) for person in people]
-        yield f"Only items {choices.consumed}", _advantage(choices, _means_of(known), separated)
-        yield f"Only items not {choices.consumed}", _advantage(choices, _means_of(other), separated)
+        consumed = [(person.condition, person.liking_sum, person.n_liking) for person in people]
+        unconsumed = [(person.condition, person.interest_sum, person.n_interest) for person in people]
+        yield f"Only items {choices.consumed}", _advantage(choices, _means_of(consumed), separated)
+        yield f"Only items not {choices.consumed}", _advantage(choices, _means_of(unconsumed), separated)
 
 
 def _means_of(sums: Iterable[tuple[str, int, int]]) -> MeanEstimates | Undefined:
@@ -103,9 +103,9 @@ def _means_of(sums: Iterable[tuple[str, int, int]]) -> MeanEstimates | Undefined
 def _other_metrics(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
     """The same metric at other profile lengths, of the lists as served, by other protocols and with other users."""
     metric, rankings = choices.metric, {}
-    for other, ranking in choices.rankings.items():
-        if other.kind == metric.kind and other.length != metric.length:
-            profiles = f"with profiles of {other.length} ratings" if other.length else "with whole profiles"
+    for alternative, ranking in choices.rankings.items():
+        if alternative.kind == metric.kind and alternative.length != metric.length:
+            profiles = f"with profiles of {alternative.length} ratings" if alternative.length else "with whole profiles"
             rankings[f"{metric.kind.capitalize()} {profiles}"] = ranking
     for stored in choices.stored:
         name = stored.name.removesuffix(SERVED)
@@ -120,7 +120,7 @@ def _other_metrics(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | U
 
 def _ranking(choices: Choices, stored: StoredMetric, users: NDArray[np.float64]) -> Ranking:
     """The order by a stored metric: pooled over cases as the report's own, or over users of another run."""
-    own = next((one for one in choices.measured if one.length == stored.profile_length), None)
+    own = next((run for run in choices.measured if run.length == stored.profile_length), None)
     cases = None if own is None or stored.protocol else own.cases[choices.metric.kind]
     pairs = offline_pairs(dict(zip(stored.values, users.T, strict=True)), cases, alpha=choices.alpha)
     if isinstance(pairs, Undefined):

@@ -109,7 +109,7 @@ def model_problems(study: Study) -> list[str]:
     problems = []
     profiles = _trial_profiles(study)
     scale = elicitation_scale(study.settings).scale
-    given = (
+    expected = (
         "chosen items"
         if is_choice(study.settings)
         else f"ratings from {scale.low:g} to {scale.high:g}, as participants give them"
@@ -129,7 +129,7 @@ def model_problems(study: Study) -> list[str]:
         except Exception as problem:  # an algorithm may be anybody's, and end in any error
             logger.exception("no list study=%s condition=%s", study.slug, condition.label)
             problems.append(
-                f"{condition.label}: no recommendations for a profile of {len(profiles[0])} {given}. "
+                f"{condition.label}: no recommendations for a profile of {len(profiles[0])} {expected}. "
                 f"{str(problem).rstrip('.')}. Evaluate again without this algorithm, or with a corrected version of "
                 "it, and create the study on that run."
             )
@@ -142,21 +142,21 @@ def _trial_profiles(study: Study) -> list[dict[int, int]]:
     Ratings are of all points, and on usage data in a last profile none is taken. Where participants decide how many
     items they rate, there is a profile of the fewest and one of the most.
     """
-    asked = items_asked(study.settings)
+    counts = items_asked(study.settings)
     shown = search_items(
         study.dataset_version,
         order=str(study.settings["item_order"]),
         seed=derived_seed(study.seed, "launch"),
-        limit=asked.most,
+        limit=counts.most,
     )
     indexes = [item.index for item in shown.items]
-    lengths = dict.fromkeys((asked.fewest, asked.most))
+    lengths = dict.fromkeys((counts.fewest, counts.most))
     if is_choice(study.settings):
         return [dict.fromkeys(indexes[:length], USED) for length in lengths]
     points = elicitation_scale(study.settings).points
     profiles = [dict(zip(indexes[:length], itertools.cycle(reversed(points)), strict=False)) for length in lengths]
     if is_usage(study.dataset_version):
-        profiles.append(dict.fromkeys(indexes[: asked.fewest], points[0]))
+        profiles.append(dict.fromkeys(indexes[: counts.fewest], points[0]))
     return profiles
 
 
@@ -191,52 +191,52 @@ def launch_problems(study: Study) -> list[str]:
 def launch_findings(study: Study) -> list[Gap]:
     """As `launch_problems`, each with the check it fails and the page where it is solved."""
     objective = study.settings.get("primary", {}).get("objective")
-    found = [Gap(MODELS, text, "conditions") for text in report_problems(study, objective)]
+    gaps = [Gap(MODELS, text, "conditions") for text in report_problems(study, objective)]
     conditions = list(study.conditions.select_related("model").order_by("position"))
     if len(conditions) < 2:
-        found.append(Gap(MODELS, "A study compares at least two conditions.", "conditions"))
+        gaps.append(Gap(MODELS, "A study compares at least two conditions.", "conditions"))
     for condition in conditions:
         if condition.target < 1:
-            found.append(Gap(MODELS, f"{condition.label} needs a target of at least one participant.", "design"))
+            gaps.append(Gap(MODELS, f"{condition.label} needs a target of at least one participant.", "design"))
     try:
         lacking = languages_in_translation(study)
         for language in study.settings.get("languages", ()):
-            found += [
+            gaps += [
                 Gap(LANGUAGES, text, "design" if "texts" in text else "questionnaire")
                 for text in lacking.get(language, ())
             ]
         check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts, translating=lacking)
     except QuestionnaireProblems as problem:
-        return [*found, Gap(PATH, str(problem), "questionnaire")]
+        return [*gaps, Gap(PATH, str(problem), "questionnaire")]
     except ParameterError as problem:
-        return [*found, Gap(LANGUAGES if str(problem).startswith("The texts in") else PATH, str(problem), "design")]
+        return [*gaps, Gap(LANGUAGES if str(problem).startswith("The texts in") else PATH, str(problem), "design")]
     version = study.dataset_version
     if refused := choice_problem(study.settings, version) or order_problem(study.settings, version):
-        return [*found, Gap(PATH, refused, "design")]
+        return [*gaps, Gap(PATH, refused, "design")]
     recruiting = recruiting_of(study)
-    found += [Gap(PATH, text, "recruiting") for text in code_problems(recruiting.exits, recruiting.panel)]
+    gaps += [Gap(PATH, text, "recruiting") for text in code_problems(recruiting.exits, recruiting.panel)]
     if contrast := contrast_from(study.settings["primary"]):
         try:
             contrast.check([condition.label for condition in conditions])
         except ParameterError as problem:
-            found.append(Gap(PLAN, str(problem), "design"))
+            gaps.append(Gap(PLAN, str(problem), "design"))
     planned = sum(condition.target for condition in conditions)
-    found += [Gap(PATH, text, "design") for text in _quota_problems(study, planned)]
+    gaps += [Gap(PATH, text, "design") for text in _quota_problems(study, planned)]
     if too_few := _item_problem(study):
-        return [*found, Gap(PATH, too_few, "design")]
-    return [*found, *(Gap(MODELS, text, "conditions") for text in model_problems(study))]
+        return [*gaps, Gap(PATH, too_few, "design")]
+    return [*gaps, *(Gap(MODELS, text, "conditions") for text in model_problems(study))]
 
 
 def _item_problem(study: Study) -> str:
     """Why the dataset has too few items to ask for and to recommend; empty if it has enough."""
-    asked = items_asked(study.settings)
-    needed = asked.most + study.settings["list_length"]
+    counts = items_asked(study.settings)
+    needed = counts.most + study.settings["list_length"]
     n_items = study.dataset_version.n_items
     if n_items >= needed:
         return ""
     return (
         f"The dataset has {n_items} items; {'choosing' if is_choice(study.settings) else 'rating'} "
-        f"{asked.most} and recommending {study.settings['list_length']} others needs "
+        f"{counts.most} and recommending {study.settings['list_length']} others needs "
         f"{needed}. Ask for fewer known items or recommend fewer."
     )
 
