@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from analysis.enums import RequestStatus
 from analysis.exports.chapters import SUPPLEMENT, Chapter, chapters_of
 from analysis.exports.sections import comparison, method, objective, offline, perceived, plan, sample
 from analysis.exports.sections.bayesian import bayesian_section
@@ -18,6 +19,7 @@ from analysis.exports.sections.summary import pairs_section, summary_section
 from analysis.models import Report
 from analysis.narrative import verdict
 from analysis.narrative.facts import Fact, facts
+from analysis.results.bayesian import BayesianResults
 from analysis.results.codec import decode, encode
 from documents.blocks import Figure, FigureMaker, Section
 from documents.tables import Table
@@ -175,11 +177,11 @@ def document_of(report: Report) -> Document:
         offline.effects_section(results),
         offline.repeats_section(results),
         comparison.matrix_section(results, joint_figure),
-        bayesian_section(report, results, figure, run_figure),
+        bayesian_section(results, *_bayesian(report), figure, run_figure),
         plan.exclusions_in_detail(results),
         sample.conduct_section(results, badge, figure),
         method.power_section(results, figure),
-        method.provenance_section(report),
+        method.provenance_section(report.read_provenance(), report.read_plan(), report.inputs_hash),
     )
     return Document(
         report=report,
@@ -198,3 +200,11 @@ def document_of(report: Report) -> Document:
             for section in chapter.sections
         ),
     )
+
+
+def _bayesian(report: Report) -> tuple[BayesianResults | None, str]:
+    """The numbers of the Bayesian analysis, or the error it ended in; neither while it is not done."""
+    analysis = report.analysis
+    if analysis is None:
+        return None, ""
+    return analysis.read_results(), analysis.error if analysis.status == RequestStatus.FAILED else ""

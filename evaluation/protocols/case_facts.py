@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,3 +55,18 @@ def profile_popularity(user_items: Any, popularity: NDArray[np.integer[Any]]) ->
     rows = np.repeat(np.arange(len(sizes)), sizes)
     sums = np.bincount(rows, weights=popularity[user_items.indices], minlength=len(sizes))
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
+
+
+@dataclass(frozen=True)
+class CandidateRange:
+    """The range of the numbers of candidates of a run's cases, and the requested number."""
+
+    fewest: int
+    most: int
+    asked: int
+
+    @property
+    def in_words(self) -> str:
+        """The number or its range, with the requested number if different."""
+        count = f"{self.fewest:,}" if self.fewest == self.most else f"{self.fewest:,} to {self.most:,}"
+        return count if self.fewest >= self.asked else f"{count} ({self.asked:,} requested)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,22 +10,8 @@ import numpy as np
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import ratings_of
 from evaluation.models import EvaluationRun
+from evaluation.protocols.case_facts import CandidateRange
 from evaluation.selectors.cases import cases_of
-
-
-@dataclass(frozen=True)
-class CandidateRange:
-    """The range of the numbers of candidates of a run's cases, and the requested number."""
-
-    fewest: int
-    most: int
-    asked: int
-
-    @property
-    def in_words(self) -> str:
-        """The number or its range, with the requested number if different."""
-        count = f"{self.fewest:,}" if self.fewest == self.most else f"{self.fewest:,} to {self.most:,}"
-        return count if self.fewest >= self.asked else f"{count} ({self.asked:,} requested)"
 
 
 def candidate_range(run: EvaluationRun) -> CandidateRange | None:

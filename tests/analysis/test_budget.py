@@ -33,9 +33,10 @@ def document() -> Document:
         "mode": "simulated", "is_pilot": False, "number": 1, "analysis": None, "inputs_hash": "0" * 64,
         "created_at": datetime(2026, 11, 28, tzinfo=UTC), "study": SimpleNamespace(title="Sample", slug="sample"),
         "read_results": lambda: results, "read_provenance": lambda: SimpleNamespace(is_dataset_synthetic=True),
+        "read_plan": lambda: None,
     }  # fmt: skip
     patch = pytest.MonkeyPatch()
-    patch.setattr(documents.method, "provenance_section", lambda _report: documents.Section("provenance", "Provenance"))
+    patch.setattr(documents.method, "provenance_section", lambda *_: documents.Section("provenance", "Provenance"))
     try:
         return document_of(cast(Report, SimpleNamespace(**facts)))
     finally:

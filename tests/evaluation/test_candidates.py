@@ -16,7 +16,8 @@ from catalog.models import DatasetVersion
 from catalog.services import import_parsed
 from evaluation.exports import run_document
 from evaluation.models import EvaluationRun
-from evaluation.selectors.candidates import CandidateRange, candidate_range, candidate_warning
+from evaluation.protocols.case_facts import CandidateRange
+from evaluation.selectors.candidates import candidate_range, candidate_warning
 from evaluation.selectors.cases import cases_of
 from tests.factories.catalog import make_parsed, make_version
 from tests.factories.evaluation import make_run, run_fields, work_off

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from analysis.charts import bayesian as charts
-from analysis.enums import RequestStatus
-from analysis.models import Report
 from analysis.narrative import bayesian as narrative
-from analysis.results.bayesian import PriorAnalyses
+from analysis.results.bayesian import BayesianResults, PriorAnalyses
 from analysis.results.comparison import Half
 from analysis.results.report import Results
 from analysis.tables import bayesian as tables
@@ -16,16 +14,15 @@ from inference.results import Undefined
 KEY, TITLE = "bayesian", "Bayesian analysis"
 
 
-def bayesian_section(report: Report, results: Results, figure: FigureMaker, run_figure: FigureMaker) -> Section:
+def bayesian_section(
+    results: Results, numbers: BayesianResults | None, error: str, figure: FigureMaker, run_figure: FigureMaker
+) -> Section:
     """Posteriors of the ranks and Bayes factors, or what keeps them from being there."""
     section = Section(KEY, TITLE)
-    analysis = report.analysis
     if not results.flow.analysed:
         return section
-    numbers = None if analysis is None else analysis.read_results()
     if numbers is None:
-        has_failed = analysis is not None and analysis.status == RequestStatus.FAILED
-        section.say(narrative.failure(analysis.error) if analysis and has_failed else narrative.PENDING)
+        section.say(narrative.failure(error) if error else narrative.PENDING)
         return section
     if not results.is_live:
         section.say(narrative.LABEL)

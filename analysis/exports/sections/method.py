@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from analysis.charts import method as charts
-from analysis.models import Report
 from analysis.narrative import design_checks as checks
 from analysis.narrative import figures as titles
 from analysis.narrative import objective as objective_narrative
 from analysis.narrative import plan as plan_narrative
 from analysis.results.objective import FULL_RANKING, ObjectiveSide
+from analysis.results.plan import ReportPlan
+from analysis.results.provenance import Provenance
 from analysis.results.report import Results
 from analysis.tables import figures as figure_tables
 from analysis.tables import method as tables
 from analysis.tables.cells import listed
 from documents.blocks import Figure, FigureMaker, Section
+from evaluation.protocols.case_facts import CandidateRange
 from evaluation.reported_kinds import ERRORS
-from evaluation.selectors.candidates import CandidateRange
 from inference.results import Undefined
 from studies.design.narrative.plan import level
 from studies.known_items import FIVE_STARS, SCALE, ItemsAsked, scale_rule
@@ -137,9 +138,9 @@ def _predicted_ratings(run: ObjectiveSide) -> str:
     )
 
 
-def provenance_section(report: Report) -> Section:
+def provenance_section(provenance: Provenance, followed: ReportPlan, inputs_hash: str) -> Section:
     """Every hash, seed and version."""
     section = Section("provenance", "Provenance")
     section.say("The same inputs give the same report.")
-    section.put(tables.provenance_table(report.read_provenance(), report.read_plan(), report.inputs_hash))
+    section.put(tables.provenance_table(provenance, followed, inputs_hash))
     return section
