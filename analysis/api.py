@@ -21,10 +21,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.enums import RequestKind, RequestStatus
-from analysis.exports.files import report_json
+from analysis.files.html import report_json
+from analysis.files.listing import PACKAGE
 from analysis.models import Report
-from analysis.package import PACKAGE
-from analysis.selectors.reports import reports_of, requests_of, studies_to_report
+from analysis.read.reports import reports_of, requests_of, studies_to_report
 from analysis.serializers import (
     BuildSerializer,
     ReportDetailSerializer,

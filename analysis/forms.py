@@ -7,11 +7,11 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from analysis.compute.plans import Overrides
 from analysis.enums import VARIABLES
-from analysis.exports.choices import Choices
-from analysis.exports.chosen import Chosen
-from analysis.selectors.reports import studies_to_report
-from analysis.services.plans import Overrides
+from analysis.files.choices import Choices
+from analysis.files.chosen import Chosen
+from analysis.read.reports import studies_to_report
 from studies.enums import Mode
 from studies.instrument import flags
 from studies.models import Study

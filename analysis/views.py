@@ -15,24 +15,20 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.enums import REQUEST_OPEN, RequestKind
-from analysis.exports.choices import Choices
-from analysis.exports.chosen import Chosen, chosen_body
+from analysis.files.choices import Choices
+from analysis.files.chosen import Chosen, chosen_body
+from analysis.files.listing import PACKAGE
 from analysis.forms import ChapterForm, ReportForm
 from analysis.models import BayesianAnalysis, Report
-from analysis.package import PACKAGE
-from analysis.selectors.comments import comments_of
-from analysis.selectors.reports import reports_of, requests_of, studies_to_report
-from analysis.selectors.responses import mode_to_report
-from analysis.selectors.samples import sample_reports
+from analysis.read.comments import comments_of
+from analysis.read.reports import reports_of, requests_of, studies_to_report
+from analysis.read.responses import mode_to_report
+from analysis.read.samples import sample_reports
 from analysis.services import Download, download_if_ready
 from analysis.services.bayesian_jobs import cancel_bayesian, request_bayesian
 from analysis.services.packages import download_package, files_state, request_files
 from analysis.services.report_cache import PAGE, chapter_of, is_outdated, page_of, pair_body, request_pages
-from analysis.services.requests import (
-    cancel_request,
-    request_report,
-    require_open_answers,
-)
+from analysis.services.requests import cancel_request, request_report, require_open_answers
 from core.errors import NotAllowedInState, ParallaxError
 from studies.console.views.workspace import REPORT, study_page
 from studies.monitoring.selectors.outcomes import are_outcomes_shut

@@ -7,9 +7,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from analysis.compute.bayesian import compute_bayesian
 from analysis.enums import BAYESIAN_MOVES, RequestStatus
 from analysis.models import BayesianAnalysis, Report
-from analysis.services.bayesian import compute_bayesian
 from analysis.services.packages import request_files
 from analysis.services.report_cache import PAGE, draw_pages, is_outdated
 from core.transitions import move

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from analysis.exports.formats import File
+from analysis.files.archive import Progress, silent
+from analysis.files.formats import File
+from analysis.files.listing import PACKAGE, file_of
 from analysis.models import Report
-from analysis.package import PACKAGE, Progress, file_of, silent
 from analysis.services.report_cache import cached, cached_document, is_cached
 from core.errors import ParallaxError
 from studies.enums import Mode

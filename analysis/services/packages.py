@@ -14,10 +14,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from analysis.enums import REQUEST_OPEN, RequestKind, RequestStatus
-from analysis.exports.formats import Listing
+from analysis.files.archive import Progress
+from analysis.files.formats import Listing
+from analysis.files.listing import PACKAGE, files_of
 from analysis.models import Drawing, Report, ReportRequest
-from analysis.package import PACKAGE, Progress, files_of
-from analysis.selectors.reports import has_changed_since
+from analysis.read.reports import has_changed_since
 from analysis.services.downloads import Download, filename_of, record_package, stored_file
 from analysis.services.report_cache import cached, cached_document, page_of, version_of
 from core.errors import ParallaxError

@@ -8,22 +8,22 @@ from typing import Any
 
 from django.db import transaction
 
+from analysis.compute.computation import Inputs, Progress, compute, silent
+from analysis.compute.deviations import deviations
+from analysis.compute.plans import AS_PLANNED, Overrides, plan_of
 from analysis.models import Report
+from analysis.read.inputs import conditions_of, measured_by, positions_in
+from analysis.read.metrics import stored_metrics
+from analysis.read.plans import frozen_plan
+from analysis.read.repeats import repetitions_of
+from analysis.read.responses import flow_of, mode_to_report, read_answers
+from analysis.read.sample import opened_by, sample_digest
 from analysis.results.codec import encode
 from analysis.results.flow import Flow
 from analysis.results.plan import Planned, ReportPlan
 from analysis.results.provenance import ConditionDigest, Provenance, RunDigest
 from analysis.results.report import FEWEST_ANALYSED, FORMAT
-from analysis.selectors.inputs import conditions_of, measured_by, positions_in
-from analysis.selectors.metrics import stored_metrics
-from analysis.selectors.plans import frozen_plan
-from analysis.selectors.repeats import repetitions_of
-from analysis.selectors.responses import flow_of, mode_to_report, read_answers
-from analysis.selectors.sample import opened_by, sample_digest
 from analysis.services.bayesian_jobs import request_bayesian
-from analysis.services.computation import Inputs, Progress, compute, silent
-from analysis.services.deviations import deviations
-from analysis.services.plans import AS_PLANNED, Overrides, plan_of
 from core.errors import ParallaxError
 from core.provenance import derived_seed, digest_of, versions
 from core.transitions import record

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.exports.chapters import SUPPLEMENT
-from analysis.exports.choices import Choices, choices_of
-from analysis.exports.code import drawing_version
-from analysis.exports.document import Document, document_from, document_of, pair_of
-from analysis.exports.formats import Listing
+from analysis.files.chapters import SUPPLEMENT
+from analysis.files.choices import Choices, choices_of
+from analysis.files.code import drawing_version
+from analysis.files.document import Document, document_from, document_of, pair_of
+from analysis.files.formats import Listing
+from analysis.files.listing import files_of, offers_of
 from analysis.models import Drawing, Report
-from analysis.package import files_of, offers_of
 from analysis.results.codec import decode, encode
 from core.provenance import digest_of
 from documents.html import section_html

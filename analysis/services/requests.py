@@ -9,13 +9,13 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from analysis.compute.plans import AS_PLANNED, Overrides
 from analysis.enums import REQUEST_MOVES, REQUEST_OPEN, RequestKind, RequestStatus
+from analysis.files.archive import Progress
 from analysis.models import ReportRequest
-from analysis.package import Progress
-from analysis.selectors.responses import mode_to_report
+from analysis.read.responses import mode_to_report
 from analysis.services.leases import REQUESTS, lease_request
 from analysis.services.packages import TASK, clean_packages, files_state, request_files, store_files
-from analysis.services.plans import AS_PLANNED, Overrides
 from analysis.services.report_builder import build_report
 from analysis.services.report_cache import draw_pages
 from core.shared_storage import left_for_later

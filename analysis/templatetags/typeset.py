@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.narrative import bayesian
+from analysis.present import bayesian
 from documents import html
 from documents.blocks import Section
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis.exports.document import BADGE
-from analysis.narrative.facts import Fact
-from analysis.narrative.verdict import Run
+from analysis.files.document import BADGE
+from analysis.present.verdict import Fact, Run
 from documents.blocks import Section as DocumentSection
 from documents.tables import Cell, Column, Row, Table, text
 from parallax.design.components import Section, State

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.models import Report
-from analysis.selectors.inputs import Measured, Person, measured_by, positions_in
-from analysis.selectors.responses import read_answers
+from analysis.read.inputs import Measured, Person, measured_by, positions_in
+from analysis.read.responses import read_answers
 from evaluation.experiments.schema import Quantity
 from evaluation.selectors.results import reported_metrics
 from evaluation.selectors.runs import measured_algorithms

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.enums import VARIABLE_OF, VARIABLES
+from analysis.present.words import decimal, interval_cell
 from analysis.results.report import Results
-from analysis.tables.cells import decimal, interval
 from documents.numbers import NONE, number
 from documents.tables import Table, plain_table
 from parallax.replication.claims import Judgement
@@ -63,7 +63,7 @@ def intervals(results: Results, names: Mapping[str, str]) -> Table:
         cells = [names[line.condition]]
         for kind, _title in KINDS:
             low, high = line.intervals[kind] or (None, None)
-            cells.append(interval(low, high, 3, is_share=True).text)
+            cells.append(interval_cell(low, high, 3, is_share=True).text)
         rows.append(tuple(cells))
     head = ("", *(title for _kind, title in KINDS))
     return plain_table("table-2-intervals", "Our values: 95% bootstrap CI over users.", head, rows)

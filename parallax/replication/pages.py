@@ -9,14 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from analysis.charts import perceived as charts
-from analysis.charts.estimates import around
 from analysis.enums import VARIABLES
+from analysis.files.listing import write_report
 from analysis.models import Report
-from analysis.narrative import perceived as perceived_narrative
-from analysis.narrative import plan as plan_narrative
-from analysis.narrative import verdict
-from analysis.package import write_report
+from analysis.present import perceived, verdict
+from analysis.present import plan as plan_narrative
+from analysis.present.estimates import around
 from analysis.results.codec import encode
 from analysis.results.objective import MetricValues
 from analysis.results.perceived import PerceivedVariable
@@ -145,9 +143,9 @@ def figures(replication: Replication) -> dict[str, Figure]:
         drawable.append(Figure(f"table-2-{kind}", spec, words))
     by_key = {variable.key: variable for variable in replication.results.variables}
     for variable in sorted(VARIABLES, key=lambda variable: variable.figure):
-        finding = perceived_narrative.box_title(by_key[variable.key])
+        finding = perceived.box_title(by_key[variable.key])
         is_live = replication.results.is_live
-        box = charts.box(by_key[variable.key], finding if is_live else f"Simulated participants: {finding}")
+        box = perceived.box(by_key[variable.key], finding if is_live else f"Simulated participants: {finding}")
         if box is not None:
             people = "participants" if is_live else "simulated participants"
             words = f"Figure {variable.figure} here: {variable.in_text} of {people}"

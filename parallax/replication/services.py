@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.models import Report
-from analysis.selectors.reports import has_changed_since
+from analysis.read.reports import has_changed_since
 from analysis.services import build_report
 from catalog.models import DatasetVersion
 from core.errors import ParallaxError

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from analysis.enums import REQUEST_OPEN, RequestStatus
 from analysis.models import BayesianAnalysis, Report, ReportRequest
-from analysis.selectors.reports import reports_of
+from analysis.read.reports import reports_of
 from catalog.models import DatasetVersion
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.models import EvaluationRun

@@ -20,8 +20,8 @@ RATINGS = {"TopPop": (5, 4, 5, 3, 4), "CorNgr": (2, 3, 1, 2, 4), "PureSVD4": (3,
 
 def build(folder: Path) -> None:
     """Make the study in an empty database, and write its report."""
+    from analysis.files.listing import write_report
     from analysis.models import Report
-    from analysis.package import write_report
     from analysis.services import build_report
     from studies.enums import Mode, Provenance
     from studies.models import Participant, Study

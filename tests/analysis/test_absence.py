@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from django.test import Client
 
+from analysis.compute.correlations import correlations_of, part_whole_correlation
+from analysis.compute.perceived import study_variable
 from analysis.enums import VARIABLE_OF, VARIABLES
-from analysis.narrative import effects as narrative
+from analysis.present import follow_up as narrative
+from analysis.read.inputs import Answers, Person
 from analysis.results.follow_up import CorrelatedVariables, NoveltyCorrelation
 from analysis.results.report import ItemWords
-from analysis.selectors.inputs import Answers, Person
 from analysis.services import build_report
-from analysis.services.correlations import correlations_of, part_whole_correlation
-from analysis.services.perceived import study_variable
 from inference.results import Undefined
 from studies.models import Study, StudyMembership
 from tests.analysis.test_degenerate import ABSENCE, words_of

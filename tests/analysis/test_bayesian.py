@@ -16,14 +16,15 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from analysis.compute import bayesian
 from analysis.enums import RequestStatus
-from analysis.exports.document import document_of
-from analysis.exports.files import report_json
+from analysis.files.document import document_of
+from analysis.files.html import report_json
 from analysis.models import BayesianAnalysis, Report
-from analysis.narrative import bayesian as narrative
+from analysis.present import bayesian as narrative
 from analysis.results.bayesian import BayesianResults, PriorAnalyses, Sampling
 from analysis.results.codec import decode
-from analysis.services import bayesian, bayesian_jobs, build_report, report_cache
+from analysis.services import bayesian_jobs, build_report, report_cache
 from analysis.services.report_cache import chapter_of, version_of
 from core.errors import NotAllowedInState, ParallaxError
 from inference.convergence import Convergence

@@ -12,14 +12,16 @@ from typing import Any, cast
 
 import pytest
 
-from analysis.exports import document as documents
-from analysis.exports.document import Document, document_of
-from analysis.exports.paper import report_pdf
+from analysis.files import document as documents
+from analysis.files.chapters import KEYS, Chapter
+from analysis.files.document import Document, document_of
+from analysis.files.paper import report_pdf
 from analysis.models import Report
 from analysis.results.codec import decode
 from analysis.results.report import Results
 from charting import render
 from documents.blocks import Figure
+from tests.approval import assert_approved
 
 SAMPLE = Path(__file__).parents[1] / "data" / "sample_verdict.json"
 MOST_TABLES, MOST_FIGURES, MOST_WORDS, MOST_PAGES = 12, 7, 3500, 12
@@ -91,6 +93,27 @@ def test_every_table_and_figure_stands_once(document: Document) -> None:
     assert sorted(tables) == sorted(set(tables))
     keys = [figure.key for figure in document.figures()]
     assert sorted(keys) == sorted(set(keys))
+
+
+def words_of_chapter(chapter: Chapter) -> str:
+    """Everything that is read in a chapter, but for the cells of its tables: a line each."""
+    lines = []
+    for section in chapter.sections:
+        lines += ["", f"## {section.title}"]
+        for block in section.blocks:
+            lines += [text for text in (block.heading, block.text, *block.points) if text]
+            for figure in block.figures:
+                lines += [f"Figure: {figure.spec['usermeta']['title']}", figure.caption]
+            if block.table is not None:
+                columns = " | ".join(column.name for column in block.table.columns)
+                lines += [f"Table: {block.table.title} [{columns}]", block.table.note]
+    return "\n".join(line for line in lines if line or line == "").strip() + "\n"
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_words_of_each_chapter_are_approved(document: Document, key: str) -> None:
+    (chapter,) = [chapter for chapter in document.chapters if chapter.key == key]
+    assert_approved(f"chapter-{key}", words_of_chapter(chapter))
 
 
 def test_what_the_specification_drops_is_nowhere(document: Document) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.exports.files import report_json
-from analysis.exports.formats import file_of
+from analysis.compute.objective import _resampled, metric_intervals, study_measured
+from analysis.files.formats import file_of
+from analysis.files.html import report_json
 from analysis.models import Report
-from analysis.selectors.inputs import Measured
+from analysis.read.inputs import Measured
 from analysis.services import build_report
-from analysis.services.objective import _resampled, metric_intervals, study_measured
 from core.errors import ParallaxError
 from core.models import LogEntry
 from evaluation.selectors.results import table, user_values

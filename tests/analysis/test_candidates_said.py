@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.exports.document import document_of
+from analysis.files.document import document_of
 from analysis.services import build_report
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.exports.chosen import Chosen, chosen_body
+from analysis.files.chosen import Chosen, chosen_body
 from analysis.models import Drawing, Report
 from analysis.services.report_cache import chapter_of, page_of
 from studies.models import StudyMembership

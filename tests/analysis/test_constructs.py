@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from analysis.exports.document import document_of
-from analysis.exports.files import report_json
-from analysis.exports.sections.constructs import construct_sections
+from analysis.compute.constructs import constructs_of
+from analysis.files.document import document_of
+from analysis.files.html import report_json
+from analysis.present.constructs import construct_sections
+from analysis.read.inputs import Answers, Person, ScaleAnswers
 from analysis.results.codec import decode, encode
 from analysis.results.constructs import Constructs
 from analysis.results.schema import report_schema
-from analysis.selectors.inputs import Answers, Person, ScaleAnswers
 from analysis.services import build_report
-from analysis.services.constructs import constructs_of
 from documents.blocks import FigureMaker, Section
 from inference.factor_analysis import FactorModel
 from inference.invariance import InvarianceResult

@@ -18,11 +18,11 @@ from jsonschema import Draft202012Validator
 from scipy import stats
 
 from accounts.services import create_token
-from analysis.exports.files import report_json
-from analysis.narrative import contrast as said
-from analysis.narrative import verdict
-from analysis.narrative.apa_sentences import apa_sentences
-from analysis.package.numbers import lines_of
+from analysis.files.html import report_json
+from analysis.files.numbers import lines_of
+from analysis.present import contrast as said
+from analysis.present import verdict
+from analysis.present.apa import apa_sentences
 from analysis.results.report import Results
 from analysis.results.schema import report_schema
 from analysis.services import build_report

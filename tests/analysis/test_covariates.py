@@ -12,14 +12,14 @@ from django.test import Client
 from django.urls import reverse
 from jsonschema import Draft202012Validator
 
-from analysis.exports.files import report_json
+from analysis.files.html import report_json
 from analysis.models import Report
+from analysis.present.covariates import ratings_table
+from analysis.present.words import decimal
+from analysis.read.lists import CO_RATING, FEATURES, Slots, shown_lists
 from analysis.results.covariates import CovariateAnalyses
 from analysis.results.schema import report_schema
-from analysis.selectors.lists import CO_RATING, FEATURES, Slots, shown_lists
 from analysis.services import build_report
-from analysis.tables.cells import decimal
-from analysis.tables.covariates import ratings_table
 from catalog.models import Feature
 from core.errors import ParallaxError
 from evaluation.selectors.cases import cases_of, training_rows

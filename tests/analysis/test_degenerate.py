@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from analysis.exports.document import Document
+from analysis.compute.objective import study_measured
+from analysis.compute.plans import Overrides
+from analysis.files.document import Document
+from analysis.files.listing import files_of
 from analysis.models import Report
-from analysis.package import files_of
+from analysis.read.inputs import Measured
 from analysis.results.codec import encode
 from analysis.results.objective import ProfileLength
-from analysis.selectors.inputs import Measured
 from analysis.services import build_report
-from analysis.services.objective import study_measured
-from analysis.services.plans import Overrides
 from analysis.services.report_cache import cached_document
 from charting import render
 from core.errors import ParallaxError

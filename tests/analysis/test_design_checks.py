@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.narrative import design_checks as narrative
+from analysis.compute import design_checks as checks
+from analysis.present import method as narrative
+from analysis.read.inputs import Answers, Person, ScaleAnswers, Shown
+from analysis.read.responses import Reading
 from analysis.results.design_checks import AtTheEnd, DesignCheck, NegativeItem, OtherLengths, Ungraded
-from analysis.selectors.inputs import Answers, Person, ScaleAnswers, Shown
-from analysis.selectors.responses import Reading
-from analysis.services import design_checks as checks
 
 
 def answered(ratings: dict[str, list[list[int]]], scales: tuple[ScaleAnswers, ...] = ()) -> Answers:

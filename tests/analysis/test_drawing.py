@@ -9,11 +9,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.exports import document as arranging
-from analysis.exports.document import document_from, document_of
-from analysis.exports.formats import Outputs
+from analysis.files import document as arranging
+from analysis.files.document import document_from, document_of
+from analysis.files.formats import Outputs
+from analysis.files.listing import PACKAGE, files_of
 from analysis.models import Drawing, Report
-from analysis.package import PACKAGE, files_of
 from analysis.services import build_report, download, report_cache
 from analysis.services.packages import request_files
 from analysis.services.report_cache import cached_document, page_of

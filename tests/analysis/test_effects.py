@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analysis.compute.correlations import correlations_of
+from analysis.compute.effects import effects_of_all, effects_of_scale
+from analysis.compute.item_effects import nested_model
+from analysis.compute.perceived import groups_of, study_variable
 from analysis.enums import VARIABLE_OF, VARIABLES
-from analysis.exports.sections.follow_up import follow_up_sections
-from analysis.narrative import effects as said
+from analysis.present import follow_up as said
+from analysis.present.follow_up import follow_up_sections
+from analysis.read.inputs import Answers, Person, ScaleAnswers, Shown
 from analysis.results.codec import decode, encode
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, VariableEffects
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import ItemWords, Results
-from analysis.selectors.inputs import Answers, Person, ScaleAnswers, Shown
-from analysis.services.correlations import correlations_of
-from analysis.services.effects import effects_of_all, effects_of_scale
-from analysis.services.item_effects import nested_model
-from analysis.services.perceived import groups_of, study_variable
 from core.provenance import canonical_json
 from inference.effect_sizes import hedges_g_between
 from inference.item_effects import ItemEffectsResult

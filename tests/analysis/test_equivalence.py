@@ -15,9 +15,9 @@ from django.urls import reverse
 from jsonschema import Draft202012Validator
 from scipy import stats
 
-from analysis.exports.files import report_json
+from analysis.files.html import report_json
+from analysis.files.numbers import lines_of
 from analysis.models import Report
-from analysis.package.numbers import lines_of
 from analysis.results.schema import report_schema
 from analysis.services import build_report
 from core.errors import ParallaxError, ParameterError

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from scipy.stats import f, ncf
 
-from analysis.charts import method, objective, perceived
-from analysis.exports.chapters import KEYS
-from analysis.exports.document import Document, document_of
+from analysis.files.chapters import KEYS
+from analysis.files.document import Document, document_of
 from analysis.models import Report
+from analysis.present import method, objective, perceived
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.services import build_report

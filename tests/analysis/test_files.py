@@ -14,13 +14,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.template.loader import render_to_string
 
-from analysis.exports.document import document_of
-from analysis.exports.formats import Outputs
+from analysis.files.document import document_of
+from analysis.files.formats import Outputs
 from analysis.models import Report
+from analysis.present.perceived import table_1
+from analysis.present.words import decimal, interval_cell
 from analysis.results.perceived import PerceivedVariable
 from analysis.services import build_report
-from analysis.tables.cells import decimal, interval
-from analysis.tables.perceived import table_1
 from analysis.templatetags.typeset import typeset
 from documents.delimited import table_csv
 from documents.tables import Cell, Column, Row, Table, text
@@ -159,8 +159,8 @@ def test_csv_defuses_formulas_and_splits_intervals() -> None:
         "T",
         (Column("Item"), Column("M", True), Column("CI", True)),
         (
-            Row((text("=1+1"), decimal(-0.25), interval(-0.5, 0.125)), group="Some"),
-            Row((text("plain"), decimal(None), interval(None, None)), group="Some"),
+            Row((text("=1+1"), decimal(-0.25), interval_cell(-0.5, 0.125)), group="Some"),
+            Row((text("plain"), decimal(None), interval_cell(None, None)), group="Some"),
         ),
         group_name="Group",
     )

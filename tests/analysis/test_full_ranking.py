@@ -14,15 +14,15 @@ import pytest
 from jsonschema import Draft202012Validator
 from numpy.typing import NDArray
 
-from analysis.exports.document import document_of
-from analysis.exports.files import report_json
-from analysis.exports.sections.method import method_section
+from analysis.compute.bayesian import compute_bayesian
+from analysis.files.document import document_of
+from analysis.files.html import report_json
+from analysis.files.listing import PACKAGE, file_of
+from analysis.files.numbers import lines_of
 from analysis.models import Report
-from analysis.package import PACKAGE, file_of
-from analysis.package.numbers import lines_of
+from analysis.present.method import method_section
 from analysis.results.schema import report_schema
 from analysis.services import build_report
-from analysis.services.bayesian import compute_bayesian
 from analysis.services.report_cache import cached_document
 from core import artefacts
 from evaluation.models import EvaluationRun

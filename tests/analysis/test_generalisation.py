@@ -7,11 +7,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from analysis.compute.advantage import advantage_of
+from analysis.compute.item_effects import nested_model
+from analysis.compute.rankings import Ranking
 from analysis.enums import VARIABLE_OF
-from analysis.selectors.inputs import Answers
-from analysis.services.advantage import advantage_of
-from analysis.services.item_effects import nested_model
-from analysis.services.rankings import Ranking
+from analysis.read.inputs import Answers
 from inference.average_advantage import AverageAdvantage, MeanEstimates
 from inference.item_effects import NESTED, ItemEffectsResult
 from inference.partial_order import partial_order

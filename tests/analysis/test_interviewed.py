@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.read.responses import flow_of, read_answers
 from analysis.results.flow import Interviews
-from analysis.selectors.responses import flow_of, read_answers
 from analysis.services import build_report
 from studies.enums import Mode, Role
 from studies.models import Interview, Participant, PersonalLink, Study

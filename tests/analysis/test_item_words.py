@@ -7,15 +7,15 @@ from html import unescape
 
 import pytest
 
-from analysis.exports.formats import Outputs
+from analysis.files.formats import Outputs
 from analysis.models import Report
-from analysis.narrative import covariates
+from analysis.present import covariates
+from analysis.present.items import liking_table
 from analysis.results.codec import decode, encode
 from analysis.results.covariates import ItemView
 from analysis.results.perceived import Liking
 from analysis.results.report import ItemWords, StudyFacts
 from analysis.services import build_report
-from analysis.tables.items import liking_table
 from catalog.item_types import DEFAULT, ITEM_TYPES, PLAIN
 from inference.results import Undefined
 from studies.data.codebook.variable import line

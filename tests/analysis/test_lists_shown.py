@@ -15,19 +15,19 @@ from jsonschema import Draft202012Validator
 from scipy.stats import kendalltau, t
 from statsmodels.stats.multitest import multipletests
 
+from analysis.compute.lists_shown import lists_shown
+from analysis.compute.rankings import Ranking
 from analysis.enums import VARIABLE_OF
-from analysis.exports.files import report_json
+from analysis.files.contents import write_people
+from analysis.files.html import report_json
 from analysis.models import Report
-from analysis.narrative import lists_shown as narrative
-from analysis.narrative.apa_sentences import apa_sentences
-from analysis.package.contents import write_people
+from analysis.present import lists_shown as narrative
+from analysis.present.apa import apa_sentences
+from analysis.read.inputs import Answers, Person
+from analysis.read.lists import NO_RATINGS, NOT_INSTALLED, ONLY_RANKS, ShownLists, Slots, _overlaps, shown_lists
 from analysis.results.lists_shown import LIST_METRICS, CorrelatedLists, ListsShown
 from analysis.results.schema import report_schema
-from analysis.selectors.inputs import Answers, Person
-from analysis.selectors.lists import NO_RATINGS, NOT_INSTALLED, ONLY_RANKS, ShownLists, Slots, _overlaps, shown_lists
 from analysis.services import build_report
-from analysis.services.lists_shown import lists_shown
-from analysis.services.rankings import Ranking
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import content_terms
 from evaluation.models import TrainedModel

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from analysis.exports.files import report_json
+from analysis.compute.matrix import metric_label
+from analysis.files.html import report_json
+from analysis.files.listing import files_of
 from analysis.models import Report
-from analysis.package.listing import files_of
+from analysis.read.metrics import StoredMetric, is_metric
 from analysis.results.codec import decode
 from analysis.results.matrix import Matrix
 from analysis.results.report import Results
-from analysis.selectors.metrics import StoredMetric, is_metric
 from analysis.services import build_report
-from analysis.services.matrix import metric_label
 from evaluation.metrics.registry import METRICS
 from evaluation.models import MetricResult
 from inference.results import Undefined

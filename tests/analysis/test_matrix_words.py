@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from analysis.charts.matrix import matrix_chart
-from analysis.narrative import matrix as sentences
+from analysis.present import matrix as sentences
+from analysis.present.matrix import matrix_chart, matrix_table, orientation
 from analysis.results.codec import decode, encode
 from analysis.results.matrix import Matrix, MatrixCell, MatrixMetric
-from analysis.tables.matrix import matrix_table, orientation
 from inference.results import AgreementResult, Undefined
 
 pytestmark = pytest.mark.unit

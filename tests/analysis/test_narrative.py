@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from analysis.narrative import agreement, exclusions, objective, perceived, verdict
-from analysis.narrative.facts import facts
+from analysis.present import comparison as agreement
+from analysis.present import exclusions, items, objective, perceived, verdict
+from analysis.present.verdict import facts
 from analysis.results.advantage import DecidedPairs
 from analysis.results.comparison import Comparison
 from analysis.results.exclusions import Exclusions
@@ -275,7 +276,7 @@ def test_one_pair_and_a_share_that_is_the_same_read_well() -> None:
     said = perceived.order(order_of({"A": "unordered", "B": "unordered"}, [False]))
     assert said.startswith("Games-Howell found no significant difference in the only pair.")
     liking = [partial(Liking, {"n_watched": 1, "n_not_watched": 4, "share_watched": 0.2})] * 2
-    assert perceived.liking(liking, "watched").endswith(
+    assert items.liking(liking, "watched").endswith(
         "The share watched is 20% for every algorithm, to the nearest percent."
     )
 
@@ -304,7 +305,7 @@ def test_other_tests_that_disagree_are_named() -> None:
 def test_few_items_and_filled_slots_are_warned_of() -> None:
     plain = {"condition": "TopPop", "is_carried_by_few": True, "n_distinct": 8, "n_slots": 150,
              "share_of_most_shown": 0.9, "n_filled": 3}  # fmt: skip
-    said = perceived.items([partial(ItemsOfCondition, plain)])
+    said = items.item_warnings([partial(ItemsOfCondition, plain)])
     assert said[0].startswith(
         "TopPop recommended few items: 8 distinct items fill its 150 slots, and the most frequent make up 90% of them."
     )
@@ -313,7 +314,7 @@ def test_few_items_and_filled_slots_are_warned_of() -> None:
 
 def test_titles_of_bars_name_all_algorithms_that_tie() -> None:
     tied = measured({"A": 0.3, "B": 0.3, "C": 0.1}, None, 0)
-    assert objective.bars_title(tied, "recall") == "Most of what users like is found by A and B, least by C"
+    assert objective.bars_title(tied, "recall") == "Recall from .100 (C) to .300 (A and B)"
     assert objective.best_and_worst(tied, 5).endswith("ranges from .100 (C) to .300 (A and B).")
     assert objective.bars_title(measured({"A": 0.3, "B": 0.3}, None, 0), "recall") == (
         "All algorithms have the same recall"

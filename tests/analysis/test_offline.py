@@ -10,18 +10,17 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from analysis.exports.document import document_of
-from analysis.exports.files import report_json
-from analysis.exports.sections.offline import repeats_section
+from analysis.compute.repeats import pooled_repeats
+from analysis.files.document import document_of
+from analysis.files.html import report_json
 from analysis.models import Report
-from analysis.narrative import offline as narrative
+from analysis.present import offline
+from analysis.present.offline import repeats_section
+from analysis.read.repeats import RepeatedMeasure, Repetitions
 from analysis.results.advantage import DecidedPairs
 from analysis.results.offline import OfflineEffect, OfflineMetric, RepeatedMetric
 from analysis.results.schema import report_schema
-from analysis.selectors.repeats import RepeatedMeasure, Repetitions
 from analysis.services import build_report
-from analysis.services.repeats import pooled_repeats
-from analysis.tables import offline as tables
 from evaluation.selectors.repeats import repeated_values
 from evaluation.services.repeats import create_repeat
 from inference.rank_sets import RankSets
@@ -97,7 +96,7 @@ def test_repetitions_add_their_section_and_change_nothing_else(planted: Study) -
     recall = found.metrics[0]
     assert not isinstance(recall.result, Undefined)
     assert [row.pooled.value for row in recall.result.rows] == pytest.approx(list(pooled))
-    assert "The run was measured 2 times" in narrative.repeats(after.read_results(), found)[0]
+    assert "The run was measured 2 times" in offline.repeats(after.read_results(), found)[0]
 
 
 def measure(kind: str = "recall") -> RepeatedMeasure:
@@ -137,11 +136,11 @@ def test_a_metric_without_cases_says_why_it_is_not_pooled(bare: Any) -> None:
     found = measure()
     without = pooled(replace(found, cases=np.zeros_like(found.cases), hits=np.zeros_like(found.hits)))
     assert isinstance(without.result, Undefined)
-    assert tables.repeated_effects_table(without) is None
+    assert offline.repeated_effects_table(without) is None
     repeats = pooled_repeats(Repetitions((1, 2, 3), ("A", "B", "C"), (found,), ()), 7)
     assert repeats is not None
-    assert tables.repeats_table(repeats, without) is None
-    said = narrative.repeats(bare, replace(repeats, metrics=(without,)))
+    assert offline.repeats_table(repeats, without) is None
+    said = offline.repeats(bare, replace(repeats, metrics=(without,)))
     assert said[1].startswith("Recall at 5 is not pooled. Inference over repetitions needs at least two")
 
 
@@ -167,13 +166,13 @@ def test_the_largest_effect_is_told_in_the_direction_of_the_better_served() -> N
 
     effects = (effect("A", "B", 20, 80, 100), effect("A", "C", 0, 0, 200), effect("B", "C", 50, 50, 300))
     measured = OfflineMetric(kind="recall", profile_length=0, effects=effects)
-    assert narrative.tied(measured, 5) == (
+    assert offline.tied(measured, 5) == (
         "50% to 75% of the users have equal recall at 5 under both algorithms of a pair. The largest effect among the "
         "others: 80% have more with B than with A, 95% CI [.71, .87]."
     )
-    assert narrative.tied(replace(measured, effects=effects[1:2]), 5) == ""
-    table = tables.effects_table(measured)
+    assert offline.tied(replace(measured, effects=effects[1:2]), 5) == ""
+    table = offline.effects_table(measured)
     assert table is not None
     assert [cell.text for cell in table.rows[0].cells[2:]] == ["50%", ".20", "[.13, .29]", ".100", "[.000, .200]"]
     assert [cell.text for cell in table.rows[1].cells[2:5]] == ["100%", "–", "–"]
-    assert tables.effects_table(replace(measured, effects=())) is None
+    assert offline.effects_table(replace(measured, effects=())) is None

@@ -24,9 +24,9 @@ from django.utils import timezone
 
 from accounts.services import create_token
 from analysis.enums import RequestStatus
+from analysis.files.listing import PACKAGE, file_of, files_of, offers_of
+from analysis.files.numbers import HEADS, lines_of
 from analysis.models import Report, ReportRequest
-from analysis.package import PACKAGE, file_of, files_of, offers_of
-from analysis.package.numbers import HEADS, lines_of
 from analysis.results.codec import decode
 from analysis.results.report import Results
 from analysis.services import build_report, download

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.exports.document import document_of
-from analysis.exports.formats import Outputs
-from analysis.exports.paper import printed
+from analysis.files.document import document_of
+from analysis.files.formats import Outputs
+from analysis.files.paper import printed
 from analysis.models import Report
 from analysis.services import build_report
 from studies.enums import Mode, Provenance

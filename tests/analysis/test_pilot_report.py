@@ -13,9 +13,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from analysis.files.listing import PACKAGE, files_of, write_report
 from analysis.models import Report
-from analysis.package import PACKAGE, files_of, write_report
-from analysis.selectors.reports import reports_of, studies_to_report
+from analysis.read.reports import reports_of, studies_to_report
 from analysis.services import build_report, download
 from analysis.services.report_cache import cached_document
 from core.errors import ParallaxError

@@ -17,15 +17,14 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from analysis.compute.plans import Overrides
 from analysis.models import Report, ReportRequest
-from analysis.narrative import deviations
-from analysis.narrative import plan as of_plan
-from analysis.narrative import words as wording
-from analysis.selectors.plans import frozen_plan
+from analysis.present import deviations
+from analysis.present import plan as of_plan
+from analysis.present import words as wording
+from analysis.read.plans import frozen_plan
 from analysis.services import build_report
-from analysis.services.plans import Overrides
 from analysis.services.requests import make_requested
-from analysis.tables import cells, levels
 from core.errors import ParallaxError, ParameterError
 from core.models import LogEntry
 from core.provenance import digest_of
@@ -284,7 +283,7 @@ def test_a_report_that_is_older_than_plans_can_still_be_read(full: Study) -> Non
 
 
 @pytest.mark.unit
-@pytest.mark.parametrize("module", [cells, deviations, levels, plans, wording])
+@pytest.mark.parametrize("module", [wording, deviations, plans])
 def test_examples_in_docstrings(module: Any) -> None:
     result = doctest.testmod(module)
     assert result.attempted > 0

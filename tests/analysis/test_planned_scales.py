@@ -18,11 +18,11 @@ from jsonschema import Draft202012Validator
 from scipy import stats
 
 from accounts.services import create_token
-from analysis.exports.document import document_of
-from analysis.exports.files import report_json
+from analysis.files.document import document_of
+from analysis.files.html import report_json
+from analysis.files.numbers import lines_of
 from analysis.models import Report
-from analysis.narrative.apa_sentences import apa_sentences
-from analysis.package.numbers import lines_of
+from analysis.present.apa import apa_sentences
 from analysis.results.schema import report_schema
 from analysis.services import build_report
 from core.errors import ParallaxError

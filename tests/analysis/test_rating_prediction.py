@@ -13,14 +13,14 @@ import pytest
 from jsonschema import Draft202012Validator
 from numpy.typing import NDArray
 
-from analysis.exports.document import document_of
-from analysis.exports.files import report_json
+from analysis.compute.bayesian import compute_bayesian
+from analysis.files.document import document_of
+from analysis.files.html import report_json
+from analysis.files.listing import PACKAGE, file_of
 from analysis.management.commands.report import summary_lines
 from analysis.models import Report
-from analysis.package import PACKAGE, file_of
 from analysis.results.schema import report_schema
 from analysis.services import build_report
-from analysis.services.bayesian import compute_bayesian
 from analysis.services.report_cache import cached_document
 from core import artefacts
 from evaluation.metrics.registry import metric

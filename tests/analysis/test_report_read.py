@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.exports.chapters import KEYS
+from analysis.files.chapters import KEYS
 from analysis.services import build_report
 from studies.models import Study, StudyMembership
 

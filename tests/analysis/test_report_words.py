@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.narrative.covariates import _points
-from analysis.narrative.sample import duration
+from analysis.present.covariates import _points
+from analysis.present.method import _resampled
+from analysis.present.sample import duration
 from analysis.results.sample import Conduct, NumberSummary
-from analysis.tables.method import _resampled
 from charting.consort import Stage, consort
 from documents.html import table_html
 from documents.tables import Column, Row, Table, text

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.narrative import verdict
-from analysis.narrative.facts import facts
+from analysis.present import verdict
+from analysis.present.verdict import facts
 from analysis.results.codec import decode, encode, stored
 from analysis.results.plan import Deviation, HandExclusions, OtherAlpha, OtherSize, ReportPlan
 from analysis.results.provenance import Provenance

@@ -9,14 +9,14 @@ from html import unescape
 import pytest
 from django.urls import reverse
 
-from analysis.exports.formats import Outputs
+from analysis.files.formats import Outputs
 from analysis.models import Report
-from analysis.narrative import sample as narrative
+from analysis.present import sample as narrative
+from analysis.present.sample import characteristics_table, conduct_table
 from analysis.results.codec import decode, encode
 from analysis.results.report import Results
 from analysis.results.sample import AnswersOfCondition, Characteristic, Sample
 from analysis.services import build_report
-from analysis.tables.sample import characteristics_table, conduct_table
 from inference.balance import LargestDifference
 from inference.results import Undefined
 from studies.models import Event, Participant, Response, Study

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from analysis.exports.document import document_of
+from analysis.files.document import document_of
 from analysis.models import Report
-from analysis.narrative import verdict
-from analysis.narrative.facts import facts
+from analysis.present import verdict
+from analysis.present.verdict import facts
 from analysis.results.advantage import Advantage, DecidedPairs
 from analysis.results.codec import decode
 from analysis.results.report import Results

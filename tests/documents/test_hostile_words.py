@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from analysis.exports.document import Document
-from analysis.exports.quarto import report_quarto
-from analysis.package.archive import readme
+from analysis.files.archive import readme
+from analysis.files.document import Document
+from analysis.files.quarto import report_quarto
 from analysis.services import build_report
 from analysis.services.report_cache import cached_document
 from documents.markdown import escaped

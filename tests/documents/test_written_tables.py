@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from analysis.tables.cells import decimal, probability
+from analysis.present.words import decimal, probability
 from documents import latex, markdown
 from documents.tables import Column, Row, Table, text
 from documents.typeset import pieces

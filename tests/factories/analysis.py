@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.exports.document import document_of
+from analysis.files.document import document_of
 from analysis.models import Report
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Participant, RecommendationList, RecommendedItem, Response, Study

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.models import Report
-from analysis.package.contents import (
+from analysis.files.contents import (
     write_contrast,
     write_equivalence,
     write_people,
@@ -13,7 +12,8 @@ from analysis.package.contents import (
     write_run,
     write_scripts,
 )
-from analysis.package.numbers import numbers_csv
+from analysis.files.numbers import numbers_csv
+from analysis.models import Report
 
 
 def write_numbers(report: Report, folder: Path) -> None:

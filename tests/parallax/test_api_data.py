@@ -13,7 +13,7 @@ from django.test import Client
 
 from accounts.models import User
 from accounts.services import create_token
-from analysis.exports.files import report_json
+from analysis.files.html import report_json
 from analysis.models import Report, ReportRequest
 from analysis.services import build_report
 from analysis.services.requests import make_requested

@@ -16,7 +16,7 @@ from celery import current_app
 from django.core.management import CommandError, call_command
 
 from analysis.models import Report
-from analysis.selectors.inputs import Person
+from analysis.read.inputs import Person
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.services.claim_evidence import RunsEvidence
 from inference.claims import AS, NOT_AS, OPEN, Finding, judge, verdict

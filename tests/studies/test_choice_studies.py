@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.exports.document import document_of
+from analysis.files.document import document_of
 from analysis.services.report_builder import build_report
 from core.errors import ParallaxError
 from evaluation.services.serving import recommend

@@ -15,7 +15,7 @@ from django.db import close_old_connections
 from django.test import Client
 from django.urls import reverse
 
-from analysis.exports.document import document_of
+from analysis.files.document import document_of
 from analysis.services.report_builder import build_report
 from catalog.selectors.search import search_items
 from core.errors import ParallaxError

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from analysis.narrative.verdict import simulated_notice
+from analysis.present.verdict import simulated_notice
 from analysis.results.report import Results
 from analysis.services.report_builder import build_report
 from core.errors import ParallaxError

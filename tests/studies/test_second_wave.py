@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.narrative.plan import deviations
-from analysis.selectors.reports import reports_of
+from analysis.present.plan import deviations
+from analysis.read.reports import reports_of
 from analysis.services import build_report
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.exports.document import document_of
+from analysis.files.document import document_of
 from analysis.services.report_builder import build_report
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun

@@ -12,7 +12,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from accounts.services import create_token
-from analysis.selectors.reports import reports_of
+from analysis.read.reports import reports_of
 from analysis.services import build_report
 from core.errors import ParallaxError
 from core.models import LogEntry

@@ -8,16 +8,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.compute.plans import Overrides
 from analysis.enums import VARIABLE_OF
+from analysis.files.listing import write_report
 from analysis.models import Report
-from analysis.narrative import plan as plan_narrative
-from analysis.narrative import verdict
-from analysis.package import write_report
+from analysis.present import plan as plan_narrative
+from analysis.present import verdict
+from analysis.present.words import decimal
 from analysis.results.report import Results
 from analysis.services import build_report
 from analysis.services.bayesian_jobs import compute_requested, request_bayesian
-from analysis.services.plans import Overrides
-from analysis.tables.cells import decimal
 from core.errors import ParallaxError
 from documents.numbers import NONE, number
 from evaluation.models import EvaluationRun

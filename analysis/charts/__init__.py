@@ -1,1 +1,0 @@
-"""Which chart shows which result, one module for each noun. Pure; `charting` draws."""

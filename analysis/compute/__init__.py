@@ -1,0 +1,1 @@
+"""The analyses: from what was read to the results that a report stores."""

@@ -1,0 +1,286 @@
+"""The numbers of a report's Bayesian analysis: both models under every prior, and Bayes factors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from analysis.compute.perceived import LEAST_N, groups_of
+from analysis.models import Report
+from analysis.read.inputs import Answers, Measured, measured_by, positions_in
+from analysis.read.responses import read_answers
+from analysis.results.bayesian import (
+    BayesFactors,
+    BayesianResults,
+    Modelled,
+    PairFactor,
+    Posterior,
+    PriorAnalyses,
+    PriorAnalysis,
+    Sampling,
+    Summary,
+)
+from analysis.results.codec import encode
+from analysis.results.comparison import Comparison
+from analysis.results.report import Results
+from analysis.results.variables import scale_variables
+from core.errors import ParallaxError
+from core.provenance import canonical_json, derived_seed, rng_for, versions
+from evaluation.reported_kinds import ERRORS
+from inference.bayes_factors import BayesFactor, jzs_anova, jzs_contrast
+from inference.beta_binomial import HitPrior, hit_rate_draws
+from inference.bootstrap import percentile_intervals
+from inference.contrasts import planned_contrast
+from inference.convergence import Convergence, convergence
+from inference.groups import ExactGroups
+from inference.hierarchical_ordinal import CHAINS, OrdinalDraws, OrdinalPrior, OrdinalRatings, sample_ordinal
+from inference.posterior_ranks import posterior_ranks
+from inference.results import Undefined
+from studies.monitoring.selectors.exclusions import exclusions
+
+Floats = NDArray[np.float64]
+Progress = Callable[[str], None]
+
+STREAM = "bayesian"
+WARM_UP = 500
+DRAWS = 1000  # of every chain; chains that do not pass the diagnostics are run again, longer
+LONGER = ((1, 0.9), (3, 0.95), (9, 0.99))  # multiples of both and acceptance probabilities, tried in turn
+NUMERIC = ("parallax", "python", "numpy", "scipy")
+SAMPLERS = ("numpyro", "jax", "jaxlib")
+LOWEST, HIGHEST = 1, 5  # the scale of the ratings
+# The main priors first; the others show how much the conclusions depend on them.
+PRIORS = (
+    ("Main", OrdinalPrior(1.0, 1.0), HitPrior((1.0, 1.0), (1.0, 1.0))),
+    ("Narrower", OrdinalPrior(0.5, 0.5), HitPrior((2.0, 2.0), (1.0, 9.0))),
+    ("Wider", OrdinalPrior(2.0, 2.0), HitPrior((0.5, 0.5), (0.5, 0.5))),
+)
+
+
+@dataclass(frozen=True)
+class _Data:
+    """Both sides over the conditions that have both."""
+
+    names: tuple[str, ...]
+    ratings: OrdinalRatings
+    hits: Floats  # (n_users, n_conditions)
+    cases: Floats  # (n_users,)
+    modelled: Modelled
+    higher_is_better: bool
+
+
+def compute_bayesian(*, report: Report, progress: Progress) -> dict[str, Any]:
+    """Every number of a report's Bayesian analysis, as JSON values; every random draw is from a named stream.
+
+    Raises `report.answers_changed` where the answers are not those of the report, and `bayesian.library_missing` where
+    the models need NumPyro and it is not installed.
+    """
+    progress("Reading the answers")
+    answers = _answers_of(report)
+    results = report.read_results()
+    seed = report.study.seed
+    with threadpool_limits(limits=1, user_api="blas"):
+        data = _read(report, results, answers)
+        models = data if isinstance(data, Undefined) else _analysed(data, seed, progress)
+        progress("Computing Bayes factors")
+        factors = _factors(results, answers)
+    numeric = {name: versions()[name] for name in NUMERIC}
+    if not isinstance(models, Undefined):
+        numeric |= {name: metadata.version(name) for name in SAMPLERS}
+    whole = BayesianResults(
+        seed=derived_seed(seed, STREAM),
+        versions=numeric,
+        models=models,
+        factors=factors,
+    )
+    plain: dict[str, Any] = json.loads(canonical_json(encode(BayesianResults, whole)))
+    return plain
+
+
+def _answers_of(report: Report) -> Answers:
+    """The answers that the report analysed."""
+    plan, study = report.read_plan(), report.study
+    excluded = exclusions(study, [report.mode], by_hand=plan.by_hand, rule=plan.exclude)
+    answers = read_answers(study, report.mode, excluded).analysed
+    if answers.digest != report.read_provenance().answers_digest:
+        raise ParallaxError(
+            "report.answers_changed",
+            "The answers have changed since this report was built: a participant has completed or withdrawn, or was "
+            "excluded or included again. Build a new report.",
+        )
+    return answers
+
+
+def _read(report: Report, results: Results, answers: Answers) -> _Data | Undefined:
+    """The ratings and hits of the primary comparison's conditions."""
+    primary = results.primary
+    if primary is None:
+        return Undefined("The planned pair of measures is missing from this report.")
+    rated = {slot.condition for slot in answers.shown}
+    names = tuple(name for name in primary.conditions if name in rated)
+    if len(names) < 2:
+        return Undefined("Fewer than two algorithms have both ratings and measures.")
+    if sum(person.n_items for person in answers.people) != len(answers.shown):
+        return Undefined("The ratings of single items are incomplete.")
+    labels = answers.conditions
+    measured = measured_by(report.run, labels, positions_in(report.study, report.run), primary.profile_length)
+    if primary.kind in ERRORS:
+        return Undefined("The model is of hits, and rating prediction has none.")
+    if measured.is_by_user:
+        return Undefined(
+            f"The {primary.kind} of this run is a mean over users, and the model needs the hits of single cases, which "
+            "one-plus-random counts."
+        )
+    ratings = _ratings(answers, names)
+    hits, cases = _hits(measured, primary, [labels.index(name) for name in names])
+    return _Data(
+        names=names,
+        ratings=ratings,
+        hits=hits,
+        cases=cases,
+        modelled=Modelled(
+            kind=primary.kind,
+            profile_length=primary.profile_length,
+            n=results.objective.n,
+            n_participants=int(ratings.participants.max()) + 1,
+            n_ratings=len(ratings.codes),
+            n_users=len(cases),
+            n_cases=int(cases.sum()),
+            is_fractional=bool((np.abs(hits - hits.round()) > 1e-9).any()),
+        ),
+        higher_is_better=primary.higher_is_better,
+    )
+
+
+def _ratings(answers: Answers, names: tuple[str, ...]) -> OrdinalRatings:
+    # Slots are ordered by participant, in the order of entry.
+    persons = np.repeat(np.arange(len(answers.people)), [person.n_items for person in answers.people])
+    rows = [
+        (slot.rating - LOWEST, names.index(slot.condition), person, slot.item)
+        for slot, person in zip(answers.shown, persons.tolist(), strict=True)
+        if slot.condition in names
+    ]
+    codes, conditions, participants, items = (list(column) for column in zip(*rows, strict=True))
+    return OrdinalRatings.of(codes, conditions, participants, items, HIGHEST - LOWEST + 1)
+
+
+def _hits(measured: Measured, primary: Comparison, columns: list[int]) -> tuple[Floats, Floats]:
+    """Hits and cases of the users with cases: means by user times their cases."""
+    cases = measured.cases[primary.kind].astype(np.float64)
+    hits = np.nan_to_num(measured.users[primary.kind][:, columns]) * cases[:, None]
+    return hits[cases > 0], cases[cases > 0]
+
+
+def _analysed(data: _Data, seed: int, progress: Progress) -> PriorAnalyses:
+    return PriorAnalyses(
+        modelled=data.modelled,
+        priors=tuple(
+            PriorAnalysis(
+                name=name, ordinal=ordinal, hits=hits, posterior=_posterior(data, (name, ordinal, hits), seed, progress)
+            )
+            for name, ordinal, hits in PRIORS
+        ),
+    )
+
+
+def _posterior(data: _Data, prior: tuple[str, OrdinalPrior, HitPrior], seed: int, progress: Progress) -> Posterior:
+    name, of_ratings, of_hits = prior
+    draws, sampling = _sampled(data.ratings, of_ratings, rng_for(seed, STREAM, name, "ratings"), name, progress)
+    progress(f"{name} priors: modelling hits")
+    stream = rng_for(seed, STREAM, name, "hits")
+    n = draws.effects.shape[0] * draws.effects.shape[1]
+    rates = np.column_stack(
+        [hit_rate_draws(column, data.cases, of_hits, draws=n, rng=stream) for column in data.hits.T]
+    )
+    effects = draws.effects.reshape(n, -1)
+    sign = 1 if data.higher_is_better else -1
+    ranks = posterior_ranks(effects, sign * rates, data.names, rng=stream)
+    if isinstance(ranks, Undefined):  # two conditions or more never tie in every draw
+        raise ParallaxError("bayesian.no_ranks", ranks.reason)
+    centred = effects - effects.mean(axis=1, keepdims=True)
+    return Posterior(
+        sampling=sampling,
+        effects=dict(zip(data.names, map(_summary, centred.T), strict=True)),
+        sd_participants=_summary(draws.sd_participants.ravel()),
+        sd_items=_summary(draws.sd_items.ravel()),
+        hit_rates=dict(zip(data.names, map(_summary, rates.T), strict=True)),
+        ranks=ranks,
+    )
+
+
+def _sampled(
+    ratings: OrdinalRatings, prior: OrdinalPrior, rng: np.random.Generator, name: str, progress: Progress
+) -> tuple[OrdinalDraws, Sampling]:
+    """Draws that pass the diagnostics, or else those of the longest chains."""
+    for longer, acceptance in LONGER:
+
+        def report_share(share: float, of: str = "" if longer == 1 else ", longer chains") -> None:
+            progress(f"{name} priors{of}: sampling, {100 * share:.0f}%")
+
+        draws = sample_ordinal(
+            ratings,
+            prior,
+            warm_up=longer * WARM_UP,
+            draws=longer * DRAWS,
+            rng=rng,
+            acceptance=acceptance,
+            progress=report_share,
+        )
+        sampling = _diagnosed(draws, longer)
+        if sampling.has_converged:
+            break
+    return draws, sampling
+
+
+def _diagnosed(draws: OrdinalDraws, longer: int) -> Sampling:
+    diagnosed = {name: convergence(chains) for name, chains in draws.identified().items()}
+    worst = Convergence(
+        r_hat=max(each.r_hat for each in diagnosed.values()),
+        ess_bulk=min(each.ess_bulk for each in diagnosed.values()),
+        ess_tail=min(each.ess_tail for each in diagnosed.values()),
+    )
+    return Sampling(
+        chains=CHAINS,
+        warm_up=longer * WARM_UP,
+        draws=longer * DRAWS,
+        acceptance=draws.acceptance,
+        divergences=draws.divergences,
+        worst=worst,
+        least_certain=min(diagnosed, key=lambda name: diagnosed[name].ess_bulk),
+    )
+
+
+def _summary(draws: Floats) -> Summary:
+    (interval,) = percentile_intervals(draws[:, None])
+    return Summary(mean=float(draws.mean()), low=interval.low, high=interval.high)
+
+
+def _factors(results: Results, answers: Answers) -> BayesFactors | None:
+    """Bayes factors of the primary variable; None where it is not in the report."""
+    variable = results.variable(results.plan.primary.perceived)
+    if variable is None:
+        return None
+    groups = groups_of(answers, variable.variable)
+    contrast = results.plan.primary.planned_contrast
+    names = [name for name in groups if len(groups[name]) >= LEAST_N]
+    return BayesFactors(
+        variable_key=variable.variable.key,
+        scale_variables=scale_variables([variable.variable]),
+        anova=jzs_anova(groups, least_n=LEAST_N),
+        pairs=tuple(PairFactor(a=a, b=b, factor=_of_contrast(groups, (a,), (b,))) for a, b in combinations(names, 2)),
+        contrast=None if contrast is None else _of_contrast(groups, contrast.higher, contrast.lower),
+    )
+
+
+def _of_contrast(groups: ExactGroups, higher: tuple[str, ...], lower: tuple[str, ...]) -> BayesFactor | Undefined:
+    tested = planned_contrast(groups, higher, lower, least_n=LEAST_N)
+    if isinstance(tested, Undefined):
+        return tested
+    return jzs_contrast(tested, [len(groups[name]) for name in (*higher, *lower)])

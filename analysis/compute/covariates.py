@@ -1,0 +1,266 @@
+"""Adjusted comparisons, losses of participants, the item-level view, and the lists that participants saw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from analysis.compute.perceived import values_of
+from analysis.enums import VARIABLE_OF, Variable
+from analysis.read.backgrounds import Backgrounds
+from analysis.read.inputs import Answers
+from analysis.read.lists import ShownLists
+from analysis.read.responses import Reading
+from analysis.results.covariates import (
+    AdjustedVariable,
+    Adjustment,
+    Attrition,
+    AttritionPair,
+    CovariateAnalyses,
+    ItemView,
+    ListCorrelation,
+    ListEffects,
+    ListsOfCondition,
+)
+from analysis.results.flow import Flow
+from core.provenance import rng_for
+from inference.aggregation import aggregation
+from inference.ancova import ParticipantValues, ancova
+from inference.attrition import attrition_test
+from inference.attrition_bounds import Arm, lee_bounds, worst_case_bounds
+from inference.clusters import clustered
+from inference.correlation import between_conditions, within_conditions
+from inference.covariates import Covariate
+from inference.groups import ExactGroups
+from inference.item_covariates import AdjustedItems, adjusted_items
+from inference.item_effects import ItemAnswers
+from inference.mediation import MEDIATION, mediation
+from inference.results import Undefined
+from studies.models import Study
+
+RESAMPLES = 5000
+POPULARITY, DIVERSITY = "popularity", "diversity"
+GRID = 1_000_000  # parts of a unit in which characteristics of lists are correlated
+
+
+def covariate_analyses(
+    study: Study,
+    reading: Reading,
+    flow: Flow,
+    *,
+    lists: ShownLists | None,
+    consumed: str,
+    tested: Sequence[Variable],
+    primary: Variable | None,
+    backgrounds: Backgrounds,
+    alpha: float,
+) -> CovariateAnalyses | None:
+    """Compute all of them; None without analysed participants.
+
+    `lists` are those of the analysed participants, None where items are missing; `primary` is None where it is not
+    tested; `consumed` is the study's participle.
+    """
+    answers = reading.analysed
+    if not answers.people:
+        return None
+    # One thread: sums over threads differ in their last bits.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return CovariateAnalyses(
+            adjustment=_adjustment(answers, backgrounds, tested, alpha),
+            attrition=None if primary is None else _attrition(answers, flow, primary),
+            items=_item_view(answers, consumed, alpha),
+            lists=_list_effects(study, lists, answers, primary or VARIABLE_OF["accuracy"]),
+        )
+
+
+def _adjustment(answers: Answers, backgrounds: Backgrounds, tested: Sequence[Variable], alpha: float) -> Adjustment:
+    every = (*backgrounds.factors, *backgrounds.covariates)
+    return Adjustment(
+        factors=tuple(factor.name for factor in backgrounds.factors),
+        covariates=tuple(covariate.name for covariate in backgrounds.covariates),
+        variables=tuple(_adjusted(answers, backgrounds, variable, alpha) for variable in tested),
+        ratings=_ratings(
+            answers, [(covariate.name, _repeated(answers, covariate.values)) for covariate in every], alpha
+        ),
+    )
+
+
+def _adjusted(answers: Answers, backgrounds: Backgrounds, variable: Variable, alpha: float) -> AdjustedVariable:
+    values = values_of(answers, variable)
+    rows = [row for row, value in enumerate(values) if value is not None]
+    every = (*backgrounds.factors, *backgrounds.covariates)
+    data = _participants(answers, values, rows, every)
+    interviewed = [row for row in rows if backgrounds.interviewers[row] is not None]
+    return AdjustedVariable(
+        key=variable.key,
+        name=variable.name,
+        ancova=ancova(data, alpha=alpha),
+        interviewers=(
+            clustered(
+                _participants(answers, values, interviewed),
+                [backgrounds.interviewers[row] for row in interviewed],
+                alpha=alpha,
+            )
+            if interviewed
+            else None
+        ),
+    )
+
+
+def participants_with(answers: Answers, variable: Variable, covariates: Sequence[Covariate]) -> ParticipantValues:
+    """The participants with a value of a variable, and their covariates."""
+    values = values_of(answers, variable)
+    return _participants(answers, values, [row for row, value in enumerate(values) if value is not None], covariates)
+
+
+def _participants(
+    answers: Answers, values: Sequence[float | None], rows: Sequence[int], covariates: Sequence[Covariate] = ()
+) -> ParticipantValues:
+    """The values of some participants."""
+    return ParticipantValues(
+        values=[value for row in rows if (value := values[row]) is not None],
+        conditions=[answers.people[row].condition for row in rows],
+        covariates=[Covariate(covariate.name, [covariate.values[row] for row in rows]) for covariate in covariates],
+        names=answers.conditions,
+    )
+
+
+def _repeated(answers: Answers, values: Sequence[float | str | None]) -> list[float | str | None]:
+    """A participant's value for each of their items."""
+    return [value for person, value in zip(answers.people, values, strict=True) for _item in range(person.n_items)]
+
+
+def _persons(answers: Answers) -> list[int]:
+    return [number for number, person in enumerate(answers.people) for _item in range(person.n_items)]
+
+
+def _ratings(
+    answers: Answers, covariates: Sequence[tuple[str, Sequence[float | str | None]]], alpha: float
+) -> AdjustedItems | Undefined:
+    persons = _persons(answers)
+    if len(persons) != len(answers.shown):
+        return Undefined("The ratings of single items are incomplete.")
+    ratings = ItemAnswers(
+        values=[slot.rating for slot in answers.shown],
+        conditions=[slot.condition for slot in answers.shown],
+        persons=persons,
+        items=[slot.item for slot in answers.shown],
+        names=answers.conditions,
+    )
+    return adjusted_items(ratings, [Covariate(name, values) for name, values in covariates], alpha=alpha)
+
+
+def _attrition(answers: Answers, flow: Flow, variable: Variable) -> Attrition:
+    """Lost is who held a slot, is not under way and is not analysed."""
+    counts = {
+        row.condition: (
+            row.assigned - row.under_way, max(row.assigned - row.under_way - row.analysed, 0)
+        )
+        for row in flow.by_condition
+    }  # fmt: skip
+    values = values_of(answers, variable)
+    observed: dict[str, list[float]] = {name: [] for name in counts}
+    for person, value in zip(answers.people, values, strict=True):
+        if value is not None:
+            observed[person.condition].append(value)
+    arms = {
+        name: Arm(observed[name], max(n_assigned, len(observed[name]))) for name, (n_assigned, _lost) in counts.items()
+    }
+    return Attrition(
+        test=attrition_test(counts),
+        variable=variable.key,
+        low=float(variable.low),
+        high=float(variable.high),
+        pairs=tuple(
+            AttritionPair(
+                a=a,
+                b=b,
+                observed=float(np.mean(arms[a].values) - np.mean(arms[b].values)),
+                worst_case=worst_case_bounds(arms[a], arms[b], variable.low, variable.high),
+                lee=lee_bounds(arms[a], arms[b]),
+            )
+            for a, b in combinations(arms, 2)
+            if len(arms[a].values) and len(arms[b].values)
+        ),
+    )
+
+
+def _item_view(answers: Answers, consumed: str, alpha: float) -> ItemView:
+    """Ratings by whether an item was consumed, or else heard of; novelty counts the opposite."""
+    was_consumed = [1.0 - slot.fon for slot in answers.shown]
+    heard_of = [float(slot.fon - slot.son) for slot in answers.shown]
+    known = [1.0 - slot.son for slot in answers.shown]
+    values, conditions = [float(slot.rating) for slot in answers.shown], [slot.condition for slot in answers.shown]
+    persons = _persons(answers)
+    if len(persons) != len(values):
+        missing = Undefined("The ratings of single items are incomplete.")
+        return ItemView(model=missing, watched=missing, known=missing)
+    return ItemView(
+        model=_ratings(answers, [(consumed, was_consumed), ("heard of", heard_of)], alpha),
+        watched=aggregation(values, was_consumed, conditions, persons, alpha=alpha),
+        known=aggregation(values, known, conditions, persons, alpha=alpha),
+    )
+
+
+def _list_effects(
+    study: Study, lists: ShownLists | None, answers: Answers, variable: Variable
+) -> ListEffects | Undefined:
+    if lists is None:
+        return Undefined("The items of the lists are incomplete.")
+    values = values_of(answers, variable)
+    rows = [
+        row for row, value in enumerate(values) if value is not None and not np.isnan(lists.diversity[row])
+    ]  # fmt: skip
+    columns = {
+        POPULARITY: [float(lists.popularity[row]) for row in rows],
+        DIVERSITY: [float(lists.diversity[row]) for row in rows],
+    }
+    data = _participants(answers, values, rows)
+    return ListEffects(
+        diversity_by=lists.diversity_by,
+        n_without=int(np.isnan(lists.diversity).sum()),
+        variable=variable.key,
+        conditions=tuple(_lists_of(answers, lists, name) for name in answers.conditions),
+        correlations=tuple(
+            _correlation(data, name, column, variable) for name, column in columns.items()
+        ),
+        mediation=(
+            mediation(data, columns, resamples=RESAMPLES, rng=rng_for(study.seed, "report", "mediation"))
+            if rows
+            else Undefined("No participant has a list whose diversity is known.", MEDIATION)
+        ),
+    )  # fmt: skip
+
+
+def _lists_of(answers: Answers, lists: ShownLists, name: str) -> ListsOfCondition:
+    here = np.array([person.condition == name for person in answers.people])
+    diverse = lists.diversity[here & ~np.isnan(lists.diversity)]
+    return ListsOfCondition(
+        condition=name,
+        n=int(here.sum()),
+        popularity=float(lists.popularity[here].mean()) if here.any() else None,
+        diversity=float(diverse.mean()) if len(diverse) else None,
+    )
+
+
+def _correlation(
+    data: ParticipantValues, characteristic: str, column: Sequence[float], variable: Variable
+) -> ListCorrelation:
+    """Both parts, over values on a fine grid."""
+    x, y = (_on_grid(data, values) for values in (column, data.values))
+    return ListCorrelation(
+        characteristic=characteristic,
+        variable=variable.key,
+        within=within_conditions(x, y),
+        between=between_conditions(x, y),
+    )
+
+
+def _on_grid(data: ParticipantValues, values: Sequence[float]) -> ExactGroups:
+    groups: dict[str, list[int]] = {name: [] for name in data.names}
+    for name, value in zip(data.conditions, values, strict=True):
+        groups[name].append(round(value * GRID))
+    return ExactGroups({name: points for name, points in groups.items() if points}, GRID)

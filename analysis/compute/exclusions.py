@@ -1,0 +1,176 @@
+"""With and without exclusions: which parts of each conclusion depend on the excluded participants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from analysis.compute.perceived import groups_of
+from analysis.compute.rankings import Ranking
+from analysis.enums import Metric, Variable
+from analysis.read.inputs import Answers
+from analysis.read.responses import Reading
+from analysis.results.exclusions import (
+    ComparedAdvantage,
+    ComparedContrast,
+    ComparedPrimary,
+    ComparedVariable,
+    Counts,
+    Exclusions,
+    VariableOver,
+)
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.variables import scale_variables
+from inference.agreement import kendall
+from inference.anova import welch
+from inference.descriptive import describe
+from inference.partial_order import PartialOrder, partial_order
+from inference.posthoc import games_howell
+from inference.results import AgreementResult, Undefined
+
+Relation = set[tuple[str, str]]
+Measure = TypeVar("Measure", Variable, Metric)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One variable over one set of participants, with the conclusion of its tests."""
+
+    result: VariableOver
+    relation: Relation
+
+    def is_significant(self, alpha: float) -> bool | None:
+        """Whether the conditions differ; None without a test."""
+        test = self.result.test
+        return None if isinstance(test, Undefined) else test.p < alpha
+
+
+@dataclass(frozen=True)
+class TestedVariable:
+    """A variable as the report tests it."""
+
+    variable: Variable
+    result: PerceivedVariable
+    ranking: Ranking
+
+
+def with_and_without(
+    reading: Reading,
+    tested: Sequence[TestedVariable],
+    objective: Mapping[Metric, Ranking],
+    primary: tuple[str, str],
+    *,
+    alpha: float,
+    contrast: ComparedContrast | None = None,
+    advantage: ComparedAdvantage | None = None,
+) -> Exclusions | None:
+    """Each variable and the primary pair, over the analysed participants and over all completers.
+
+    None where no participant is excluded, so that both are the same.
+    """
+    if not reading.n_left_out:
+        return None
+    sides = {
+        test.variable: (_as_tested(test), _side(reading.completers, test.variable, alpha)) for test in tested
+    }  # fmt: skip
+    return Exclusions(
+        conditions=reading.analysed.conditions,
+        n=Counts(analysed=len(reading.analysed.people), completers=len(reading.completers.people)),
+        reasons=reading.reasons,
+        variables=tuple(_compared(variable, *pair, alpha) for variable, pair in sides.items()),
+        primary=_primary(sides, objective, primary, alpha),
+        contrast=contrast,
+        advantage=advantage,
+    )
+
+
+def _relation(order: PartialOrder) -> Relation:
+    return {(above, below) for above, lower in order.dominates.items() for below in lower}
+
+
+def _as_tested(test: TestedVariable) -> _Side:
+    """The results that the report has already."""
+    result = VariableOver(
+        n={name: len(test.result.points[name]) for name in test.result.conditions},
+        means=dict(test.ranking.values),
+        welch=test.result.welch,
+        tiers=dict(test.ranking.order.tiers),
+    )
+    return _Side(result, _relation(test.ranking.order))
+
+
+def _side(answers: Answers, variable: Variable, alpha: float) -> _Side:
+    groups = groups_of(answers, variable)
+    means = {name: numbers.mean for name, numbers in describe(groups).items()}
+    pairs = games_howell(groups, alpha)
+    order = partial_order(means, () if isinstance(pairs, Undefined) else pairs)
+    result = VariableOver(
+        n={name: len(values) for name, values in groups.items()},
+        means=means,
+        welch=welch(groups),
+        tiers=dict(order.tiers),
+    )
+    return _Side(result, _relation(order))
+
+
+def _compared(variable: Variable, analysed: _Side, completers: _Side, alpha: float) -> ComparedVariable:
+    names = list(analysed.result.n)
+
+    def in_order(relation: Relation) -> tuple[tuple[str, str], ...]:
+        return tuple(sorted(relation, key=lambda pair: (names.index(pair[0]), names.index(pair[1]))))
+
+    conclusions = [(side.is_significant(alpha), side.relation) for side in (analysed, completers)]
+    return ComparedVariable(
+        key=variable.key,
+        scale_variables=scale_variables([variable]),
+        analysed=analysed.result,
+        completers=completers.result,
+        only_analysed=in_order(analysed.relation - completers.relation),
+        only_completers=in_order(completers.relation - analysed.relation),
+        n_ordered=Counts(analysed=len(analysed.relation), completers=len(completers.relation)),
+        # Without a test there is no conclusion that could survive.
+        survives=None if isinstance(analysed.result.test, Undefined) else conclusions[0] == conclusions[1],
+    )
+
+
+def _primary(
+    sides: Mapping[Variable, tuple[_Side, _Side]],
+    objective: Mapping[Metric, Ranking],
+    primary: tuple[str, str],
+    alpha: float,
+) -> ComparedPrimary | None:
+    """Kendall's τ_b of the primary pair both ways; None where the report lacks one of its sides."""
+    variable, metric = by_key(sides, primary[0]), by_key(objective, primary[1])
+    if variable is None or metric is None:
+        return None
+    analysed, completers = (_tau(side, objective[metric], alpha) for side in sides[variable])
+    verdicts = _verdict(analysed, alpha), _verdict(completers, alpha)
+    return ComparedPrimary(
+        variable_key=variable.key,
+        metric_key=metric.key,
+        analysed=analysed,
+        completers=completers,
+        verdicts=verdicts,
+        survives=verdicts[0] == verdicts[1],
+    )
+
+
+def by_key(measures: Iterable[Measure], key: str) -> Measure | None:
+    """The variable or metric with this key."""
+    return next((measure for measure in measures if measure.key == key), None)
+
+
+def _tau(side: _Side, ranking: Ranking, alpha: float) -> AgreementResult | Undefined:
+    sign, means = 1 if ranking.higher_is_better else -1, side.result.means
+    names = [label for label in means if label in ranking.values]
+    return kendall([means[name] for name in names], [sign * ranking.values[name] for name in names], alpha)
+
+
+def _verdict(tau: AgreementResult | Undefined, alpha: float) -> str:
+    """The outcome for the primary pair: alike, against, open, or none."""
+    if isinstance(tau, Undefined):
+        return "none"
+    if tau.p >= alpha:
+        return "open"
+    return "alike" if tau.coefficient > 0 else "against"

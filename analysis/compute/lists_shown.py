@@ -1,0 +1,128 @@
+"""Metrics of the lists that participants saw: means by condition, and correlations with every measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.compute.perceived import groups_among, values_of
+from analysis.compute.rankings import ALPHA, Ranking
+from analysis.enums import Variable
+from analysis.read.inputs import Answers
+from analysis.read.lists import DECIMALS, Floats, ShownLists
+from analysis.results.lists_shown import LIST_METRICS, CorrelatedLists, ListMean, ListsShown, MeasuredLists
+from analysis.results.variables import scale_variables
+from inference.agreement import kendall
+from inference.corrections import holm
+from inference.correlation import within_conditions
+from inference.descriptive import describe
+from inference.groups import ExactGroups
+from inference.results import AgreementResult, Undefined
+
+GRID = 10**DECIMALS  # parts of a unit in which values are whole numbers, so that sums are exact
+FEWEST_CONDITIONS = 3
+Flags = NDArray[np.bool_]
+
+
+def lists_shown(
+    answers: Answers,
+    lists: ShownLists,
+    perceived: Mapping[Variable, Ranking],
+    *,
+    alpha: float = ALPHA,
+) -> ListsShown:
+    """Describe every metric and correlate it with every measure; `lists` are those of `answers.people` in their order.
+
+    All correlations that have a p, within and between conditions, are one exploratory family with Holm's correction.
+    """
+    columns = {metric.key: lists.column(metric.key) for metric in LIST_METRICS}
+    measures = {
+        variable.key: np.array([np.nan if value is None else value for value in values_of(answers, variable)])
+        for variable in perceived
+    }
+    described = {key: _described(answers, key, column) for key, column in columns.items()}
+    pairs = []
+    for metric, column in columns.items():
+        means = {row.condition: row.mean for row in described[metric].conditions if row.mean is not None}
+        for variable, ranking in perceived.items():
+            has_both = ~np.isnan(column) & ~np.isnan(measures[variable.key])
+            names = [name for name in means if name in ranking.values]
+            between = _between([means[name] for name in names], [ranking.values[name] for name in names], alpha)
+            pairs.append(
+                CorrelatedLists(
+                    metric=metric,
+                    variable_key=variable.key,
+                    within=within_conditions(
+                        _on_grid(answers, column, has_both), groups_among(answers, variable, has_both.tolist())
+                    ),
+                    p_holm_within=None,
+                    between=between,
+                    p_holm_between=None,
+                )
+            )
+    corrected, n_family = _corrected(pairs)
+    return ListsShown(
+        alpha=alpha,
+        n=len(answers.people),
+        n_family=n_family,
+        diversity_by=lists.diversity_by,
+        unscored=dict(lists.unscored),
+        variable_keys=tuple(variable.key for variable in perceived),
+        scale_variables=scale_variables(perceived),
+        metrics=tuple(described.values()),
+        correlations=corrected,
+    )
+
+
+def _on_grid(answers: Answers, column: Floats, is_included: Flags) -> ExactGroups:
+    """The values of a metric by condition, those of some participants, rounded to the grid."""
+    groups: dict[str, list[int]] = {name: [] for name in answers.conditions}
+    for row in np.flatnonzero(is_included):
+        groups[answers.people[row].condition].append(round(float(column[row]) * GRID))
+    return ExactGroups(groups, GRID)
+
+
+def _described(answers: Answers, metric: str, column: Floats) -> MeasuredLists:
+    has_value = ~np.isnan(column)
+    described = describe(_on_grid(answers, column, has_value))
+    return MeasuredLists(
+        metric=metric,
+        n_without=int(np.count_nonzero(~has_value)),
+        conditions=tuple(
+            ListMean(condition=name, n=row.n, mean=row.mean, sd=row.sd, ci_low=row.ci_low, ci_high=row.ci_high)
+            if (row := described.get(name)) is not None
+            else ListMean(condition=name, n=0)
+            for name in answers.conditions
+        ),
+    )
+
+
+def _between(x: Sequence[float], y: Sequence[float], alpha: float) -> AgreementResult | Undefined:
+    """τ_b of the means of the conditions that have both; that of two conditions is 1 or -1 whatever the data."""
+    if len(x) < FEWEST_CONDITIONS:
+        return Undefined("Fewer than three conditions have both values.")
+    if len(set(x)) == 1:
+        return Undefined("All conditions have the same mean of the list metric.")
+    if len(set(y)) == 1:
+        return Undefined("All conditions have the same mean of the measure.")
+    return kendall(x, y, alpha)
+
+
+def _corrected(pairs: Sequence[CorrelatedLists]) -> tuple[tuple[CorrelatedLists, ...], int]:
+    """The pairs with Holm's correction over all correlations that have a p, and the number of these."""
+    family = [result.p for pair in pairs for result in (pair.within, pair.between) if not isinstance(result, Undefined)]
+    corrected = iter(holm(family))
+    return (
+        tuple(
+            replace(
+                pair,
+                p_holm_within=None if isinstance(pair.within, Undefined) else next(corrected),
+                p_holm_between=None if isinstance(pair.between, Undefined) else next(corrected),
+            )
+            for pair in pairs
+        ),
+        len(family),
+    )

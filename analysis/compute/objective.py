@@ -1,0 +1,182 @@
+"""The objective side: intervals over users, comparisons of every pair, and orders."""
+
+from __future__ import annotations
+
+from itertools import compress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.compute.rankings import ALPHA, RESAMPLES, Ranking, order_result
+from analysis.enums import Metric
+from analysis.read.inputs import Measured
+from analysis.results.objective import KINDS, Bounds, MetricTests, MetricValues, ProfileLength
+from evaluation.reported_kinds import ERRORS, HITS
+from inference.bootstrap import percentile_intervals, user_means
+from inference.case_rates import RateLimits, rate_limits
+from inference.pair_decisions import offline_pairs
+from inference.paired import sign_tests_between
+from inference.partial_order import partial_order
+from inference.results import Undefined
+
+Floats = NDArray[np.float64]
+_NO_LISTS = Undefined("Rating prediction makes no lists.")
+_NOT_MEASURED = MetricTests(
+    n_users=0,
+    n_cases=0,
+    sign_tests=_NO_LISTS,
+    pairs=_NO_LISTS,
+    order=order_result(partial_order({}, ()), _NO_LISTS),
+)
+
+
+def study_measured(
+    measured: Measured,
+    n: int,
+    generality: float | None,
+    rng: np.random.Generator,
+    *,
+    alpha: float = ALPHA,
+    resamples: int = RESAMPLES,
+) -> tuple[ProfileLength, dict[Metric, Ranking]]:
+    """Intervals and tests of one profile length; returns the results and the ranking by each metric.
+
+    Users are resampled whole, with all their cases of both kinds: pooled recall is hits over cases, so a user with
+    many cases weighs as much as in the printed value; in means over users every user weighs the same.
+    """
+    resampled = _resampled(measured, rng, resamples)
+    intervals = metric_intervals(measured, resampled, generality)
+    rankings: dict[Metric, Ranking] = {}
+    tests: dict[str, MetricTests] = {}
+    for kind in measured.tested:
+        metric = Metric(kind, measured.length, n)
+        values = {name: value for name, value in measured.values[kind].items() if value is not None}
+        by_user = {
+            name: measured.users[kind][:, column] for column, name in enumerate(measured.conditions) if name in values
+        }
+        pairs = offline_pairs(by_user, measured.cases[kind], alpha=alpha)
+        order = partial_order(
+            values, () if isinstance(pairs, Undefined) else pairs, higher_is_better=metric.higher_is_better
+        )
+        rankings[metric] = Ranking(values, pairs, order, metric.higher_is_better)
+        tests[kind] = MetricTests(
+            n_users=int(np.count_nonzero(measured.cases[kind])),
+            n_cases=int(measured.cases[kind].sum()),
+            sign_tests=sign_tests_between(by_user, alpha=alpha),
+            pairs=pairs,
+            order=order_result(order, pairs),
+        )
+    result = ProfileLength(
+        profile_length=measured.length,
+        alpha=alpha,
+        conditions=measured.conditions,
+        table=tuple(
+            MetricValues(
+                condition=name,
+                recall=measured.values["recall"][name],
+                fallout=measured.values["fallout"][name],
+                precision=measured.values["precision"][name],
+                f=measured.values["f"][name],
+                errors={kind: measured.values[kind][name] for kind in measured.tested if kind in ERRORS},
+                intervals=intervals[name],
+            )
+            for name in measured.conditions
+        ),
+        served={key: dict(values) for key, values in measured.served.items()},
+        by_n={kind: dict(lines) for kind, lines in measured.by_n.items()},
+        recall=tests.get("recall", _NOT_MEASURED),
+        fallout=tests.get("fallout", _NOT_MEASURED),
+        errors={kind: found for kind, found in tests.items() if kind in ERRORS},
+        is_by_user=measured.is_by_user,
+        rare=rare_rates(measured),
+    )
+    return result, rankings
+
+
+def _resampled(measured: Measured, rng: np.random.Generator, resamples: int) -> dict[str, Floats]:
+    """Recall and fallout of every resample of users: sums of hits over sums of cases, of the same users; of means over
+    users, precision and F as well.
+    """
+    k = len(measured.conditions)
+    columns = []
+    for kind in measured.users:
+        cases = measured.cases[kind].astype(np.float64)
+        columns += [np.nan_to_num(measured.users[kind]) * cases[:, None], cases[:, None]]
+    draws = user_means(np.hstack(columns), resamples, rng)
+    if isinstance(draws, Undefined):
+        return {}
+    resampled = {}
+    for index, kind in enumerate(measured.users):
+        first = index * (k + 1)
+        hits, cases = draws[:, first : first + k], draws[:, first + k]
+        has_cases = cases > 0
+        # A resample without a case of the kind has no value of it; with the few there may be, none is drawn.
+        if has_cases.any():
+            ratios = hits[has_cases] / cases[has_cases, None]
+            resampled[kind] = ratios if kind in ERRORS else np.clip(ratios, 0.0, 1.0)
+    return resampled
+
+
+def metric_intervals(
+    measured: Measured, resampled: dict[str, Floats], generality: float | None
+) -> dict[str, dict[str, Bounds | None]]:
+    """95% intervals of recall, fallout, precision and F of each condition: exact limits of rates, else percentiles.
+
+    Pooled precision and F have intervals where every resample has cases of both kinds: their values then belong to the
+    same users.
+    """
+    draws: dict[str, Floats] = dict(resampled)
+    recall, fallout = resampled.get("recall"), resampled.get("fallout")
+    if recall is not None and fallout is not None and generality is not None and len(recall) == len(fallout):
+        draws["precision"], draws["f"] = precision_and_f(recall, fallout, generality)
+    exact = {
+        kind: limits
+        for kind in (() if measured.is_by_user else HITS)
+        if kind in measured.users and not isinstance(limits := _exact_limits(measured, kind), Undefined)
+    }
+    return {
+        name: {
+            kind: (exact[kind].low[column], exact[kind].high[column])
+            if kind in exact
+            else _bounds(draws[kind][:, column] if kind in draws and measured.values[kind][name] is not None else None)
+            for kind in (ERRORS if measured.tested == ERRORS else KINDS)
+        }
+        for column, name in enumerate(measured.conditions)
+    }
+
+
+def _exact_limits(measured: Measured, kind: str) -> RateLimits | Undefined:
+    """Limits of the rates of every condition, with the effective number of cases."""
+    cases = measured.cases[kind].astype(np.float64)
+    return rate_limits(np.nan_to_num(measured.users[kind]) * cases[:, None], cases)
+
+
+def rare_rates(measured: Measured) -> dict[str, tuple[str, ...]]:
+    """The conditions whose rate rests on fewer than 10 events or non-events, by metric."""
+    found: dict[str, tuple[str, ...]] = {}
+    for kind in HITS if not measured.is_by_user and measured.tested == HITS else ():
+        limits = _exact_limits(measured, kind)
+        if not isinstance(limits, Undefined):
+            found[kind] = tuple(compress(measured.conditions, limits.is_rare))
+    return found
+
+
+def precision_and_f(recall: Floats, fallout: Floats, generality: float) -> tuple[Floats, Floats]:
+    """Precision and F of resampled recall and fallout, all of one shape; NaN where nothing was retrieved.
+
+    F is then 0, its limit.
+    """
+    retrieved = recall * generality + fallout * (1 - generality)
+    precision = np.divide(recall * generality, retrieved, out=np.full_like(recall, np.nan), where=retrieved > 0)
+    total = np.nan_to_num(precision) + recall
+    f = np.divide(2 * np.nan_to_num(precision) * recall, total, out=np.zeros_like(recall), where=total > 0)
+    return precision, f
+
+
+def _bounds(draws: Floats | None) -> Bounds | None:
+    """The interval of the draws that have a value."""
+    defined = None if draws is None else draws[~np.isnan(draws)]
+    if defined is None or not len(defined):
+        return None
+    (interval,) = percentile_intervals(defined[:, None])
+    return interval.low, interval.high

@@ -1,0 +1,165 @@
+"""Describe the analysed participants: answers about themselves with their balance, duration, details, comments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from statistics import fmean, median, stdev
+from typing import Any
+
+from analysis.read.responses import Reading
+from analysis.read.sample import Opened, Respondent, comment_questions, questions_about
+from analysis.results.sample import AnswersOfCondition, Characteristic, Conduct, NumberSummary, Sample
+from inference.balance import LargestDifference, categorical_difference, largest_difference, numeric_difference
+from inference.results import Undefined
+from studies.instrument.questionnaires.conditions import is_number
+from studies.instrument.questionnaires.questions import CHOICE, IN_WORDS, MATRIX, MULTIPLE, OTHER, YES_NO, Question
+from studies.instrument.questionnaires.schema import Questionnaire
+
+YES, NO = "Yes", "No"
+Read = Callable[[Respondent], Any]
+
+
+def described_sample(reading: Reading, questionnaire: Questionnaire, opened: Opened) -> Sample | None:
+    """The analysed participants; None where there is none. `questionnaire` has its placeholders filled."""
+    people, conditions = reading.respondents, reading.analysed.conditions
+    if not people:
+        return None
+    keyed = list(zip(people, reading.keys, strict=True))
+    return Sample(
+        conditions=conditions,
+        characteristics=tuple(
+            characteristic
+            for question in questions_about(questionnaire)
+            for characteristic in _characteristics(question, people, conditions)
+        ),
+        by_condition=tuple(
+            _conduct([(person, key) for person, key in keyed if person.condition == name], opened)
+            for name in conditions
+        ),
+        total=_conduct(keyed, opened),
+        asks_comments=bool(comment_questions(questionnaire)),
+    )
+
+
+def _english(texts: Mapping[str, str]) -> str:
+    return texts.get("en") or next(iter(texts.values()), "")
+
+
+def _characteristics(
+    question: Question, people: Sequence[Respondent], conditions: Sequence[str]
+) -> list[Characteristic]:  # fmt: skip
+    """One for a question, and one for each row of a matrix."""
+    if question.kind != MATRIX:
+        return [_characteristic(question, question.key, _english(question.text), people, conditions)]
+    return [
+        _characteristic(
+            question, f"{question.key}.{row.key}", f"{_english(question.text)} {_english(row.text)}", people,
+            conditions, row=row.key,
+        )
+        for row in question.rows
+    ]  # fmt: skip
+
+
+def _characteristic(
+    question: Question,
+    key: str,
+    wording: str,
+    people: Sequence[Respondent],
+    conditions: Sequence[str],
+    *,
+    row: str = "",
+) -> Characteristic:
+    """The answers of every condition, and how far apart the conditions are."""
+
+    def answer(person: Respondent) -> Any:
+        whole = person.answers.get(question.key)
+        return (whole or {}).get(row) if row else whole
+
+    labels = {value: label for value, label in _labels(question).items() if any(_has(answer(p), value) for p in people)}
+    has_numbers = not labels and not _labels(question) and question.kind not in IN_WORDS
+    describe = partial(_answers, answer=answer, values=tuple(labels), has_numbers=has_numbers)
+    groups = {name: [person for person in people if person.condition == name] for name in conditions}
+    described = {name: describe(group) for name, group in groups.items()}
+    balance: LargestDifference | Undefined | None = None
+    if has_numbers:
+        balance = largest_difference(
+            {name: [float(x) for x in map(answer, group) if is_number(x)] for name, group in groups.items()},
+            numeric_difference,
+        )
+    elif labels:
+        balance = largest_difference(described, _of_choices if question.kind == MULTIPLE else _of_categories)
+    return Characteristic(
+        key=key,
+        question=wording,
+        unit=_english(question.unit),
+        is_multiple=question.kind == MULTIPLE,
+        answers=tuple(labels.values()),
+        by_condition=tuple(described.values()),
+        total=describe(people),
+        balance=balance,
+    )
+
+
+def _labels(question: Question) -> dict[Any, str]:
+    """The answers that can be chosen, with their labels; none for numbers and words."""
+    if question.kind == YES_NO:
+        return {True: YES, False: NO}
+    if question.kind not in (CHOICE, MULTIPLE, MATRIX):
+        return {}
+    labels: dict[Any, str] = {choice.value: _english(choice.label) for choice in question.choices}
+    return {**labels, OTHER: _english(question.other)} if question.other else labels
+
+
+def _has(answer: Any, value: Any) -> bool:
+    return value in answer if isinstance(answer, list) else answer == value
+
+
+def _answers(
+    people: Sequence[Respondent], *, answer: Read, values: tuple[Any, ...], has_numbers: bool
+) -> AnswersOfCondition:  # fmt: skip
+    given = [value for value in map(answer, people) if value is not None and (not has_numbers or is_number(value))]
+    return AnswersOfCondition(
+        n=len(given),
+        n_missing=len(people) - len(given),
+        number=_summary([float(value) for value in given]) if has_numbers else None,
+        counts=tuple(sum(_has(own, value) for own in given) for value in values),
+    )
+
+
+def _of_categories(a: AnswersOfCondition, b: AnswersOfCondition) -> float | None:
+    return categorical_difference(a.counts, b.counts)
+
+
+def _of_choices(a: AnswersOfCondition, b: AnswersOfCondition) -> float | None:
+    """The largest difference over the choices, each chosen or not."""
+    differences = [
+        categorical_difference((x, a.n - x), (y, b.n - y)) for x, y in zip(a.counts, b.counts, strict=True)
+    ]  # fmt: skip
+    return max((difference for difference in differences if difference is not None), default=None)
+
+
+def _summary(values: Sequence[float]) -> NumberSummary | None:
+    if not values:
+        return None
+    return NumberSummary(
+        mean=fmean(values),
+        sd=stdev(values) if len(values) > 1 else None,
+        median=median(values),
+        minimum=min(values),
+        maximum=max(values),
+    )
+
+
+def _conduct(keyed: Sequence[tuple[Respondent, int]], opened: Opened) -> Conduct:
+    details = [opened.details.get(key, 0) for _person, key in keyed]
+    trailers = [opened.trailers.get(key, 0) for _person, key in keyed]
+    return Conduct(
+        n=len(keyed),
+        seconds=_summary([person.seconds for person, _key in keyed if person.seconds is not None]),
+        details_opened=sum(details),
+        opened_details=sum(map(bool, details)),
+        trailers_opened=sum(trailers),
+        opened_trailers=sum(map(bool, trailers)),
+        commented=sum(person.has_commented for person, _key in keyed),
+    )

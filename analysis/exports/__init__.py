@@ -1,1 +1,0 @@
-"""A report as a page and as files."""

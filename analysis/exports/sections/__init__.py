@@ -1,1 +1,0 @@
-"""The sections of a report, each from the results alone; one module for each noun."""

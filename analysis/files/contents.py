@@ -1,0 +1,279 @@
+"""The study package beside the report: participants' data, the run's results, the design, and the scripts."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.enums import VARIABLES, Variable
+from analysis.files.lists import write_lists
+from analysis.models import Report
+from analysis.read.inputs import Measured, conditions_of, measured_by, positions_in
+from analysis.results.advantage import DecidedPairs
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.plan import ReportPlan
+from core.errors import ParallaxError
+from evaluation.reported_kinds import tested_kinds
+from inference.ordinal import OrdinalResult
+from studies.data.codebook.cells import cell
+from studies.data.codebook.items import Judged
+from studies.data.codebook.participants import Person
+from studies.data.exports.rows import Source
+from studies.data.exports.tables import tables_of, write_codebook
+from studies.data.exports.writing import write_json, write_table, write_text
+from studies.design.narrative.preregistration import preregistration
+from studies.design.selectors.placeholders import as_read
+from studies.design.selectors.planning import preregistration_plan
+from studies.design.selectors.texts import languages_of, texts_of
+from studies.enums import ParticipantStatus
+from studies.instrument.questionnaires.schema import BLOCKS, ITEMS, Questionnaire, questionnaire_from
+from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
+from studies.plans import SCALE_PREFIX
+
+SCRIPTED_ALPHA = "0.05"  # occurs once in each script
+SCRIPTS = Path(__file__).parent / "scripts"
+Scales = Mapping[str, ScaleOfStudy]
+
+
+def write_people(report: Report, folder: Path) -> None:
+    """Write participants, their judgements, and the measures of the analysed participants, with codebooks.
+
+    Raises `report.answers_changed` where the answers are not those of the report.
+    """
+    source, plan, tested = Source(report.study, [report.mode]), report.read_plan(), report.read_results().variables
+    people = list(source.people())
+    compared = {facts.label for facts in report.read_results().conditions}
+    analysed = [person for person in people if _is_analysed(person, plan) and _condition(person) in compared]
+    scales = {scale.key: scale for scale in scales_of(questionnaire_from(report.study.questionnaire))}
+    if any(_values(analysed, variable.variable, scales) != _reported_values(variable) for variable in tested):
+        raise ParallaxError(
+            "report.answers_changed",
+            "The answers have changed since this report was built: a participant has withdrawn, or was excluded or "
+            "included again. Build a new report and download its package.",
+        )
+    tables = tables_of(report.study)
+    judged = (Judged(person, item) for person in people for item in person.record.items)
+    for kind, name, rows in (("wide", "participants", people), ("long", "items", judged)):
+        write_table(folder, f"data/{name}.csv", tables[kind].variables, rows)
+        write_codebook(folder, f"data/{name}", tables[kind])
+    variables = [*VARIABLES, *(variable.variable for variable in tested if variable.variable.scale)]
+    heads = ["participant.id", "condition", *(variable.key for variable in variables)]
+    lines = [
+        [
+            person.record.public_id,
+            cell(_condition(person)),
+            *("" if (value := _value(person, variable, scales)) is None else float(value) for variable in variables),
+        ]
+        for person in analysed
+    ]
+    _write_lines(folder / "data" / "analysed.csv", heads, lines)
+    if report.read_results().lists_shown is not None:
+        write_lists(report, analysed, folder)
+    planned = [scales[variable.variable.scale] for variable in tested if variable.variable.scale]
+    if planned:
+        heads = ["scale", "about", "column", "low", "high", "is_reversed", "least_answered", "score_low", "score_high"]
+        members = _members(planned, questionnaire_from(report.study.questionnaire))
+        _write_lines(folder / "data" / "scales.csv", heads, members)
+
+
+def _members(planned: Iterable[ScaleOfStudy], questionnaire: Questionnaire) -> Iterator[list[Any]]:
+    """One line per question of each planned scale: its column, and how its answers are scored."""
+    for scale in planned:
+        for member in scale.members:
+            block = next(name for name in BLOCKS if any(q.key == member.question for q in questionnaire.block(name)))
+            column = f"{'item' if block == ITEMS else block}.{member.name}"
+            about = "items" if scale.is_about_items else "participant"
+            yield [f"{SCALE_PREFIX}{scale.key}", about, column, member.minimum, member.maximum,
+                   int(member.is_reversed), scale.least_answered, scale.minimum, scale.maximum]  # fmt: skip
+
+
+def write_plan(report: Report, folder: Path) -> None:
+    """Write the tested variables, those with an ordinal model, and the pair of the primary test."""
+    results = report.read_results()
+    lines = [["tested", variable.key, ""] for variable in results.variables]
+    lines += [["ordinal", effects.key, ""] for effects in results.effects if isinstance(effects.ordinal, OrdinalResult)]
+    primary = results.primary
+    if primary is not None and primary.is_tested:
+        lines.append(["primary", primary.variable_key, primary.metric_key])
+    _write_lines(folder / "data" / "plan.csv", ["role", "variable", "metric"], lines)
+
+
+def write_contrast(report: Report, folder: Path) -> None:
+    """Write the planned contrast for the scripts, where it is the primary test: one line per condition."""
+    contrast = report.read_results().contrast
+    if contrast is not None:
+        test = contrast.test
+        lines = [
+            [contrast.variable_key, name, cell(label), test.sides]
+            for name, labels in (("higher", test.higher), ("lower", test.lower))
+            for label in labels
+        ]
+        _write_lines(folder / "data" / "contrast.csv", ["variable", "set", "condition", "sides"], lines)
+
+
+def write_separated(report: Report, folder: Path) -> None:
+    """Write the pairs that the primary metric separates, the better algorithm first, for the average advantage."""
+    results = report.read_results()
+    primary = results.primary
+    if primary is None or results.advantage is None or not isinstance(primary.decided, DecidedPairs):
+        return
+    lines = [
+        [primary.variable_key, primary.metric_key, cell(better), cell(pair.b if better == pair.a else pair.a)]
+        for pair in primary.decided.pairs
+        if (better := pair.offline_favours) is not None
+    ]
+    _write_lines(folder / "data" / "separated.csv", ["variable", "metric", "better", "worse"], lines)
+
+
+def write_equivalence(report: Report, folder: Path) -> None:
+    """Write the smallest effect of interest for the scripts, where one is planned."""
+    tested = report.read_results().equivalence
+    if tested is not None:
+        _write_lines(folder / "data" / "equivalence.csv", ["variable", "bound"], [[tested.variable_key, tested.bound]])
+
+
+def _is_analysed(person: Person, plan: ReportPlan) -> bool:
+    """Whether a participant is analysed: completed, with every answer, and not excluded under the report's plan."""
+    participant = person.record.participant
+    if plan.by_hand and person.excluded is not None:
+        return False
+    if set(plan.exclude) & set(person.flags):
+        return False
+    is_whole = person.record.measures is not None and participant.condition is not None
+    return is_whole and participant.status == ParticipantStatus.COMPLETED
+
+
+def _value(person: Person, variable: Variable, scales: Scales) -> Fraction | None:
+    """A participant's value; None where too little of a scale was answered for a score."""
+    measures, record = person.record.measures, person.record
+    if variable.scale:
+        return score_of_participant(scales[variable.scale], record.answers, [item.answers for item in record.items])
+    return Fraction(getattr(measures, variable.sum_field), measures.n_items if measures and variable.per_item else 1)
+
+
+def _condition(person: Person) -> str:
+    condition = person.record.participant.condition
+    return condition.label if condition else ""
+
+
+def _values(people: list[Person], variable: Variable, scales: Scales) -> Counter[tuple[str, Fraction]]:
+    """How often each value of a variable occurs in each condition, among these participants."""
+    values = ((_condition(person), _value(person, variable, scales)) for person in people)
+    return Counter((condition, value) for condition, value in values if value is not None)
+
+
+def _reported_values(result: PerceivedVariable) -> Counter[tuple[str, Fraction]]:
+    """The same in the report."""
+    unit = result.points_per_unit
+    return Counter((name, Fraction(point, unit)) for name, points in result.points.items() for point in points)
+
+
+def write_run(report: Report, folder: Path) -> None:
+    """Write the conditions with their models, the run's results for each user at every profile length, and the values
+    of the other metrics.
+    """
+    study, run = report.study, report.run
+    conditions = conditions_of(study)
+    labels = tuple(facts.label for facts in report.read_results().conditions)
+    heads = ["position", "label", "algorithm", "params", "model_digest", "target"]
+    lines = [
+        [
+            condition.position,
+            cell(condition.label),
+            condition.model.algorithm,
+            _params(condition.model.params),
+            condition.model_digest,
+            condition.target,
+        ]
+        for condition in conditions
+        if condition.label in labels
+    ]
+    _write_lines(folder / "data" / "conditions.csv", heads, lines)
+    positions = [
+        place
+        for place, condition in zip(positions_in(study, run), conditions, strict=True)
+        if condition.label in labels
+    ]
+    tested = tested_kinds(run.protocol)
+    heads = ["profile_length", "user", *(f"cases.{kind}" for kind in tested)]
+    heads += [f"{kind}.{cell(label)}" for kind in tested for label in labels]
+    _write_lines(
+        folder / "data" / "run-users.csv",
+        heads,
+        (line for length in (0, *run.profile_lengths) for line in _users(measured_by(run, labels, positions, length))),
+    )
+    _write_metrics(report, folder)
+
+
+def _write_metrics(report: Report, folder: Path) -> None:
+    """Write the value of every metric of the matrix that users' recall and fallout do not give, by condition."""
+    results = report.read_results()
+    if results.matrix is None:
+        return
+    compared = {comparison.metric_key for comparison in results.comparisons}
+    labels = [condition.label for condition in results.conditions]
+    _write_lines(
+        folder / "data" / "run-metrics.csv",
+        ["metric", "sign", *(f"value.{cell(label)}" for label in labels)],
+        (
+            [
+                metric.key,
+                metric.sign,
+                *("" if metric.values.get(name) is None else metric.values[name] for name in labels),
+            ]
+            for metric in results.matrix.metrics
+            if metric.key not in compared
+        ),
+    )
+
+
+def _users(measured: Measured) -> Iterator[list[Any]]:
+    """One line per user, numbered in the order of the dataset: cases of each tested metric, and its values by model."""
+    columns = [measured.users[kind] for kind in measured.tested]
+    for index in range(len(columns[0])):
+        values = [value for column in columns for value in column[index]]
+        yield [
+            measured.length,
+            index + 1,
+            *(int(measured.cases[kind][index]) for kind in measured.tested),
+            *("" if np.isnan(value) else float(value) for value in values),
+        ]
+
+
+def _params(params: dict[str, Any]) -> str:
+    return "; ".join(f"{name}={value}" for name, value in params.items())
+
+
+def _write_lines(path: Path, heads: list[str], lines: Iterable[list[Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(heads)
+        writer.writerows(lines)
+
+
+def write_design(report: Report, folder: Path) -> None:
+    """Write the frozen design with its hash, the questionnaire, the participants' texts, and the preregistration."""
+    study = report.study
+    version = study.versions.order_by("-number").first()
+    design = version.snapshot if version else {}
+    write_json(folder, "design/design.json", {"design_hash": study.design_hash, "design": design})
+    write_json(folder, "design/questionnaire.json", as_read(study)[1])
+    write_text(folder, "design/preregistration.md", preregistration(preregistration_plan(study)))
+    for language in sorted(languages_of(study)):
+        for name in ("consent", "debriefing"):
+            if text := texts_of(study, language).get(name):
+                write_text(folder, f"design/{name}-{language}.md", f"{text.rstrip()}\n")
+
+
+def write_scripts(report: Report, folder: Path) -> None:
+    """Write the scripts that recompute the main tests, at the report's level."""
+    for name in ("recompute.py", "recompute.R"):
+        text = (SCRIPTS / name).read_text(encoding="utf-8").replace(SCRIPTED_ALPHA, repr(report.read_plan().alpha))
+        write_text(folder, f"scripts/{name}", text)

@@ -1,0 +1,209 @@
+"""A report as a document: the same arrangement for the page and for every file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from analysis.enums import RequestStatus
+from analysis.files.chapters import SUPPLEMENT, Chapter, chapters_of
+from analysis.models import Report
+from analysis.present import comparison as both_sides
+from analysis.present import items, method, objective, offline, perceived, plan, sample, scales, verdict
+from analysis.present.bayesian import bayesian_section
+from analysis.present.constructs import construct_sections
+from analysis.present.covariates import covariate_sections
+from analysis.present.follow_up import follow_up_sections
+from analysis.present.lists_shown import lists_section
+from analysis.present.summary import pair_section, pairs_section, summary_section
+from analysis.present.verdict import Fact, facts
+from analysis.results.bayesian import BayesianResults
+from analysis.results.codec import decode, encode
+from documents.blocks import Figure, FigureMaker, Section
+from documents.tables import Table
+from studies.enums import Mode
+
+BADGE = "Simulated participants"
+PILOT_BADGE = "Pilot of simulated participants"
+DATASET_BADGE = "Synthetic ratings"
+SYNTHETIC_NOTICE = (
+    "The ratings of this dataset are synthetic, so the objective measures are no evidence about real users."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """A whole report, ready to be drawn."""
+
+    badge: str
+    notice: str
+    headline: tuple[verdict.Run, ...]
+    evidence: tuple[str, ...]
+    scope: str
+    facts: tuple[Fact, ...]
+    limits: tuple[str, ...]
+    pairs: Section  # of the first screen, without a heading
+    summary: Section
+    sections: tuple[Section, ...]  # of the chapters
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document(Content):
+    """The content with the report that it is of."""
+
+    report: Report
+
+    @property
+    def all_sections(self) -> tuple[Section, ...]:
+        """The pairs and the summary, where they have something to show, and the sections of the chapters."""
+        return tuple(section for section in (self.pairs, self.summary, *self.sections) if section.blocks)
+
+    @property
+    def chapters(self) -> tuple[Chapter, ...]:
+        """The sections by chapter, the supplement last."""
+        return chapters_of(self.sections)
+
+    @property
+    def main_chapters(self) -> tuple[Chapter, ...]:
+        """The chapters without the supplement."""
+        return tuple(chapter for chapter in self.chapters if chapter.key != SUPPLEMENT)
+
+    @property
+    def supplement(self) -> tuple[Section, ...]:
+        """The sections of the supplement."""
+        return next((chapter.sections for chapter in self.chapters if chapter.key == SUPPLEMENT), ())
+
+    @property
+    def main_sections(self) -> tuple[Section, ...]:
+        """Every section of the main report, those of the first screen first."""
+        kept = (self.pairs, self.summary, *(section for chapter in self.main_chapters for section in chapter.sections))
+        return tuple(section for section in kept if section.blocks)
+
+    def figures(self) -> list[Figure]:
+        """Every figure in its order."""
+        return [figure for section in self.all_sections for block in section.blocks for figure in block.figures]
+
+    def tables(self) -> list[Table]:
+        """Every table in its order, those of figures too, each once."""
+        shown = []
+        for section in self.all_sections:
+            for block in section.blocks:
+                shown += [block.table, *(figure.table for figure in block.figures)]
+        tables: dict[str, Table] = {}
+        for table in shown:
+            if table is not None:
+                tables.setdefault(table.key, table)
+        return list(tables.values())
+
+    def with_drawings(self, draw: Callable[[Figure], str]) -> Document:
+        """The same with the picture that a file holds of each chart."""
+        return replace(
+            self,
+            pairs=self.pairs.with_drawings(draw),
+            summary=self.summary.with_drawings(draw),
+            sections=tuple(section.with_drawings(draw) for section in self.sections),
+        )
+
+    def as_plain(self) -> dict[str, Any]:
+        """The content as JSON values."""
+        plain: dict[str, Any] = encode(Content, self)
+        return plain
+
+
+def document_from(plain: dict[str, Any], report: Report) -> Document:
+    """The document of a report from the JSON values of its content."""
+    content = decode(Content, plain)
+    return Document(report=report, **{field.name: getattr(content, field.name) for field in fields(Content)})
+
+
+def pair_of(report: Report, *, measure: str, metric: str, length: int) -> Section | None:
+    """The section of one measure with one metric at one profile length; None where the report has no such pair."""
+    results = report.read_results()
+    both_sides = next(
+        (
+            one
+            for one in results.comparisons
+            if (one.variable_key, one.kind, one.profile_length) == (measure, metric, length)
+        ),
+        None,
+    )
+    if both_sides is None or not results.flow.analysed:
+        return None
+    return pair_section(results, both_sides, FigureMaker(mark_of(report)))
+
+
+def badge_of(report: Report) -> str:
+    """The badge of simulated participants; empty for people."""
+    return "" if report.mode == Mode.LIVE else PILOT_BADGE if report.is_pilot else BADGE
+
+
+def mark_of(report: Report) -> str:
+    """What every file of a report says of simulated participants and synthetic ratings; empty for real data."""
+    synthetic = DATASET_BADGE if report.read_provenance().is_dataset_synthetic else ""
+    badge = badge_of(report)
+    return f"{badge}, {synthetic.lower()}" if badge and synthetic else badge or synthetic
+
+
+def document_of(report: Report) -> Document:
+    """Arrange a report's results: verdict, orders, variables, metrics, comparison, sample, method, provenance."""
+    results = report.read_results()
+    badge = badge_of(report)
+    figure, joint_figure = FigureMaker(badge), FigureMaker(mark_of(report))
+    # The objective side does not depend on participants: its figures have the mark of their ratings, and of a pilot.
+    is_synthetic = report.read_provenance().is_dataset_synthetic
+    run_figure = joint_figure if report.is_pilot else FigureMaker(DATASET_BADGE if is_synthetic else "")
+    sections = (
+        perceived.measures_section(results, figure),
+        objective.metrics_section(results, run_figure),
+        both_sides.agreement_section(results),
+        both_sides.contrast_section(results),
+        both_sides.equivalence_section(results),
+        both_sides.alternatives_section(results, joint_figure),
+        plan.exclusions_section(results),
+        sample.sample_section(results, badge),
+        plan.plan_section(results),
+        method.method_section(results, badge),
+        *(perceived.variable_section(variable, figure) for variable in results.variables),
+        perceived.classic_section(results),
+        items.distributions_section(results),
+        *follow_up_sections(results),
+        *covariate_sections(results),
+        lists_section(results, figure),
+        *scales.scale_sections(results),
+        *construct_sections(results, figure),
+        objective.metrics_in_detail(results, run_figure),
+        offline.effects_section(results),
+        offline.repeats_section(results),
+        both_sides.matrix_section(results, joint_figure),
+        bayesian_section(results, *_bayesian(report), figure, run_figure),
+        plan.exclusions_in_detail(results),
+        sample.conduct_section(results, badge, figure),
+        method.power_section(results, figure),
+        method.provenance_section(report.read_provenance(), report.read_plan(), report.inputs_hash),
+    )
+    return Document(
+        report=report,
+        badge=badge,
+        notice=verdict.simulated_notice(results),
+        headline=verdict.headline(results),
+        evidence=verdict.evidence(results),
+        scope=verdict.scope(results),
+        facts=tuple(facts(results)),
+        limits=tuple(verdict.limitations(results)),
+        pairs=pairs_section(results, joint_figure),
+        summary=summary_section(results, joint_figure),
+        sections=tuple(
+            section
+            for chapter in chapters_of(section for section in sections if section.blocks)
+            for section in chapter.sections
+        ),
+    )
+
+
+def _bayesian(report: Report) -> tuple[BayesianResults | None, str]:
+    """The numbers of the Bayesian analysis, or the error it ended in; neither while it is not done."""
+    analysis = report.analysis
+    if analysis is None:
+        return None, ""
+    return analysis.read_results(), analysis.error if analysis.status == RequestStatus.FAILED else ""

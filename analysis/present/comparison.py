@@ -1,0 +1,543 @@
+"""Both sides side by side: ranks, correlations and the analyses that could have been planned instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.present import contrast
+from analysis.present import matrix as matrix_parts
+from analysis.present.estimates import around, axis, means_of
+from analysis.present.matrix import exploratory_table, matrix_chart
+from analysis.present.verdict import has_verdict
+from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, ranks_cell, tau_b, whole
+from analysis.results.advantage import DecidedPairs
+from analysis.results.comparison import HALVES, Comparison, Equivalence, PlannedContrast
+from analysis.results.matrix import Matrix
+from analysis.results.objective import ProfileLength
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.report import Results
+from charting import marks
+from charting.pairs import Difference, GridCell, Ranked, Sides, pairs_grid, ranked_lists
+from charting.theme import Spec
+from documents.blocks import Figure, FigureMaker, Section
+from documents.numbers import capital, interval, number, plural, relation
+from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
+from evaluation.reported_kinds import ERRORS
+from inference import apa
+from inference.average_advantage import AverageAdvantage
+from inference.pair_decisions import OfflinePairs, PairClass
+from inference.results import Pair, Undefined
+from studies.design.narrative.plan import level
+
+
+def agreement_section(results: Results) -> Section:
+    """The average advantage, the pairs in words, and the exploratory family."""
+    section = Section("agreement", "Agreement of both sides")
+    if not has_verdict(results) or results.primary is None:
+        return section
+    section.say(agreement(results.primary), "says")
+    section.say(same_direction(results.primary))
+    section.put(advantage_table(results))
+    section.put(exploratory_table(results))
+    return section
+
+
+def alternatives_section(results: Results, figure: FigureMaker) -> Section:
+    """The specification curve."""
+    section = Section("alternatives", "Other defensible analyses")
+    if has_verdict(results) and results.primary is not None:
+        section.draw(
+            figure(
+                "alternatives",
+                alternatives(results, title(results)),
+                caption(results),
+                alternatives_table(results),
+            )
+        )
+    return section
+
+
+def contrast_section(results: Results) -> Section:
+    """The planned contrast, where it is the primary test."""
+    section = Section("contrast", "Planned contrast")
+    planned = results.contrast
+    if planned is None or not results.flow.analysed:
+        return section
+    section.say(contrast.sentence(planned), "says")
+    section.say(contrast.metric_sentence(planned, results.objective.n))
+    section.put(contrast_table(planned))
+    return section
+
+
+def equivalence_section(results: Results) -> Section:
+    """Equivalence within the smallest effect of interest, where one is planned."""
+    section = Section("equivalence", "Practical equivalence")
+    tested = results.equivalence
+    if tested is None or not results.flow.analysed:
+        return section
+    for sentence in contrast.sentences(tested):
+        section.say(sentence, "says")
+    section.put(equivalence_table(tested))
+    section.put(same_table(tested, results.variable(tested.variable_key)))
+    return section
+
+
+def matrix_section(results: Results, figure: FigureMaker) -> Section:
+    """The supplement's matrix of every metric with every measure."""
+    section = Section("matrix", "All metrics and measures")
+    if results.flow.analysed and results.matrix is not None:
+        section.draw(_matrix(results.matrix, figure))
+        section.put(matrix_parts.matrix_table(results.matrix))
+    return section
+
+
+def _matrix(matrix: Matrix, figure: FigureMaker) -> Figure | None:
+    return figure(
+        "matrix",
+        matrix_chart(matrix, matrix_parts.title(matrix)),
+        f"τ_b of every metric with every measure, without a test. {matrix_parts.orientation(matrix)} A frame marks "
+        f"the primary pair. Novelty is no measure of quality.{matrix_parts.other_users(matrix)}",
+        matrix_parts.matrix_table(matrix),
+    )
+
+
+# Sentences
+
+
+KENDALL = "Kendall’s τ"
+
+
+def agreement(comparison: Comparison) -> str:
+    """How many pairs of algorithms each side separates, and in which direction."""
+    decided, metric = comparison.decided, comparison.metric_word
+    if not isinstance(decided, DecidedPairs):
+        return ""
+    counts = {decision: len(decided.of(decision)) for decision in PairClass}
+    return (
+        f"Of {plural(len(decided.pairs), 'pair')} of algorithms, participants and {metric} agree on "
+        f"{counts[PairClass.AGREE]} and contradict each other on {counts[PairClass.CONTRADICT]}; participants alone "
+        f"separate {counts[PairClass.PARTICIPANTS_ONLY]}, {metric} alone {counts[PairClass.OFFLINE_ONLY]}, and "
+        f"{counts[PairClass.UNDECIDED]} are undecided."
+    )
+
+
+def same_direction(comparison: Comparison) -> str:
+    """The pairs that both sides order alike, and those that Games-Howell only implies."""
+    sentences = []
+    if pairs := comparison.pairs(PairClass.AGREE):
+        above = [
+            (pair.a, pair.b) if pair.participants_favour == pair.a else (pair.b, pair.a)
+            for pair in pairs
+        ]  # fmt: skip
+        sentences.append(f"Both sides put {relation(above, 'above')}.")
+    if isinstance(comparison.decided, DecidedPairs) and (implied := comparison.decided.implied):
+        sentences.append(
+            f"Games-Howell does not separate {relation(implied, 'from')}, which a chain of its pairs implies; such "
+            "pairs are not counted."
+        )
+    return " ".join(sentences)
+
+
+def slope_title(comparison: Comparison) -> str:
+    """The finding of the two ranked lists."""
+    n = len(comparison.pairs(PairClass.CONTRADICT))
+    if not n:
+        return "No order reverses significantly"
+    total = len(comparison.conditions) * (len(comparison.conditions) - 1) // 2
+    return f"{n} of {plural(total, 'order')} {'reverses' if n == 1 else 'reverse'} significantly"
+
+
+def grid_title(decided: DecidedPairs) -> str:
+    """The finding of the grid of pairs."""
+    agree, contradict = (len(decided.of(decision)) for decision in (PairClass.AGREE, PairClass.CONTRADICT))
+    verb = "agrees" if agree == 1 else "agree"
+    return (
+        f"{agree} of {plural(len(decided.pairs), 'pair')} {verb}, {contradict or 'none'} "
+        f"{'contradicts' if contradict == 1 else 'contradict'}"
+    )
+
+
+def scatter_title(comparison: Comparison, n: int) -> str:
+    """The finding of one point per algorithm."""
+    variable, metric, tau = comparison.variable.in_text, comparison.metric(n).in_text, comparison.tau
+    if isinstance(tau, Undefined):
+        return f"{capital(variable)} against {metric}"
+    return f"{capital(variable)} against {metric} ({tau_b(tau, KENDALL)})"
+
+
+def title(results: Results) -> str:
+    """How many analyses are positive, and how many have an interval above 0."""
+    outcomes = [result for _name, result in results.defined_alternatives]
+    positive, above = (
+        sum(outcome.value > 0 for outcome in outcomes),
+        sum(outcome.interval.low > 0 for outcome in outcomes),
+    )
+    return f"{positive} of {len(outcomes)} analyses positive, {above} with a CI above 0"
+
+
+def caption(results: Results) -> str:
+    """What the curve shows, and what had no result."""
+    missing = [outcome.name for outcome in results.alternatives if not isinstance(outcome.result, AverageAdvantage)]
+    without = f" Without a result: {'; '.join(missing)}." if missing else ""
+    return (
+        "The average advantage by analyses that differ from the plan in one decision, with 95% CI, the largest first. "
+        f"No test: all of them share their data.{without}"
+    )
+
+
+# Tables
+
+
+def _pair_sentence(decision: PairClass, first: str, second: str, participants_favour: str, metric: str) -> str:
+    """What both sides say of a pair whose first algorithm is the better one by the metric."""
+    other = second if participants_favour == first else first
+    return {
+        PairClass.AGREE: f"Both sides put {first} above {second}.",
+        PairClass.CONTRADICT: f"{capital(metric)} puts {first} above {second}, participants {second} above {first}.",
+        PairClass.PARTICIPANTS_ONLY: f"Only participants separate them: {participants_favour} above {other}.",
+        PairClass.OFFLINE_ONLY: f"Only {metric} separates them: {first} above {second}.",
+        PairClass.UNDECIDED: "Neither side separates them.",
+    }[decision]
+
+
+def grid_cells(
+    comparison: Comparison, variable: PerceivedVariable, length: ProfileLength
+) -> tuple[list[str], list[GridCell]]:
+    """The algorithms in the metric's order, the best first, and every pair with both differences.
+
+    Differences are those of the algorithm with the better value of the metric minus the other.
+    """
+    metric, decided = length.tests(comparison.kind), comparison.decided
+    people, offline = variable.tests.games_howell, metric.pairs
+    if not isinstance(decided, DecidedPairs) or isinstance(people, Undefined) or not isinstance(offline, OfflinePairs):
+        return [], []
+    named = decided.offline_rank_sets.sets
+    sign = -1 if comparison.higher_is_better else 1
+    names = sorted(named, key=lambda name: sign * offline.locations[name])
+    of_people = {frozenset((pair.a, pair.b)): pair for pair in people.pairs}
+    of_metric = {frozenset((pair.a, pair.b)): pair for pair in offline.pairs}
+    cells = []
+    for pair in sorted(decided.pairs, key=lambda pair: sorted((names.index(pair.a), names.index(pair.b)))[::-1]):
+        first, second = sorted((pair.a, pair.b), key=names.index)
+        both = frozenset((first, second))
+        says = _pair_sentence(
+            pair.decision, first, second, pair.participants_favour or "", comparison.metric_word
+        )  # fmt: skip
+        cells.append(
+            GridCell(
+                first=first,
+                second=second,
+                kind=pair.decision.value,
+                says=says,
+                objective=_difference(of_metric[both], first, 3, comparison.kind not in ERRORS),
+                perceived=_difference(of_people[both], first, 2, comparison.variable.is_share),
+            )
+        )
+    return names, cells
+
+
+def _difference(pair: Pair, first: str, digits: int, is_share: bool) -> Difference | None:
+    """The difference of a pair with its simultaneous interval; None where the pair was not tested."""
+    if pair.ci_low is None or pair.ci_high is None:
+        return None
+    value, low, high = pair.difference, pair.ci_low, pair.ci_high
+    if pair.a != first:
+        value, low, high = -value, -high, -low
+    words = f"{number(value, digits, is_share)} {interval(low, high, digits, is_share)}"
+    return Difference(words, value, low, high)
+
+
+def pairs_table(comparison: Comparison, cells: Sequence[GridCell], n: int) -> Table:
+    """Every pair of algorithms on both sides, with the class of the pair."""
+    rows = tuple(
+        Row(
+            (
+                text(cell.first),
+                text(cell.second),
+                text(cell.kind),
+                *(
+                    MISSING if side is None else Cell(side.words, side.value)
+                    for side in (cell.objective, cell.perceived)
+                ),
+            ),
+            is_quiet=cell.kind == PairClass.UNDECIDED,
+        )
+        for cell in cells
+    )
+    metric, variable = comparison.metric(n), comparison.variable
+    columns = (
+        Column("Algorithm"), Column("and"), Column("Class"),
+        Column(f"{metric.name}, difference", True, "objective"),
+        Column(f"{variable.name}, difference", True, "perceived"),
+    )  # fmt: skip
+    coverages = coverage(comparison.alpha)
+    return Table(
+        "pairs",
+        f"All pairs of algorithms by {metric.in_text} and {variable.in_text}",
+        columns,
+        rows,
+        f"Differences of the first minus the second with simultaneous {coverages} CI: {comparison.metric_word} by "
+        f"single-step max-|t| clustered by user, {variable.in_text} by Games-Howell. A pair agrees or is contradicted "
+        "where both sides separate it.",
+    )
+
+
+def ranks_table(comparison: Comparison) -> Table:
+    """The rank of every algorithm on each side, with its confidence set."""
+    decided = comparison.decided
+    sets = (
+        {"perceived": decided.participants_rank_sets.sets, "objective": decided.offline_rank_sets.sets}
+        if isinstance(decided, DecidedPairs)
+        else {}
+    )
+    rows = []
+    for name in sorted(comparison.conditions, key=comparison.ranks.objective.__getitem__):
+        cells = [text(name)]
+        for half in HALVES:
+            rank, ranks = comparison.ranks.of(half)[name], sets.get(half, {}).get(name)
+            cells.append(Cell(number(rank, 0 if float(rank).is_integer() else 1), rank))
+            cells.append(MISSING if ranks is None else ranks_cell(ranks))
+        rows.append(Row(tuple(cells)))
+    columns = [Column("Algorithm")]
+    for half in HALVES:
+        columns += [Column(f"Rank, {half}", True, half), Column("Rank confidence set", True)]
+    return Table(
+        "ranks",
+        "The two rankings",
+        tuple(columns),
+        tuple(rows),
+        f"All sets of one side contain the true ranks at once with {coverage(comparison.alpha)} confidence (Mogstad, "
+        "Romano, Shaikh and Wilhelm, 2024).",
+    )
+
+
+def advantage_table(results: Results) -> Table | None:
+    """The average advantage overall, for other items, and without each algorithm; None where there is none."""
+    advantage, comparison = results.advantage, results.primary
+    if advantage is None or comparison is None:
+        return None
+    lines = [("All compared algorithms", advantage.overall)]
+    if advantage.other_items is not None:
+        lines.append(("For other items from the same algorithms", advantage.other_items))
+    lines += [(f"Without {name}", result) for name, result in advantage.without.items()]
+    is_share = comparison.variable.is_share
+    rows = tuple(
+        Row(
+            (
+                text(name),
+                whole(result.n_pairs),
+                decimal(result.value, 2, is_share),
+                interval_cell(result.interval.low, result.interval.high, 2, is_share),
+                decimal(result.t),
+                decimal(result.df),
+                probability(result.p),
+                text(result.verdict.value if index == 0 else ""),
+            )
+        )
+        for index, (name, result) in enumerate(lines)
+        if not isinstance(result, Undefined)
+    )
+    columns = (
+        Column("Algorithms"), Column("Separated pairs", True, "objective"),
+        Column("Average advantage", True, "perceived"),
+        Column(f"{coverage(results.plan.alpha)} CI", True), Column("t", True), Column("df", True), Column("p", True),
+        Column("Verdict"),
+    )  # fmt: skip
+    return Table(
+        "advantage",
+        f"Average advantage of {comparison.metric(results.objective.n).in_text} in {comparison.variable.in_text}",
+        columns,
+        rows,
+        "Mean difference between the better and the worse algorithm of every pair that the metric separates; t tests "
+        "with separate variances (Welch). Leaving out an algorithm is a check and no test.",
+    )
+
+
+def alternatives_table(results: Results) -> Table:
+    """The specification curve as numbers."""
+    is_share = results.primary is not None and results.primary.variable.is_share
+    return table(
+        "alternatives",
+        "Average advantage by other defensible analyses",
+        results.defined_alternatives,
+        Words("Analysis", lambda row: row[0]),
+        Numbers("Separated pairs", lambda row: whole(row[1].n_pairs), "objective"),
+        Numbers("Average advantage", lambda row: decimal(row[1].value, 2, is_share), "perceived"),
+        Numbers("95% CI", lambda row: interval_cell(row[1].interval.low, row[1].interval.high, 2, is_share)),
+    )
+
+
+def contrast_table(contrast: PlannedContrast) -> Table | None:
+    """The planned contrast with pooled and with separate variances; None where it has no result."""
+    result = contrast.test.result
+    if isinstance(result, Undefined):
+        return None
+    is_share = contrast.variable.is_share
+    tests = [("Pooled variance (planned)", result.pooled), ("Separate variances (Welch)", result.welch)]
+    rows = tuple(
+        Row(
+            (
+                text(name),
+                decimal(result.difference, 2, is_share),
+                decimal(test.se, 2, is_share),
+                decimal(test.t),
+                whole(round(test.df)) if test.df == round(test.df) else decimal(test.df),
+                probability(test.p),
+                decimal(test.ci_low, 2, is_share),
+                decimal(test.ci_high, 2, is_share),
+            )
+        )
+        for name, test in tests
+        if test is not None
+    )
+    columns = (
+        Column("Test"), Column("Difference of means", True, "perceived"), Column("SE", True), Column("t", True),
+        Column("df", True), Column("p", True), Column("CI, lower limit", True), Column("CI, upper limit", True),
+    )  # fmt: skip
+    sides = "One-sided, so the interval has no upper limit." if result.sides == 1 else "Two-sided."
+    return Table(
+        "contrast",
+        f"Planned contrast, {contrast.variable.in_text}: {', '.join(result.higher)} against {', '.join(result.lower)}",
+        columns,
+        rows,
+        f"{sides} Intervals at the level of the test, α = {level(contrast.test.alpha)}; conditions of one set have "
+        "equal weight.",
+    )
+
+
+def equivalence_table(tested: Equivalence) -> Table | None:
+    """Every pair against the smallest effect of interest; None where it was not tested."""
+    result, is_share = tested.result, tested.variable.is_share
+    if isinstance(result, Undefined):
+        return None
+    rows = []
+    for pair in result.pairs:
+        if isinstance(pair.test, Undefined) or pair.p_equivalence is None or pair.p_minimum is None:
+            continue
+        conclusion = (
+            "practically the same" if pair.is_equivalent else "beyond the bound" if pair.is_beyond else "undecided"
+        )
+        rows.append(
+            Row(
+                (
+                    text(pair.a),
+                    text(pair.b),
+                    decimal(pair.test.difference, 2, is_share),
+                    decimal(pair.test.interval.low, 2, is_share),
+                    decimal(pair.test.interval.high, 2, is_share),
+                    probability(pair.p_equivalence),
+                    probability(pair.p_minimum),
+                    text(conclusion),
+                )
+            )
+        )
+    columns = (
+        Column("Algorithm"), Column("Compared with"), Column("Difference of means", True, "perceived"),
+        Column("CI, lower limit", True), Column("CI, upper limit", True), Column("p, equivalence", True),
+        Column("p, minimum effect", True), Column("Conclusion"),
+    )  # fmt: skip
+    return Table(
+        "equivalence",
+        f"Equivalence of pairs in {tested.variable.in_text} within ± {number(tested.bound, 2, is_share)}",
+        columns,
+        tuple(rows),
+        f"Welch’s standard errors. Intervals of {coverage(2 * tested.alpha)}, unadjusted; each family of p is "
+        "corrected by Holm.",
+    )
+
+
+def same_table(tested: Equivalence, variable: PerceivedVariable | None) -> Table | None:
+    """The algorithms with letters: those that share one are practically the same."""
+    result, is_share = tested.result, tested.variable.is_share
+    if isinstance(result, Undefined) or variable is None:
+        return None
+    means = {name: variable.described[name].mean for name in result.letters}
+    columns = (Column("Algorithm"), Column("M", True, "perceived"), Column("Practically the same"))
+    rows = tuple(
+        Row((text(name), decimal(means[name], 2, is_share), text(result.letters[name])))
+        for name in sorted(means, key=lambda name: -means[name])
+    )
+    return Table(
+        "practically-the-same",
+        f"Algorithms that are practically the same in {tested.variable.in_text}",
+        columns,
+        rows,
+        "Algorithms share a letter only if they were shown to differ by less than the smallest effect of interest.",
+    )
+
+
+# Charts
+
+
+def grid(
+    comparison: Comparison,
+    names: Sequence[str],
+    cells: Sequence[GridCell],
+    length: ProfileLength,
+    title: str,
+) -> Spec:
+    """The grid of pairs, algorithms in the metric's order."""
+    values = length.defined_values(comparison.kind)
+    write = apa.number if comparison.kind in ERRORS else apa.share
+    return pairs_grid(names, {name: write(values[name], 3) for name in names}, cells, title=title)
+
+
+def slope(
+    comparison: Comparison, variable: PerceivedVariable, length: ProfileLength, *, title: str, n: int
+) -> Spec | None:
+    """The two ranked lists side by side; None where no pairs were decided."""
+    decided = comparison.decided
+    if not isinstance(decided, DecidedPairs):
+        return None
+    values = length.defined_values(comparison.kind)
+    sets = decided.offline_rank_sets.sets, decided.participants_rank_sets.sets
+    write, is_share = (apa.number if comparison.kind in ERRORS else apa.share), variable.variable.is_share
+    objective, perceived = (
+        sorted(sets[0], key=ranks.__getitem__) for ranks in (comparison.ranks.objective, comparison.ranks.perceived)
+    )
+    means = {name: variable.described[name].mean for name in perceived}
+    return ranked_lists(
+        [Ranked(name, write(values[name], 3), *sets[0][name]) for name in objective],
+        [Ranked(name, (apa.share if is_share else apa.number)(means[name]), *sets[1][name]) for name in perceived],
+        title=title,
+        sides=Sides(comparison.metric(n).in_text, variable.variable.in_text),
+        reversed_pairs=[
+            (pair.offline_favours or "", pair.participants_favour or "")
+            for pair in comparison.pairs(PairClass.CONTRADICT)
+        ],
+    )
+
+
+def alternatives(results: Results, title: str) -> Spec | None:
+    """The average advantage by every analysis of the specification curve; None without any."""
+    analyses, primary = results.defined_alternatives, results.primary
+    if not analyses or primary is None:
+        return None
+    return marks.forest(
+        [
+            marks.Difference(name, "", one.value, one.interval.low, one.interval.high, "", one.interval.low > 0)
+            for name, one in analyses
+        ],
+        title=title,
+        x_title=f"Average advantage in {primary.variable.in_text}, with 95% CI",
+        is_share=primary.variable.is_share,
+        interval_name="95% CI",
+    )
+
+
+def scatter(
+    comparison: Comparison, variable: PerceivedVariable, length: ProfileLength, title: str, n: int
+) -> Spec | None:
+    """One point per algorithm, with both intervals; None with fewer than two."""
+    names, metric = comparison.conditions, comparison.metric(n)
+    if len(names) < 2:
+        return None
+    means, values = means_of(variable), length.defined_values(metric.kind)
+    intervals = {line.condition: line.intervals[metric.kind] for line in length.table}
+    return marks.scatter(
+        {name: means[name] for name in names},
+        {name: around(values[name], intervals[name]) for name in names},
+        title=title,
+        perceived_title=axis(variable),
+        objective_title=metric.name,
+    )

@@ -1,0 +1,571 @@
+"""Covariates of participants and of items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.present.words import MISSING, decimal, interval_cell, limits, probability, share_cell, whole
+from analysis.results.covariates import (
+    AdjustedVariable,
+    Adjustment,
+    Attrition,
+    CovariateAnalyses,
+    ItemView,
+    ListCorrelation,
+    ListEffects,
+)
+from analysis.results.report import ItemWords, Results
+from documents.blocks import Section
+from documents.numbers import (
+    coefficient,
+    f_statistic,
+    interval,
+    listed,
+    number,
+    number_word,
+    p_with_sign,
+    percent,
+    plural,
+)
+from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
+from inference.aggregation import AggregationResult, LevelSlope
+from inference.ancova import Estimate, FTest
+from inference.attrition import CHI_SQUARED, EXACT, AttritionResult
+from inference.attrition_bounds import Bounds
+from inference.correlation import CorrelationResult
+from inference.item_covariates import AdjustedItems
+from inference.item_effects import ItemEffectsResult, ItemPair
+from inference.results import Undefined
+from studies.plans import in_text
+
+
+def covariate_sections(results: Results) -> list[Section]:
+    """All of them, in the order of a report; none in reports of versions without them."""
+    if results.covariates is None:
+        return []
+    return [
+        _adjusted(results, results.covariates), _attrition(results, results.covariates),
+        _known_items(results, results.covariates), _lists(results, results.covariates),
+    ]  # fmt: skip
+
+
+def _name(results: Results, key: str) -> str:
+    variable = results.variable(key)
+    return "Perceived accuracy" if variable is None else variable.name
+
+
+def _adjusted(results: Results, analyses: CovariateAnalyses) -> Section:
+    section = Section("adjusted", "Adjusted comparisons", "perceived")
+    adjustment, primary = analyses.adjustment, results.plan.primary.perceived
+    for sentence in adjustment_sentences(adjustment, results.plan.alpha):
+        section.say(sentence)
+    section.put(tests_table(adjustment.variables))
+    for variable in adjustment.variables:
+        if variable.key == primary:
+            section.put(means_table(variable), is_folded=True)
+        section.put(pairs_table(variable), is_folded=True)
+    if adjustment.factors or adjustment.covariates:
+        section.say(ratings(adjustment.ratings, results.nested, results.plan.alpha))
+        section.put(ratings_table(adjustment.ratings, results.nested), is_folded=True)
+    section.enumerate(interviewers(adjustment))
+    return section
+
+
+def _attrition(results: Results, analyses: CovariateAnalyses) -> Section:
+    section = Section("attrition", "Attrition", "perceived")
+    attrition = analyses.attrition
+    if attrition is None:
+        return section
+    for sentence in attrition_sentences(attrition, results.plan.alpha):
+        section.say(sentence)
+    section.put(attrition_table(attrition))
+    if not isinstance(attrition.test, Undefined):
+        section.put(bounds_table(attrition, _name(results, attrition.variable)), is_folded=True)
+    return section
+
+
+def _known_items(results: Results, analyses: CovariateAnalyses) -> Section:
+    section = Section("known-items", "Known and unknown items", "perceived")
+    for sentence in items(analyses.items, results.study.words, results.plan.alpha):
+        section.say(sentence)
+    section.put(known_items_table(analyses.items, results.study.words.consumed), is_folded=True)
+    return section
+
+
+def _lists(results: Results, analyses: CovariateAnalyses) -> Section:
+    section = Section("list-mediation", "Popularity and diversity of the lists", "perceived")
+    lists = analyses.lists
+    if results.lists_shown is not None:  # the section on the lists shown has them all
+        return section
+    name = "" if isinstance(lists, Undefined) else _name(results, lists.variable)
+    for sentence in lists_sentences(lists, in_text(name)):
+        section.say(sentence)
+    if not isinstance(lists, Undefined):
+        section.put(lists_table(lists))
+        section.put(mediation_table(lists, name), is_folded=True)
+    return section
+
+
+# Sentences
+
+
+NO_FACTORS = (
+    "The comparisons are not adjusted: the design has no stratification factors, and the plan names no covariates."
+)
+STRATUM = " (stratum)"  # behind the names of factors, which questions may have too
+MOST_PAIRS = 3  # by name; the table has all
+
+
+def _f(test: FTest) -> str:
+    within: float = int(test.df_within) if float(test.df_within).is_integer() else test.df_within
+    return f"{f_statistic(test.df, within, test.f)}, p {p_with_sign(test.p)}"
+
+
+def adjustment_sentences(results: Adjustment, alpha: float) -> list[str]:
+    """What the comparisons are adjusted for, and whether it changes a conclusion."""
+    if not results.factors and not results.covariates:
+        return [NO_FACTORS]
+    return [_adjusted_for(results), *filter(None, (_variable(variable, alpha) for variable in results.variables))]
+
+
+def _adjusted_for(results: Adjustment) -> str:
+    parts = []
+    if results.factors:
+        parts.append(f"the stratification factors ({listed([name.removesuffix(STRATUM) for name in results.factors])})")
+    if results.covariates:
+        parts.append(f"the covariates that the plan names ({listed(results.covariates)})")
+    opening = f"Analyses of covariance compare the algorithms at equal values of {listed(parts)}."
+    models = [variable.ancova for variable in results.variables if not isinstance(variable.ancova, Undefined)]
+    if not models:
+        return opening
+    missing = [
+        f"{entry.name}, {plural(entry.n_missing, 'participant')}" for entry in models[0].covariates if entry.n_missing
+    ]  # fmt: skip
+    if missing:
+        opening += f" Missing numbers have the mean, missing choices are a level of their own: {listed(missing)}."
+    return " ".join([opening, *(f"Not used: {entry.name}. {entry.reason}" for entry in models[0].unused)])
+
+
+def _variable(variable: AdjustedVariable, alpha: float) -> str:
+    if isinstance(variable.ancova, Undefined):
+        return f"{variable.name} could not be adjusted. {variable.ancova.reason}"
+    before, after, name = variable.ancova.unadjusted, variable.ancova.adjusted, variable.name
+    tests = f"(unadjusted {_f(before)}; adjusted {_f(after)})"
+    if (before.p < alpha) != (after.p < alpha):
+        change = "significant only with" if after.p < alpha else "significant only without"
+        sentence = f"{name}: the difference between the algorithms is {change} the adjustment {tests}."
+    elif after.p < alpha:
+        sentence = f"{name} differed significantly between the algorithms with and without the adjustment {tests}."
+    else:
+        sentence = (
+            f"{name}: we found no significant difference between the algorithms, with or without the adjustment "
+            f"{tests}."
+        )
+    changed = [
+        f"{pair.a} and {pair.b}"
+        for pair in variable.ancova.pairs
+        if pair.unadjusted.is_significant != pair.adjusted.is_significant
+    ]
+    if changed:
+        pairs = changed[:MOST_PAIRS] + ([f"{len(changed) - MOST_PAIRS} more"] if len(changed) > MOST_PAIRS else [])
+        sentence += f" The adjustment changes the significance of {plural(len(changed), 'pair')}: {listed(pairs)}."
+    slopes = variable.ancova.slopes
+    if slopes is not None and slopes.p < alpha:
+        sentence += (
+            f" The covariates relate to {in_text(name)} differently in different algorithms, {_f(slopes)}, so the "
+            "adjusted differences are averages over participants."
+        )
+    return sentence
+
+
+def ratings(adjusted: AdjustedItems | Undefined, unadjusted: ItemEffectsResult | Undefined | None, alpha: float) -> str:
+    """The mixed model of single ratings with the covariates beside the one without; empty without the latter."""
+    if unadjusted is None or isinstance(unadjusted, Undefined):
+        return ""
+    if isinstance(adjusted, Undefined):
+        return f"The mixed model of single ratings could not be adjusted. {adjusted.reason}"
+    with_them = adjusted.model
+    verb = "differed significantly" if with_them.p < alpha else "did not differ significantly"
+    return (
+        f"In the mixed model of single ratings the algorithms {verb} at equal values of the covariates "
+        f"(unadjusted {_wald(unadjusted)}; adjusted {_wald(with_them)})."
+    )
+
+
+def _wald(model: ItemEffectsResult) -> str:
+    return f"{f_statistic(model.df, model.df_denominator or 0.0, model.f)}, p {p_with_sign(model.p)}"
+
+
+def interviewers(results: Adjustment) -> list[str]:
+    """The share of interviewers in the variance, and the comparison that accounts for it."""
+    sentences = []
+    for variable in results.variables:
+        model = variable.interviewers
+        if model is None:
+            continue
+        if isinstance(model, Undefined):
+            sentences.append(f"{variable.name}: effects of interviewers could not be estimated. {model.reason}")
+            continue
+        sentences.append(
+            f"{variable.name}: {number_word(model.n_clusters)} interviewers account for {percent(model.icc)} of the "
+            f"variance within algorithms (likelihood ratio {number(model.likelihood_ratio)}, p "
+            f"{p_with_sign(model.p_clusters)}); with interviewers as a random effect the algorithms compare by "
+            f"{_f(model.test)}."
+        )
+    return sentences
+
+
+def attrition_sentences(results: Attrition, alpha: float) -> list[str]:
+    """Whether conditions lost participants at different rates, and whether conclusions survive the losses."""
+    test = results.test
+    if isinstance(test, Undefined):
+        return [f"Differential attrition was not tested. {test.reason}"]
+    n = sum(rate.n_assigned for rate in test.rates)
+    lost = sum(rate.n_lost for rate in test.rates)
+    opening = (
+        f"{lost:,} of {n:,} assigned participants who are no longer under way are not analysed ({percent(lost / n)}): "
+        "they left, withdrew or are excluded. "
+    )
+    if test.p < alpha:
+        opening += f"Their share differed significantly between the algorithms, {_attrition_test(test)}."
+    else:
+        opening += (
+            f"We found no significant difference of their share between the algorithms, {_attrition_test(test)}; that "
+            "does not show that losses are unrelated to the outcome."
+        )
+    lee = [pair.lee for pair in results.pairs if not isinstance(pair.lee, Undefined)]
+    worst = [pair.worst_case for pair in results.pairs if not isinstance(pair.worst_case, Undefined)]
+    n_lee, n_worst = (
+        sum(not bound.interval.low <= 0 <= bound.interval.high for bound in bounds) for bounds in (lee, worst)
+    )  # fmt: skip
+    return [
+        opening,
+        f"The 95% CI of Lee's bounds excludes 0 for {n_lee} of {plural(len(lee), 'pair')}, that of the worst-case "
+        f"bounds for {n_worst} of {len(worst)}; each pair is taken alone, without correction. Lee's bounds are of "
+        "participants who would stay with either algorithm, and assume that an algorithm affects staying in one "
+        "direction only; the worst case gives every lost participant the lowest or the highest value.",
+    ]
+
+
+def _attrition_test(test: AttritionResult) -> str:
+    if test.p_method == CHI_SQUARED:
+        return f"χ²({test.df}) = {number(test.chi_squared)}, p {p_with_sign(test.p)}, V = {coefficient(test.cramers_v)}"
+    how = "exact" if test.p_method == EXACT else test.p_method
+    return f"Fisher-Freeman-Halton {how} p {p_with_sign(test.p)}, V = {coefficient(test.cramers_v)}"
+
+
+def items(view: ItemView, words: ItemWords, alpha: float) -> list[str]:
+    """Ratings by knowledge of the item, and whether the relation is the same at every level."""
+    sentences = []
+    if isinstance(view.model, Undefined):
+        sentences.append(f"Ratings could not be compared at equal knowledge of the items. {view.model.reason}")
+    else:
+        model = view.model.model
+        verb = "differed significantly" if model.p < alpha else "did not differ significantly"
+        slopes = [
+            f"{slope.name}, b = {number(slope.estimate)}, 95% CI "
+            f"{interval(slope.interval.low, slope.interval.high)}, p {p_with_sign(slope.p)}"
+            for slope in view.model.slopes
+        ]
+        sentences.append(
+            f"At equal shares of items {words.consumed} and heard of, the ratings of single items {verb} between the "
+            f"algorithms, {_wald(model)} (items "
+            f"nested in algorithms). Relative to items never heard of: {'; '.join(slopes)}. Knowing an item is itself "
+            "a consequence of what an algorithm recommends, so this comparison describes and does not replace the "
+            "unadjusted one."
+        )
+    for name, result in (
+        (words.consumed_items, view.watched),
+        (f"items {words.consumed} or heard of", view.known),
+    ):
+        sentences.append(_levels(name, result))
+    return sentences
+
+
+def _levels(name: str, result: AggregationResult | Undefined) -> str:
+    if isinstance(result, Undefined):
+        return f"Whether {name} are rated differently cannot be said. {result.reason}"
+    opening = f"Over all answers, {name} were rated {_points(result.total)}"
+    within = result.within_conditions
+    if isinstance(within, Undefined):
+        return f"{opening}. There is no relation within algorithms: {within.reason}"
+    sentence = f"{opening}; within algorithms {_points(within)}."
+    if result.is_reversed:
+        sentence += " The two have opposite signs, both significantly (Simpson's paradox)."
+    elif within.estimate * result.total.estimate < 0:
+        sentence += " The two have opposite signs, not both significantly."
+    else:
+        sentence += " The two have the same sign, so no reversal is seen."
+    if result.is_reversed_between and result.between_slope is not None:
+        tested = "not tested" if isinstance(result.between, Undefined) else f"p {p_with_sign(result.between.p)}"
+        sentence += (
+            f" The relation between the means of the algorithms has the opposite sign (b = "
+            f"{number(result.between_slope)}, {tested})."
+        )
+    if result.opposite:
+        sentence += f" Opposite in sign to the overall relation: {listed(result.opposite)}."
+    return sentence
+
+
+def _points(slope: LevelSlope) -> str:
+    size, direction = number(abs(slope.estimate)), "higher" if slope.estimate >= 0 else "lower"
+    compared = f"{size} points {direction} than others" if size.strip("0.") else "the same as others"
+    return (
+        f"{compared} (b = {number(slope.estimate)}, 95% CI "
+        f"{interval(slope.interval.low, slope.interval.high)}, p {p_with_sign(slope.p)})"
+    )
+
+
+def lists_sentences(results: ListEffects | Undefined, variable: str) -> list[str]:
+    """Relations of list popularity and diversity to the variable, and the share of differences they go along with."""
+    if isinstance(results, Undefined):
+        return [f"The lists that participants saw were not measured. {results.reason}"]
+    by = (
+        "the items' features (genres, people, countries, tags, decades)"
+        if results.diversity_by == "features"
+        else "the training users who rated the items, as the items have no features"
+    )
+    without = (
+        f" {plural(results.n_without, 'list')} without two comparable items are left out."
+        if results.n_without
+        else ""
+    )  # fmt: skip
+    return [
+        "Popularity is the mean share of training users who rated the items of a list, in percent; diversity is one "
+        f"minus the mean cosine similarity of all pairs of items, by {by}.{without}",
+        *(_correlation(row, variable) for row in results.correlations),
+        mediation(results, variable),
+    ]
+
+
+def _correlation(row: ListCorrelation, variable: str) -> str:
+    parts = [
+        _r(row.within, "among participants who saw the same algorithm"),
+        _r(row.between, "between the means of the algorithms"),
+    ]
+    return f"List {row.characteristic} and {variable}: {'; '.join(parts)}."
+
+
+def _r(result: CorrelationResult | Undefined, where: str) -> str:
+    if isinstance(result, Undefined):
+        return f"no correlation {where} ({result.reason.rstrip('.')})"
+    limits = (
+        f", 95% CI {interval(result.interval.low, result.interval.high, is_share=True)}" if result.interval else ""
+    )  # fmt: skip
+    return f"r = {coefficient(result.coefficient)} {where}{limits}, p {p_with_sign(result.p)}"
+
+
+def mediation(results: ListEffects, variable: str) -> str:
+    """The share of differences that goes along with popularity and diversity of the lists."""
+    model = results.mediation
+    if isinstance(model, Undefined):
+        return f"Differences were not split into parts that go along with the lists. {model.reason}"
+    slopes = [
+        f"{slope.mediator}, b = {number(slope.estimate)}, 95% CI {interval(slope.interval.low, slope.interval.high)}"
+        for slope in model.slopes
+    ]
+    n_clear = {slope.mediator: 0 for slope in model.slopes}
+    for part in (part for pair in model.pairs for part in pair.indirect):
+        n_clear[part.mediator] += not part.interval.low <= 0 <= part.interval.high
+    clear = listed([f"{name} for {n} of {plural(len(model.pairs), 'pair')}" for name, n in n_clear.items()])
+    return (
+        f"Within algorithms, {variable} relates to {'; to '.join(slopes)}. The 95% bootstrap CI ({model.resamples:,} "
+        "resamples, each pair alone) of the part of a difference that goes along with list characteristics excludes "
+        f"0 for {clear}. Lists are not randomised within algorithms, so these are associations, not causes."
+    )
+
+
+# Tables
+
+
+EACH_PAIR = "Limits for each pair separately."
+
+
+def tests_table(variables: tuple[AdjustedVariable, ...]) -> Table | None:
+    """The F tests of every variable without and with the covariates."""
+    models = [(variable.name, variable.ancova) for variable in variables]
+    defined = [(name, model) for name, model in models if not isinstance(model, Undefined)]
+    if not defined:
+        return None
+    return table(
+        "adjusted-tests",
+        "Comparisons without and with covariates",
+        defined,
+        Words("Variable", lambda row: row[0]),
+        Numbers("n", lambda row: whole(row[1].n)),
+        Numbers("F", lambda row: decimal(row[1].unadjusted.f)),
+        Numbers("p", lambda row: probability(row[1].unadjusted.p)),
+        Numbers("F, adjusted", lambda row: decimal(row[1].adjusted.f)),
+        Numbers("p, adjusted", lambda row: probability(row[1].adjusted.p)),
+        Numbers("Partial η², adjusted", lambda row: decimal(row[1].partial_eta_squared, is_share=True)),
+        Numbers("Residual SD", lambda row: decimal(row[1].sd_unadjusted)),
+        Numbers("Residual SD, adjusted", lambda row: decimal(row[1].sd_adjusted)),
+        note="Adjusted: analysis of covariance with the stratification factors and declared covariates.",
+    )
+
+
+def means_table(variable: AdjustedVariable) -> Table | None:
+    """Observed and adjusted means of one variable."""
+    if isinstance(variable.ancova, Undefined):
+        return None
+    return table(
+        f"adjusted-means-{variable.key}",
+        f"{variable.name}: observed and adjusted means",
+        variable.ancova.means,
+        Words("Algorithm", lambda mean: mean.condition),
+        Numbers("n", lambda mean: whole(mean.n)),
+        Numbers("Mean", lambda mean: decimal(mean.mean), "perceived"),
+        Numbers("Adjusted mean", lambda mean: decimal(mean.adjusted), "perceived"),
+        Numbers("SE", lambda mean: decimal(mean.se)),
+        Numbers("95% CI", lambda mean: limits(mean.interval)),
+        note="Adjusted to the mean of every covariate.",
+    )
+
+
+def pairs_table(variable: AdjustedVariable) -> Table | None:
+    """Every pair of one variable, unadjusted beside adjusted."""
+    if isinstance(variable.ancova, Undefined):
+        return None
+    title = f"{variable.name}: pairwise comparisons without and with covariates"
+    pairs = [((pair.a, pair.b), pair.unadjusted, pair.adjusted) for pair in variable.ancova.pairs]
+    return _beside(f"adjusted-pairs-{variable.key}", title, pairs, EACH_PAIR)
+
+
+def ratings_table(
+    adjusted: AdjustedItems | Undefined, unadjusted: ItemEffectsResult | Undefined | None
+) -> Table | None:
+    """Every pair by the mixed model of single ratings, without and with covariates; None where either has no result."""
+    if isinstance(adjusted, Undefined) or unadjusted is None or isinstance(unadjusted, Undefined):
+        return None
+    without = {(pair.a, pair.b): pair for pair in unadjusted.pairs.pairs}
+    pairs = [
+        ((pair.a, pair.b), without[pair.a, pair.b], pair)
+        for pair in adjusted.model.pairs.pairs
+        if (pair.a, pair.b) in without
+    ]
+    note = f"Random intercepts of participants and of items within algorithms. {EACH_PAIR}"
+    return _beside("adjusted-ratings", "Ratings of items: mixed models without and with covariates", pairs, note)
+
+
+def _beside(
+    key: str,
+    title: str,
+    pairs: Sequence[tuple[tuple[str, str], Estimate | ItemPair, Estimate | ItemPair]],
+    note: str,
+) -> Table:
+    return table(
+        key,
+        title,
+        pairs,
+        Words("Algorithm", lambda pair: pair[0][0]),
+        Words("and", lambda pair: pair[0][1]),
+        Numbers("Difference", lambda pair: decimal(pair[1].difference), "perceived"),
+        Numbers("95% CI", lambda pair: limits(pair[1].interval)),
+        Numbers("p, Holm", lambda pair: probability(pair[1].p)),
+        Numbers("Adjusted difference", lambda pair: decimal(pair[2].difference), "perceived"),
+        Numbers("95% CI, adjusted", lambda pair: limits(pair[2].interval)),
+        Numbers("p, Holm, adjusted", lambda pair: probability(pair[2].p)),
+        note=note,
+        is_quiet=lambda pair: not pair[2].is_significant,
+    )
+
+
+def attrition_table(results: Attrition) -> Table | None:
+    """Participants lost by condition."""
+    if isinstance(results.test, Undefined):
+        return None
+    return table(
+        "attrition",
+        "Participants lost after assignment",
+        results.test.rates,
+        Words("Algorithm", lambda rate: rate.condition),
+        Numbers("Assigned", lambda rate: whole(rate.n_assigned)),
+        Numbers("Not analysed", lambda rate: whole(rate.n_lost)),
+        Numbers("Share", lambda rate: share_cell(rate.share)),
+        Numbers("95% CI", lambda rate: limits(rate.interval, is_share=True)),
+        note="Limits after Wilson.",
+    )
+
+
+def bounds_table(results: Attrition, name: str) -> Table | None:
+    """What the losses leave possible of every difference."""
+    return table(
+        "attrition-bounds",
+        f"{name}: bounds of the differences under attrition",
+        results.pairs,
+        Words("Algorithm", lambda pair: pair.a),
+        Words("and", lambda pair: pair.b),
+        Numbers("Difference", lambda pair: decimal(pair.observed), "perceived"),
+        Numbers("Lee's bounds", lambda pair: limits(pair.lee)),
+        Numbers("95% CI, Lee", lambda pair: _uncertainty(pair.lee)),
+        Numbers("Worst-case bounds", lambda pair: limits(pair.worst_case)),
+        Numbers("95% CI, worst case", lambda pair: _uncertainty(pair.worst_case)),
+        note="Confidence intervals of the difference after Imbens and Manski (2004), for each pair separately.",
+    )
+
+
+def _uncertainty(bounds: Bounds | Undefined) -> Cell:
+    return MISSING if isinstance(bounds, Undefined) else limits(bounds.interval)
+
+
+def known_items_table(view: ItemView, consumed: str) -> Table | None:
+    """Means of ratings at equal shares of consumed and heard-of items; `consumed` is the study's participle."""
+    if isinstance(view.model, Undefined):
+        return None
+    return table(
+        "known-items",
+        f"Ratings of items at equal shares of items {consumed} and heard of",
+        view.model.model.conditions,
+        Words("Algorithm", lambda mean: mean.condition),
+        Numbers("Ratings", lambda mean: whole(mean.n_answers)),
+        Numbers("Adjusted mean", lambda mean: decimal(mean.mean), "perceived"),
+        Numbers("SE", lambda mean: decimal(mean.se)),
+        Numbers("95% CI", lambda mean: limits(mean.interval)),
+        note="Random intercepts of participants and of items within algorithms; every participant has the same weight.",
+    )
+
+
+def lists_table(results: ListEffects) -> Table:
+    """Popularity and diversity of the lists of every condition."""
+    return table(
+        "shown-lists",
+        "Popularity and diversity of the lists that participants saw",
+        results.conditions,
+        Words("Algorithm", lambda row: row.condition),
+        Numbers("Lists", lambda row: whole(row.n)),
+        Numbers("Popularity, %", lambda row: decimal(row.popularity)),
+        Numbers("Diversity", lambda row: decimal(row.diversity, is_share=True)),
+    )
+
+
+def mediation_table(results: ListEffects, name: str) -> Table | None:
+    """Every difference in its parts."""
+    model = results.mediation
+    if isinstance(model, Undefined):
+        return None
+    rows = tuple(
+        Row(
+            (
+                text(pair.a), text(pair.b), decimal(pair.total),
+                *(
+                    cell
+                    for part in pair.indirect
+                    for cell in (decimal(part.estimate), interval_cell(part.interval.low, part.interval.high))
+                ),
+                decimal(pair.direct), interval_cell(pair.direct_interval.low, pair.direct_interval.high),
+            )
+        )
+        for pair in model.pairs
+    )  # fmt: skip
+    parts = [
+        column
+        for slope in model.slopes
+        for column in (Column(f"With {slope.mediator}", True), Column(f"95% CI, {slope.mediator}", True))
+    ]
+    columns = (
+        Column("Algorithm"), Column("and"), Column("Difference", True, "perceived"), *parts, Column("Remainder", True),
+        Column("95% CI, remainder", True),
+    )  # fmt: skip
+    note = "Percentile intervals of the bootstrap, for each pair separately. Associations, not causes."
+    title = f"{name}: parts of the differences that go along with list characteristics"
+    return Table("list-parts", title, columns, rows, note)

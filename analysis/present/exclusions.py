@@ -1,0 +1,164 @@
+"""The tests with and without the excluded participants."""
+
+from __future__ import annotations
+
+from analysis.present import contrast
+from analysis.present.deviations import metric_name
+from analysis.present.words import MISSING, coverage, decimal, probability, tau_b, whole
+from analysis.results.exclusions import ComparedAdvantage, ComparedPrimary, ComparedVariable, Exclusions
+from analysis.results.report import Results
+from documents.numbers import NONE, f_statistic, interval, number, relation
+from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
+from inference.results import AgreementResult, Undefined
+
+# Sentences
+
+
+VERDICTS = {
+    "alike": "ranks the algorithms much as participants do",
+    "against": "ranks the algorithms in the opposite direction to participants",
+    "open": "gives no evidence of ranking the algorithms as participants do",
+    "none": "cannot be compared with the participants' ranking",
+}
+
+
+def exclusions(compared: Exclusions, results: Results) -> list[str]:
+    """Each variable and the primary pair, with and without exclusions."""
+    sentences = [
+        f"{compared.n.analysed:,} of the {compared.n.completers:,} participants who completed the study are analysed. "
+        "This section repeats the analysis with all of them."
+    ]
+    if compared.n.analysed:
+        sentences += [_variable(variable) for variable in compared.variables]
+        if compared.contrast is not None:
+            sentences.append(contrast.exclusion_sentence(compared.contrast))
+        if compared.primary is not None and results.plan.primary_test == "rank correlation":
+            sentences.append(_verdicts(compared.primary, results.objective.n))
+        if compared.advantage is not None and results.primary is not None:
+            sentences.append(_advantage(compared.advantage, is_share=results.primary.variable.is_share))
+    return sentences
+
+
+def _advantage(compared: ComparedAdvantage, *, is_share: bool) -> str:
+    analysed, completers = compared.analysed, compared.completers
+    if isinstance(analysed, Undefined) or isinstance(completers, Undefined):
+        return "The average advantage cannot be compared: it has no result on one side."
+    before, after = (
+        f"{number(result.value, 2, is_share)}, {coverage(result.alpha)} CI "
+        f"{interval(result.interval.low, result.interval.high, 2, is_share)}"
+        for result in (analysed, completers)
+    )
+    if analysed.verdict is completers.verdict:
+        return f"The verdict on the average advantage is the same ({before} with exclusions; {after} without)."
+    return (
+        f"The verdict on the average advantage changes from “{completers.verdict}” without exclusions ({after}) to "
+        f"“{analysed.verdict}” with them ({before})."
+    )
+
+
+def _variable(variable: ComparedVariable) -> str:
+    name = variable.variable.name
+    if variable.survives is None:
+        return f"{name}: no test of the analysed participants, so there is no conclusion to compare."
+    if variable.survives:
+        return f"{name}: the conclusion is the same, with the same significant pairs."
+    changes = []
+    if isinstance(variable.completers.test, Undefined):
+        changes.append("without exclusions there is no test")
+    if variable.only_analysed:
+        changes.append(f"{relation(variable.only_analysed, 'above')} only with exclusions")
+    if variable.only_completers:
+        changes.append(f"{relation(variable.only_completers, 'above')} only without exclusions")
+    if not changes:
+        changes.append("the test of all algorithms is significant only one way")
+    return f"{name}: the conclusion changes: {'; '.join(changes)}."
+
+
+def _verdicts(primary: ComparedPrimary, n: int) -> str:
+    metric = metric_name(primary.metric_key, n)
+    analysed, completers = primary.verdicts
+    numbers = f"{_tau(primary.analysed)} with exclusions; {_tau(primary.completers)} without"
+    if primary.survives:
+        return f"The rank correlation leads to the same verdict ({numbers}): {metric} {VERDICTS[analysed]}."
+    return (
+        f"The verdict on the rank correlation changes ({numbers}): with exclusions {metric} {VERDICTS[analysed]}; "
+        f"without them it {VERDICTS[completers]}."
+    )
+
+
+def _tau(tau: AgreementResult | Undefined) -> str:
+    return "no τ_b" if isinstance(tau, Undefined) else tau_b(tau)
+
+
+# Tables
+
+
+HOW = {"hand": "By hand", "rule": "By the plan's rule"}
+SIDES = ("as analysed", "all completers")
+
+
+def reasons(exclusions: Exclusions) -> Table:
+    """How many participants are excluded for each reason."""
+    return table(
+        "exclusions-reasons",
+        "Excluded from the analysis",
+        exclusions.reasons,
+        Words("How", lambda reason: HOW[reason.how]),
+        Words("Reason", lambda reason: reason.reason),
+        Numbers("n", lambda reason: whole(reason.n)),
+        note="Each participant is counted once: by hand before by rule, and by the first flag that the rule names.",
+    )
+
+
+def tests(exclusions: Exclusions) -> Table:
+    """Welch's test of each variable, and the number of ordered pairs, with and without exclusions."""
+    rows = []
+    for variable in exclusions.variables:
+        cells: list[Cell] = []
+        counts = (variable.n_ordered.analysed, variable.n_ordered.completers)
+        for side, n_ordered in zip(variable.sides, counts, strict=True):
+            found = side.test
+            if isinstance(found, Undefined):
+                cells += [MISSING, MISSING, whole(n_ordered)]
+            else:
+                statistic = f_statistic(found.df_between, found.df_within, found.f)
+                cells += [Cell(statistic, found.f), probability(found.p), whole(n_ordered)]
+        survives = {True: "yes", False: "no", None: NONE}[variable.survives]
+        rows.append(Row((text(variable.variable.name), *cells, text(survives))))
+    columns = [Column("Variable", side="perceived")]
+    for name in SIDES:
+        columns += [Column(f"F, {name}"), Column("p", True), Column("Significant pairs", True)]
+    columns.append(Column("Same conclusion"))
+    return Table(
+        "exclusions-tests",
+        "Each variable as analysed, and over all completers",
+        tuple(columns),
+        tuple(rows),
+        "The conclusion is the same where both tests are significant, or neither is, with the same significant pairs.",
+    )
+
+
+def means(exclusions: Exclusions) -> Table:
+    """n, mean and tier of each condition, with and without exclusions."""
+    rows = []
+    for variable in exclusions.variables:
+        defined = variable.variable
+        for name in exclusions.conditions:
+            cells: list[Cell] = []
+            for side in variable.sides:
+                cells += [
+                    whole(side.n[name]),
+                    decimal(side.means.get(name), 2, defined.is_share),
+                    text(side.tiers[name].value if name in side.tiers else NONE),
+                ]
+            rows.append(Row((text(name), *cells), group=defined.name))
+    columns = [Column("Algorithm")]
+    for name in SIDES:
+        columns += [Column(f"n, {name}", True), Column("M", True, "perceived"), Column("Tier")]
+    return Table(
+        "exclusions-means",
+        "Means and tiers as analysed, and over all completers",
+        tuple(columns),
+        tuple(rows),
+        group_name="Variable",
+    )

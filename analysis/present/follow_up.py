@@ -1,0 +1,533 @@
+"""What follows up the planned tests: effects, and how far they generalise beyond the items and users."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analysis.enums import RATED
+from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, share_cell, whole
+from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.rankings import Order
+from analysis.results.report import ItemWords, Results
+from documents.blocks import Section
+from documents.numbers import f_statistic, interval, listed, number, p_with_sign, percent, relation
+from documents.tables import Cell, Column, Row, Table, text
+from inference import apa
+from inference.correlation import CorrelationResult
+from inference.item_effects import ItemEffectsResult, ItemPair, ItemPairs
+from inference.ordinal import OrdinalResult
+from inference.results import Interval, PairwiseResult, Undefined
+from studies.plans import in_text
+
+
+def effects_section(results: Results) -> Section:
+    """Effect sizes variable by variable, and the smallest detectable effect."""
+    section = Section("effects", "Effect sizes", "perceived")
+    if not results.flow.analysed or not results.effects:
+        return section
+    variables = {variable.key: variable for variable in results.variables}
+    section.say(families(len(variables)))
+    for effects in results.effects:
+        variable = variables[effects.key]
+        section.head(effects.name)
+        section.say(largest(effects, variable.tests.games_howell))
+        section.say(detectable(effects, variable.orders.games_howell))
+        section.put(hedges_table(effects), is_folded=True)
+    for scale in results.scale_effects:
+        section.head(scale.name)
+        section.say(largest(scale))
+        section.put(hedges_table(scale), is_folded=True)
+        _put_ordinal(section, scale, None, results.plan.alpha)
+    return section
+
+
+def ordinal_section(results: Results) -> Section:
+    """The ordinal models of single answers."""
+    section = Section("ordinal", "Ordinal model", "perceived")
+    if not results.flow.analysed:
+        return section
+    variables = {variable.key: variable for variable in results.variables}
+    for effects in results.effects:
+        _put_ordinal(section, effects, variables[effects.key], results.plan.alpha)
+    return section
+
+
+def _put_ordinal(section: Section, effects: Effects, variable: PerceivedVariable | None, alpha: float) -> None:
+    for sentence in ordinal(effects, variable, alpha):
+        section.say(sentence)
+    section.put(ordinal_table(effects))
+    section.put(shares_table(effects), is_folded=True)
+
+
+def correlations_section(results: Results) -> Section:
+    """Correlations between measures, within algorithms and between them."""
+    section = Section("correlations", "Correlations between measures", "perceived")
+    if not results.flow.analysed or not results.correlations:
+        return section
+    section.say(novelty(results.correlations, results.novelty, results.study.words))
+    section.say(opposite_correlations(results.correlations, results.plan.alpha))
+    section.say(correlation_family(results.correlations))
+    section.put(correlations_table(results.correlations, results.novelty, results.study.words))
+    return section
+
+
+def generalisation_section(results: Results) -> Section:
+    """Generalisation over participants and items, beside those of this study."""
+    section = Section("generalisation", "Generalisation over participants and items", "perceived")
+    accuracy, alpha = results.variable(RATED), results.plan.alpha
+    if not results.flow.analysed or results.nested is None or accuracy is None:
+        return section
+    for sentence in nested(results.nested, accuracy, alpha):
+        section.say(sentence)
+    section.put(means_table(results.nested))
+    section.put(pairs_table(results.nested), is_folded=True)
+    return section
+
+
+def follow_up_sections(results: Results) -> list[Section]:
+    """All of them, in the order of a report."""
+    return [
+        effects_section(results), ordinal_section(results), correlations_section(results),
+        generalisation_section(results),
+    ]  # fmt: skip
+
+
+# Sentences
+
+
+ALPHA = 0.05
+PART_AND_WHOLE = (
+    "This correlation, reported by Cremonesi et al. (2011), is inflated, because every item of second-order novelty "
+    "also counts in first-order novelty"
+)
+
+
+def families(n_variables: int) -> str:
+    """That the test of pairs controls its error rate within one variable only."""
+    if n_variables < 2:
+        return ""
+    return (
+        f"Games-Howell controls the error rate at α within one variable. The {n_variables} variables are "
+        f"{n_variables} families, so over all of them the chance of at least one false positive is larger."
+    )
+
+
+def largest(effects: Effects, pairs: PairwiseResult | Undefined | None = None) -> str:
+    """The largest effect of a variable with the simultaneous interval of its difference, and Cohen's f."""
+    sizes = [pair.effect for pair in effects.hedges if not isinstance(pair.effect, Undefined)]
+    name = in_text(effects.name)
+    if not sizes:
+        reasons = [pair.effect.reason for pair in effects.hedges if isinstance(pair.effect, Undefined)]
+        return f"There is no effect size of {name}. {reasons[0]}" if reasons else ""
+    best = max(sizes, key=lambda size: abs(size.g))
+    if best.g == 0:
+        return f"All algorithms have the same sample mean of {name}."
+    above, below = (best.a, best.b) if best.g > 0 else (best.b, best.a)
+    f = "" if effects.cohens_f is None else f" Over all algorithms, Cohen's f = {number(effects.cohens_f)}."
+    limits = "" if pairs is None or isinstance(pairs, Undefined) else _limits(pairs, above, below)
+    return f"The largest difference in {name} is {above} over {below}, g = {number(abs(best.g))}{limits}.{f}"
+
+
+def _limits(pairs: PairwiseResult, above: str, below: str) -> str:
+    """The difference of a pair with its interval, which holds for all pairs at once."""
+    pair = next((one for one in pairs.pairs if {one.a, one.b} == {above, below}), None)
+    if pair is None or pair.ci_low is None or pair.ci_high is None:
+        return ""
+    low, high = sorted((pair.ci_low, pair.ci_high) if pair.a == above else (-pair.ci_low, -pair.ci_high))
+    confidence = coverage(pairs.alpha)
+    return f": {number(abs(pair.difference))} points, simultaneous {confidence} CI {interval(low, high)}"
+
+
+def detectable(effects: Effects, order: Order) -> str:
+    """The smallest effect that the study would have detected, where it found no order."""
+    smallest = effects.detectable
+    if not order.is_empty or isinstance(smallest, Undefined):
+        return ""
+    effect, example = smallest.effect, ""
+    if smallest.difference is not None:
+        example = f" (for example, two algorithms {number(smallest.difference)} apart and the others midway)"
+    return (
+        f"With {effect.n_per_condition:,} participants in the smallest of {effect.conditions} conditions, the "
+        f"analysis of variance has a power of {number(effect.power, 2, True)} for an effect of "
+        f"f = {number(effect.f)}{example}; smaller effects may be undetected."
+    )
+
+
+def ordinal(effects: Effects, variable: PerceivedVariable | None, alpha: float = ALPHA) -> list[str]:
+    """The ordinal model's test, whether its assumption holds, and where it differs from the tests of means."""
+    model, name = effects.ordinal, in_text(effects.name)
+    if model is None:
+        return []
+    if isinstance(model, Undefined):
+        return [f"There is no ordinal model of {name}. {model.reason}"]
+    sentences = [
+        f"In the ordinal model, which treats answers as ordered categories, {_difference(model.p < alpha)} in {name}, "
+        f"LR χ²({model.df}) = {number(model.lr)}, p {p_with_sign(model.p)}."
+    ]
+    if model.empty_categories:
+        steps = listed([f"{value:g}" for value in model.empty_categories])
+        sentences.append(f"No participant answered {steps}, so the model has no threshold there.")
+    if model.proportional_p is not None and model.proportional_p < alpha:
+        ratio = "" if model.proportional_lr is None else number(model.proportional_lr)
+        sentences.append(
+            "The proportional odds assumption is violated: shifts between algorithms depend on the threshold, "
+            f"LR χ²({model.proportional_df}) = {ratio}, p {p_with_sign(model.proportional_p)}. "
+            "Interpret the observed shares instead."
+        )
+    if variable is not None:
+        sentences.append(_against_means(model, variable, alpha))
+    return sentences
+
+
+def _difference(is_significant: bool) -> str:
+    return "the algorithms differed significantly" if is_significant else "no significant difference was found"
+
+
+def _significant_pairs(tests: PairwiseResult) -> set[tuple[str, str]]:
+    """The significant pairs, the larger location first."""
+    return {
+        (pair.a, pair.b) if pair.difference > 0 else (pair.b, pair.a) for pair in tests.pairs if pair.is_significant
+    }
+
+
+def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: float) -> str:
+    """Whether the model and the tests of means find the same pairs."""
+    order, welch, changes = variable.orders.games_howell, variable.welch, []
+    if not isinstance(welch, Undefined) and (welch.p < alpha) != (model.p < alpha):
+        verdict = "significant" if model.p < alpha else "not significant"
+        changes.append(f"over all algorithms it is {verdict}, unlike Welch's analysis of variance")
+    pairs = _significant_pairs(model.pairs)
+    if lost := order.pairs - pairs:
+        changes.append(f"it does not confirm {relation(order.sorted_pairs(lost))}")
+    if gained := pairs - order.pairs:
+        changes.append(f"it also finds {relation(order.sorted_pairs(gained))}")
+    if not changes:
+        if not pairs:
+            return "Neither it nor Games-Howell finds a pair that differs."
+        return "It finds the same pairs as Games-Howell."
+    return f"It differs from the tests of means: {'; '.join(changes)}."
+
+
+def novelty(
+    correlations: Sequence[CorrelatedVariables], without_overlap: NoveltyCorrelation | None, words: ItemWords
+) -> str:
+    """The orders of novelty without their overlap, and the plain correlation for replication."""
+    pair = next((pair for pair in correlations if (pair.a, pair.b) == ("fon", "son")), None)
+    if pair is None:
+        return ""
+    expected = None if without_overlap is None else without_overlap.r_if_independent
+    number = "" if expected is None else f": independent answers at this study's rates give r = {apa.share(expected)}"
+    plain = f"First- and second-order novelty: {_two_parts(pair)}. {PART_AND_WHOLE}{number}."
+    if without_overlap is None:
+        return plain
+    omitted = ""
+    if without_overlap.n_without:
+        verb, people = ("is", "participant") if without_overlap.n_without == 1 else ("are", "participants")
+        omitted = f" ({without_overlap.n_without:,} {people} who had {words.consumed} every item {verb} left out)"
+    return (
+        f"First-order novelty and the share unheard of among {words.other_items}: "
+        f"{_two_parts(without_overlap)}{omitted}. {plain}"
+    )
+
+
+def _two_parts(pair: CorrelatedVariables | NoveltyCorrelation) -> str:
+    parts = []
+    for result, level in ((pair.within, "within algorithms"), (pair.between, "between the algorithms' means")):
+        if isinstance(result, Undefined):
+            parts.append(f"{level} there is no correlation coefficient ({_lowered(result.reason)})")
+            continue
+        limits = ""
+        if result.interval:
+            limits = f", 95% CI {interval(result.interval.low, result.interval.high, 2, True)}"
+        parts.append(f"{level} r = {number(result.coefficient, 2, True)}{limits}")
+    return "; ".join(parts)
+
+
+def correlation_family(correlations: Sequence[CorrelatedVariables]) -> str:
+    """That the correlations are one family; empty in reports that did not correct them."""
+    if not any(pair.p_holm for pair in correlations):
+        return ""
+    return (
+        "The correlations within algorithms, between their means and over all participants are one family: their p "
+        "values are two-sided and corrected together by Holm."
+    )
+
+
+def _lowered(reason: str) -> str:
+    return (reason[0].lower() + reason[1:]).removesuffix(".")
+
+
+def opposite_correlations(correlations: Sequence[CorrelatedVariables], alpha: float = ALPHA) -> str:
+    """Pairs of variables that correlate in opposite directions within algorithms and between their means."""
+    names = []
+    for pair in correlations:
+        within, between, corrected = pair.within, pair.between, pair.p_holm
+        if isinstance(within, Undefined) or isinstance(between, Undefined):
+            continue
+        p_values = (within.p, between.p) if corrected is None else (corrected.within, corrected.between)
+        is_significant = all(p is not None and p < alpha for p in p_values)
+        if is_significant and within.coefficient * between.coefficient < 0:
+            first, second = pair.variables
+            names.append(f"{first.in_text} and {second.in_text}")
+    if not names:
+        return ""
+    return (
+        f"Within algorithms and between their means, {listed(names)} are correlated in opposite directions: the "
+        "correlation between algorithms does not hold for individual participants."
+    )
+
+
+def nested(model: ItemEffectsResult | Undefined, variable: PerceivedVariable, alpha: float) -> list[str]:
+    """Whether the differences hold with other participants and with other items from the same algorithms."""
+    if isinstance(model, Undefined):
+        return [f"There is no model of participants and of items nested in algorithms. {model.reason}"]
+    sentences = [
+        f"Generalised to other participants and to other items from the same algorithms (items nested in algorithms), "
+        f"{_generalised_difference(model, alpha)}. {_shares(model)}"
+    ]
+    order = variable.orders.games_howell
+    if lost := order.pairs - {(better.a, better.b) for better in _directed(model.pairs) if better.is_significant}:
+        sentences.append(
+            "This model with Holm's correction does not confirm these of Games and Howell's pairs: "
+            f"{relation(order.sorted_pairs(lost))}."
+        )
+    elif order.pairs:
+        sentences.append(
+            "This model with Holm's correction confirms every pair that Games-Howell orders in perceived accuracy."
+        )
+    return sentences
+
+
+def _generalised_difference(model: ItemEffectsResult, alpha: float) -> str:
+    if model.df_denominator is None:
+        test = f"Wald χ²({model.df}) = {number(model.chi_squared)}, p {p_with_sign(model.p)} (large-sample)"
+    else:
+        test = f"{f_statistic(model.df, model.df_denominator, model.f)}, p {p_with_sign(model.p)}"
+    if model.p < alpha:
+        return f"the ratings of single items differed significantly between the algorithms, {test}"
+    return f"we found no significant difference between the algorithms in the ratings of single items, {test}"
+
+
+def _shares(model: ItemEffectsResult) -> str:
+    return (
+        f"Participants account for {percent(model.share_persons)} of the variance, items within algorithms for "
+        f"{percent(model.share_items)}, and the residual for {percent(model.share_residual)}."
+    )
+
+
+def _directed(pairs: ItemPairs) -> list[ItemPair]:
+    """Every pair with the larger mean first."""
+    return [pair if pair.difference > 0 else _reversed(pair) for pair in pairs.pairs]
+
+
+def _reversed(pair: ItemPair) -> ItemPair:
+    return ItemPair(pair.b, pair.a, -pair.difference, pair.p, pair.is_significant, se=pair.se)
+
+
+# Tables
+
+
+def _interval_cell(limits: Interval | None, is_share: bool = False) -> Cell:
+    return MISSING if limits is None else interval_cell(limits.low, limits.high, 2, is_share)
+
+
+def hedges_table(effects: Effects) -> Table:
+    """Hedges' g of every pair of one variable or scale; the reason where there is none."""
+    has_reasons = any(isinstance(pair.effect, Undefined) for pair in effects.hedges)
+    rows = []
+    for pair in effects.hedges:
+        cells, reason = [MISSING, MISSING], ""
+        if isinstance(pair.effect, Undefined):
+            reason = pair.effect.reason
+        else:
+            cells = [decimal(pair.effect.g), _interval_cell(pair.effect.interval)]
+        reasons = (text(reason),) if has_reasons else ()
+        rows.append(Row((text(pair.a), text(pair.b), *cells, *reasons), is_quiet=bool(reason)))
+    columns = (
+        Column("Algorithm"), Column("and"), Column("Hedges' g", True, "perceived"), Column("95% CI", True),
+        *((Column("Reason"),) if has_reasons else ()),
+    )  # fmt: skip
+    return Table(
+        f"{effects.key}-hedges",
+        f"Effect sizes of all pairs, {in_text(effects.name)}",
+        columns,
+        tuple(rows),
+        "g is the difference of means in pooled standard deviations of the two, corrected for bias (exact correction); "
+        "limits by the noncentral t distribution, for each pair separately.",
+    )
+
+
+def _model(effects: Effects) -> OrdinalResult | None:
+    return None if isinstance(effects.ordinal, Undefined) else effects.ordinal
+
+
+def ordinal_table(effects: Effects) -> Table | None:
+    """Shifts of the ordinal model against the reference; None where it has no result."""
+    model = _model(effects)
+    if model is None:
+        return None
+    rows = tuple(
+        Row(
+            (
+                text(shift.condition),
+                decimal(shift.estimate),
+                decimal(shift.se),
+                interval_cell(shift.ci_low, shift.ci_high),
+                decimal(shift.odds_ratio),
+                probability(shift.p),
+            )
+        )
+        for shift in model.effects
+    )
+    columns = (
+        Column("Algorithm"), Column("Shift, log odds", True, "perceived"), Column("SE", True), Column("95% CI", True),
+        Column("Odds ratio", True), Column("p", True),
+    )  # fmt: skip
+    return Table(
+        f"{effects.key}-ordinal",
+        f"Ordinal model, {in_text(effects.name)}: every algorithm against {model.reference}",
+        columns,
+        rows,
+        "Cumulative logit model: an odds ratio of 2 doubles the odds of an answer above any step of the scale. "
+        "p by Wald's test, not adjusted.",
+    )
+
+
+def shares_table(effects: Effects) -> Table | None:
+    """Predicted and observed share of each answer."""
+    model = _model(effects)
+    if model is None:
+        return None
+    rows = []
+    for name in (model.reference, *(shift.condition for shift in model.effects)):
+        total = sum(model.counts[name])
+        cells = [text(name)]
+        for share, count in zip(model.shares[name], model.counts[name], strict=True):
+            cells += [share_cell(share), share_cell(count / total)]
+        rows.append(Row(tuple(cells)))
+    columns = [Column("Algorithm")]
+    for category in model.categories:
+        columns += [Column(f"{category:g}, predicted", True, "perceived"), Column("observed", True)]
+    return Table(
+        f"{effects.key}-ordinal-shares",
+        f"Predicted and observed shares of each answer, {in_text(effects.name)}",
+        tuple(columns),
+        tuple(rows),
+    )
+
+
+def correlations_table(
+    correlations: Sequence[CorrelatedVariables], novelty: NoveltyCorrelation | None, words: ItemWords
+) -> Table:
+    """Every pair of variables within conditions, between their means, and over all participants."""
+    parts = [
+        ("Within algorithms", "within"),
+        ("Between the means of algorithms", "between"),
+        ("All participants", "overall"),
+    ]
+    named: list[tuple[str, CorrelatedVariables | NoveltyCorrelation]] = [
+        (_pair_name(pair), pair) for pair in correlations
+    ]
+    if novelty is not None:
+        named.insert(0, (f"First-order novelty and share unheard of among {words.other_items}", novelty))
+    rows = tuple(
+        _corrected_row(_correlation_row(name, getattr(pair, key), part), getattr(pair.p_holm, key, None))
+        for part, key in parts
+        for name, pair in named
+    )
+    columns = (
+        Column("Variables"), Column("n", True), Column("r", True, "perceived"), Column("95% CI", True),
+        Column("p", True), Column("p, Holm", True),
+    )  # fmt: skip
+    return Table(
+        "correlations",
+        "Correlations of every pair of variables",
+        columns,
+        rows,
+        "Within: participants of the same algorithm, deviations from its mean. Between: one point per algorithm. "
+        "All participants: both combined. Two-sided p; Holm's correction is over all rows. Intervals by Fisher's z; a "
+        "dash where a variable does not vary.",
+        "Part",
+    )
+
+
+def _pair_name(pair: CorrelatedVariables) -> str:
+    first, second = pair.variables
+    return f"{first.name} and {second.in_text}"
+
+
+def _correlation_row(name: str, result: CorrelationResult | Undefined, group: str) -> Row:
+    if isinstance(result, Undefined):
+        return Row((text(name), MISSING, MISSING, MISSING, MISSING), group, is_quiet=True)
+    cells = (decimal(result.coefficient, 2, True), _interval_cell(result.interval, True), probability(result.p))
+    return Row((text(name), whole(result.n), *cells), group)
+
+
+def _corrected_row(row: Row, p: float | None) -> Row:
+    return replace(row, cells=(*row.cells, probability(p)))
+
+
+def means_table(model: ItemEffectsResult | Undefined | None) -> Table | None:
+    """Mean of each algorithm; None where the model has no result."""
+    if model is None or isinstance(model, Undefined):
+        return None
+    rows = tuple(
+        Row(
+            (
+                text(estimate.condition),
+                whole(estimate.n_persons),
+                whole(estimate.n_items),
+                whole(estimate.n_answers),
+                decimal(estimate.mean),
+                decimal(estimate.se),
+                interval_cell(estimate.interval.low, estimate.interval.high),
+            )
+        )
+        for estimate in model.conditions
+    )
+    columns = (
+        Column("Algorithm"), Column("Participants", True), Column("Items", True), Column("Ratings", True),
+        Column("Mean", True, "perceived"), Column("SE", True), Column("95% CI", True),
+    )  # fmt: skip
+    return Table(
+        "nested",
+        "Ratings of items, generalised to other participants and other items from the same algorithms",
+        columns,
+        rows,
+        "Observed means over participants; standard errors by random intercepts of participants and of items within "
+        f"algorithms. REML; limits by {_distribution(model)}.",
+    )
+
+
+def pairs_table(model: ItemEffectsResult | Undefined | None) -> Table | None:
+    """Every pair of algorithms; None where the model has no result."""
+    if model is None or isinstance(model, Undefined):
+        return None
+    rows = tuple(
+        Row(
+            (
+                text(pair.a),
+                text(pair.b),
+                decimal(pair.difference),
+                decimal(pair.se),
+                MISSING if pair.interval is None else interval_cell(pair.interval.low, pair.interval.high),
+                probability(pair.p),
+            ),
+            is_quiet=not pair.is_significant,
+        )
+        for pair in model.pairs.pairs
+    )
+    columns = (
+        Column("Algorithm"), Column("and"), Column("Difference", True, "perceived"), Column("SE", True),
+        Column("95% CI", True), Column("p, Holm", True),
+    )  # fmt: skip
+    note = f"Limits for each pair separately, by {_distribution(model)}."
+    return Table("nested-pairs", "Pairwise comparisons with items nested in algorithms", columns, rows, note)
+
+
+def _distribution(model: ItemEffectsResult) -> str:
+    if model.df_denominator is None:
+        return "the normal distribution"
+    return "the t distribution with Satterthwaite's degrees of freedom"

@@ -1,0 +1,273 @@
+"""The lists that participants saw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.present import covariates
+from analysis.present.matrix import column_labels
+from analysis.present.words import MISSING, decimal, interval_cell, probability, whole
+from analysis.results.lists_shown import LIST_METRIC_OF, CorrelatedLists, ListMean, ListMetric, ListsShown
+from analysis.results.report import Results
+from charting import marks
+from charting.theme import Spec
+from documents.blocks import Figure, FigureMaker, Section
+from documents.numbers import NONE, capital, coefficient, interval, listed, number_word, p_with_sign, plural
+from documents.tables import Cell, Column, Row, Table, text
+from inference.correlation import CorrelationResult
+from inference.results import AgreementResult, Undefined
+from studies.design.narrative.plan import level
+from studies.plans import in_text
+
+
+def lists_section(results: Results, figure: FigureMaker) -> Section:
+    """Metrics by condition, correlations with the measures, and parts of differences; empty in older reports."""
+    section = Section("shown-lists", "Lists shown", "perceived")
+    lists = results.lists_shown
+    if lists is None:
+        return section
+    section.say(definitions(lists))
+    section.say(missing(lists))
+    section.put(means_table(lists))
+    for sentence in findings(lists):
+        section.say(sentence, "says")
+    section.say(ASSOCIATION)
+    if (drawn := _figure(lists, figure)) is not None:
+        section.draw(drawn)  # with the table of correlations
+    else:
+        section.put(correlations_table(lists), is_folded=True)
+    _put_parts(section, results)
+    return section
+
+
+def _figure(lists: ListsShown, figure: FigureMaker) -> Figure | None:
+    return figure(
+        "list-correlations",
+        lists_chart(lists, title(lists)),
+        "Pearson's r of deviations from the mean of the condition, pooled over conditions. An asterisk marks a "
+        f"significant correlation after Holm's correction over {lists.n_family:,} correlations, those between the "
+        "means of conditions included. Associations, not effects.",
+        correlations_table(lists),
+    )
+
+
+def _put_parts(section: Section, results: Results) -> None:
+    """The parts of differences in the primary variable that go along with popularity and diversity."""
+    effects = None if results.covariates is None else results.covariates.lists
+    if effects is None or isinstance(effects, Undefined):
+        return
+    variable = results.variable(effects.variable)
+    name = "Perceived accuracy" if variable is None else variable.name
+    section.say(covariates.mediation(effects, in_text(name)))
+    section.put(covariates.mediation_table(effects, name), is_folded=True)
+
+
+# Sentences
+
+
+MOST_NAMED = 6  # in a sentence; the table has all
+DIVERSITY_BY = {
+    "features": "by the items' features",
+    "co-rating": "by the training users who rated the items, as no item has features",
+}
+ASSOCIATION = (
+    "Lists were not randomised within conditions: participants of a condition saw different lists because they rated "
+    "different items. These correlations are associations and do not show what changing the lists would change."
+)
+
+
+def definitions(lists: ListsShown) -> str:
+    """What each metric of a list is."""
+    predicted = (
+        "The predicted rating is the mean score that the model stored for the items, on the dataset's rating scale and "
+        "without items that popularity filled in. "
+        if any(measured.metric == "predicted_rating" and measured.n_without < lists.n for measured in lists.metrics)
+        else ""
+    )
+    return (
+        f"Metrics of the lists of {plural(lists.n, 'participant')}. Popularity is the mean percentage of training "
+        "users whose data include an item. Diversity is one minus the mean cosine similarity of all pairs of items, "
+        f"{DIVERSITY_BY[lists.diversity_by]}. Novelty is the mean self-information in bits: the rarer the items "
+        f"in the training data, the higher. {predicted}Overlap is the mean share of a list that was also in the list "
+        "of another participant, of the same condition or of the others. List novelty describes the list; first- and "
+        "second-order novelty are what participants answered."
+    )
+
+
+def missing(lists: ListsShown) -> str:
+    """How many lists have no value of a metric that depends on the list."""
+    parts = [
+        f"{LIST_METRIC_OF[measured.metric].in_text} for {plural(measured.n_without, 'list')}"
+        for measured in lists.metrics
+        if measured.n_without and measured.metric in ("diversity", "novelty")
+    ]
+    return f"There is no value of {listed(parts)}." if parts else ""
+
+
+def findings(lists: ListsShown) -> list[str]:
+    """What is significant within and between conditions after Holm's correction, each level in a sentence."""
+    if not lists.n_family:
+        return ["No list metric could be correlated with a measure."]
+    family = f"Holm's correction over {plural(lists.n_family, 'exploratory correlation')}"
+    within = [_within(lists, pair) for pair in lists.significant_within]
+    between = [_between(lists, pair) for pair in lists.significant_between]
+    if not within and not between:
+        at = f"significant at α = {level(lists.alpha)} after {family}"
+        return [f"No correlation of a list metric with a measure was {at}."]
+    return [
+        _sentence("Within conditions", within, f"was significant after {family}"),
+        _sentence("Between the means of conditions", between, "was significant after the same correction"),
+    ]
+
+
+def _sentence(where: str, named: Sequence[str], test: str) -> str:
+    if not named:
+        return f"{where}, no correlation {test}."
+    more = f" The table has {len(named) - MOST_NAMED} more." if len(named) > MOST_NAMED else ""
+    words = test.replace("was", "were", 1) if len(named) > 1 else test
+    subject = f"{number_word(len(named))} correlations" if len(named) > 1 else "one correlation"
+    return f"{where}, {subject} {words}: {'; '.join(named[:MOST_NAMED])}.{more}"
+
+
+def _within(lists: ListsShown, pair: CorrelatedLists) -> str:
+    if isinstance(pair.within, Undefined) or pair.p_holm_within is None:
+        return ""
+    limits = pair.within.interval
+    ends = f", 95% CI {interval(limits.low, limits.high, is_share=True)}" if limits else ""
+    return (
+        f"{_names(lists, pair)}, r = {coefficient(pair.within.coefficient)}{ends}, corrected p "
+        f"{p_with_sign(pair.p_holm_within)}"
+    )
+
+
+def _between(lists: ListsShown, pair: CorrelatedLists) -> str:
+    if isinstance(pair.between, Undefined) or pair.p_holm_between is None:
+        return ""
+    return (
+        f"{_names(lists, pair)}, τ_b = {coefficient(pair.between.coefficient)}, corrected p "
+        f"{p_with_sign(pair.p_holm_between)}"
+    )
+
+
+def _names(lists: ListsShown, pair: CorrelatedLists) -> str:
+    return f"{LIST_METRIC_OF[pair.metric].in_text} with {lists.variable(pair).in_text}"
+
+
+def title(lists: ListsShown) -> str:
+    """The finding of the figure, which shows correlations within conditions."""
+    n = len(lists.significant_within)
+    if not n:
+        return "No list metric is significantly correlated with a measure within conditions"
+    pairs = "pair of a list metric and a measure is" if n == 1 else "pairs of a list metric and a measure are"
+    return f"{capital(number_word(n))} {pairs} significantly correlated within conditions"
+
+
+# Tables
+
+
+WITHIN, BETWEEN = "Within conditions, Pearson", "Between conditions, Kendall"
+
+
+def means_table(lists: ListsShown) -> Table:
+    """Mean, standard deviation and 95% interval of each metric in each condition."""
+    rows = tuple(
+        _mean_row(LIST_METRIC_OF[measured.metric], row)
+        for measured in lists.metrics
+        for row in measured.conditions
+        if measured.metric != "predicted_rating" or row.condition not in lists.unscored
+    )
+    columns = (
+        Column("Algorithm"), Column("M", True), Column("95% CI", True), Column("SD", True), Column("Lists", True),
+    )  # fmt: skip
+    note = (
+        "Limits by Student's t over participants. Overlaps share lists with each other, so the limits of both are "
+        f"approximate. {_unscored(lists)}"
+    ).rstrip()
+    return Table("list-means", "Metrics of the lists shown", columns, rows, note, "Metric")
+
+
+def _unscored(lists: ListsShown) -> str:
+    """The conditions without predicted ratings by reason, in the order of the design."""
+    names: dict[str, list[str]] = {}
+    for row in lists.metrics[0].conditions:
+        if row.condition in lists.unscored:
+            names.setdefault(lists.unscored[row.condition], []).append(row.condition)
+    return " ".join(f"No predicted rating for {listed(own)}: {reason}." for reason, own in names.items())
+
+
+def _mean_row(metric: ListMetric, row: ListMean) -> Row:
+    limits = interval_cell(row.ci_low, row.ci_high, metric.digits, metric.is_share)
+    cells = (
+        text(row.condition), decimal(row.mean, metric.digits, metric.is_share), limits,
+        decimal(row.sd, metric.digits, metric.is_share), whole(row.n),
+    )  # fmt: skip
+    return Row(cells, group=metric.title, is_quiet=row.mean is None)
+
+
+def correlations_table(lists: ListsShown) -> Table:
+    """Every metric with every measure, within conditions and between their means, or why there is no correlation."""
+    columns = (
+        Column("List metric"), Column("Measure", side="perceived"), Column("Correlation", True),
+        Column("95% limits", True), Column("n", True), Column("p", True), Column("p, Holm", True),
+        Column("Without a value"),
+    )  # fmt: skip
+    rows = [
+        *(_row(lists, pair, WITHIN, pair.within, _within_limits(pair), pair.p_holm_within)
+          for pair in lists.correlations),
+        *(_row(lists, pair, BETWEEN, pair.between, MISSING, pair.p_holm_between)
+          for pair in lists.correlations),
+    ]  # fmt: skip
+    note = (
+        "Within conditions: Pearson's r of deviations from the mean of the condition, pooled, n participants, with "
+        "95% confidence limits by Fisher's z. Between conditions: τ_b of the means of n conditions, p by permutation. "
+        f"Holm's correction is over the {lists.n_family:,} exploratory correlations of this table. Overlaps of "
+        "participants share lists, so their p values are approximate."
+    )
+    return Table("list-correlations", "Correlations of list metrics with measures", columns, tuple(rows), note, "Level")
+
+
+def _row(
+    lists: ListsShown, pair: CorrelatedLists, level: str, result: CorrelationResult | AgreementResult | Undefined,
+    limits: Cell, p_holm: float | None,
+) -> Row:  # fmt: skip
+    names = (text(LIST_METRIC_OF[pair.metric].name), text(lists.variable(pair).name))
+    if isinstance(result, Undefined):
+        nothing = (MISSING, MISSING, Cell(NONE, None), MISSING, MISSING)
+        return Row((*names, *nothing, text(result.reason)), group=level, is_quiet=True)
+    numbers = (decimal(result.coefficient, 2, is_share=True), limits, whole(result.n))
+    return Row((*names, *numbers, probability(result.p), probability(p_holm), text("")), group=level)
+
+
+def _within_limits(pair: CorrelatedLists) -> Cell:
+    limits = None if isinstance(pair.within, Undefined) else pair.within.interval
+    return MISSING if limits is None else interval_cell(limits.low, limits.high, 2, True)
+
+
+# Charts
+
+
+def lists_chart(lists: ListsShown, title: str) -> Spec | None:
+    """Correlations within conditions: a row per metric, a column per measure; None where there is none."""
+    if all(isinstance(pair.within, Undefined) for pair in lists.correlations):
+        return None
+    column_of = column_labels(lists.variables)
+    values: dict[str, dict[str, float | None]] = {}
+    reasons: dict[tuple[str, str], str] = {}
+    for pair in lists.correlations:
+        row, column = LIST_METRIC_OF[pair.metric].name, column_of[pair.variable_key]
+        if isinstance(pair.within, Undefined):
+            reasons[row, column] = pair.within.reason
+        values.setdefault(row, {})[column] = (
+            None if isinstance(pair.within, Undefined) else pair.within.coefficient
+        )  # fmt: skip
+    return marks.matrix(
+        values,
+        title=title,
+        subtitle="Correlation r of each metric of a participant's list with each measure, within conditions",
+        emphasised=[
+            (LIST_METRIC_OF[pair.metric].name, column_of[pair.variable_key]) for pair in lists.significant_within
+        ],
+        reasons=reasons,
+        coefficient="r",
+        side="perceived",
+    )

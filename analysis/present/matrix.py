@@ -1,0 +1,178 @@
+"""Every metric with every measure."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+
+from analysis.enums import Variable
+from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, whole
+from analysis.results.matrix import KNOWN_USERS, Matrix, MatrixCell, MatrixMetric
+from analysis.results.report import Results
+from charting import marks
+from charting.theme import Spec
+from documents.numbers import capital, listed, number, plural
+from documents.tables import Column, Row, Table, text
+from evaluation.splitting.kinds import STRANGERS
+from inference.results import Undefined
+
+# Sentences
+
+
+def other_users(matrix: Matrix) -> str:
+    """How metrics on the other kind of test users were measured, after a space; empty without such metrics."""
+    sources = {metric.protocol for metric in matrix.metrics}
+    models = "from a run of the same algorithms, whose models were trained on other ratings"
+    if STRANGERS in sources:
+        return f" “{STRANGERS}”: measured on users of whom no rating was trained on, {models}."
+    if KNOWN_USERS in sources:
+        return f" “{KNOWN_USERS}”: measured on users whose other ratings were trained on, {models}."
+    return ""
+
+
+def title(matrix: Matrix) -> str:
+    """What the matrix shows."""
+    return f"{plural(len(matrix.metrics), 'metric')} with {plural(len(matrix.variables), 'measure')}"
+
+
+# Tables
+
+
+BETTER = {"higher": "higher", "lower": "lower", "neither": "neither"}
+
+
+def matrix_table(matrix: Matrix) -> Table:
+    """Every pair of a metric and a measure: τ_b, or the reason why there is none."""
+    columns = (
+        Column("Metric", side="objective"), Column("Better"), Column("Measure", side="perceived"), Column("τ_b", True),
+        Column("Without a value"),
+    )  # fmt: skip
+    return Table(
+        "matrix",
+        "Rank correlations of all metrics with all measures",
+        columns,
+        tuple(_row(matrix, cell) for cell in sorted(matrix.cells, key=lambda cell: not cell.is_primary)),
+        f"Descriptions without a test. {orientation(matrix)}",
+    )
+
+
+def _row(matrix: Matrix, cell: MatrixCell) -> Row:
+    metric, tau = matrix.metric(cell), cell.tau
+    return Row(
+        (
+            text(metric.title),
+            text(BETTER[metric.direction]),
+            text(matrix.variable(cell).name),
+            MISSING if isinstance(tau, Undefined) else decimal(tau.coefficient, 2, is_share=True),
+            text(tau.reason if isinstance(tau, Undefined) else ""),
+        ),
+        is_quiet=isinstance(tau, Undefined),
+    )
+
+
+def orientation(matrix: Matrix) -> str:
+    """How the metrics are oriented, with those that are not oriented upwards by their names."""
+    lower, neither = _labels(matrix, "lower"), _labels(matrix, "neither")
+    sentences = ["A positive τ_b: the better an algorithm is by the metric, the higher the measure."]
+    if lower:
+        sentences.append(f"Lower is better for {listed(lower)}, whose sign is reversed.")
+    if neither:
+        verb = "has" if len(neither) == 1 else "have"
+        sentences.append(f"{capital(listed(neither))} {verb} no better direction: higher values rank first.")
+    return " ".join(sentences)
+
+
+def _labels(matrix: Matrix, direction: str) -> list[str]:
+    return list(dict.fromkeys(metric.label for metric in matrix.metrics if metric.direction == direction))
+
+
+def exploratory_table(results: Results) -> Table | None:
+    """Every test of the family; None where there is none."""
+    family = results.exploratory
+    if family is None or not family.tests:
+        return None
+    n = results.objective.n
+    metrics = {comparison.metric_key: comparison.metric(n).in_text for comparison in results.comparisons}
+    variables = {comparison.variable_key: comparison.variable for comparison in results.comparisons}
+    rows = []
+    for test in family.tests:
+        advantage, variable = test.advantage, variables[test.measure]
+        limits = advantage.interval
+        rows.append(
+            Row(
+                (
+                    text(variable.name),
+                    text(capital(listed([metrics[key] for key in test.metrics]))),
+                    whole(advantage.n_pairs),
+                    decimal(advantage.value, 2, variable.is_share),
+                    interval_cell(limits.low, limits.high, 2, variable.is_share),
+                    probability(advantage.p),
+                    probability(test.p),
+                ),
+                is_quiet=test.p >= family.alpha,
+            )
+        )
+    columns = (
+        Column("Measure", side="perceived"), Column("Metric", side="objective"),
+        Column("Separated pairs", True, "objective"), Column("Average advantage", True, "perceived"),
+        Column(f"{coverage(family.alpha)} CI", True), Column("p", True), Column("p, Holm", True),
+    )  # fmt: skip
+    least = family.smallest_p_below
+    bound = "" if least is None else f"; the smallest p had to be below {number(least, 4, is_share=True)}"
+    undefined = sorted(set(family.undefined.values()))
+    return Table(
+        "exploratory",
+        "Exploratory family: average advantages of other measures and metrics",
+        columns,
+        tuple(rows),
+        f"{plural(len(family.tests), 'test')}{bound}. Metrics that order the algorithms alike are one test. Limits are "
+        f"for each test separately.{' ' if undefined else ''}{' '.join(undefined)}",
+    )
+
+
+# Charts
+
+
+def matrix_chart(matrix: Matrix, title: str) -> Spec | None:
+    """A row for each metric, a column for each measure; None where no pair has a rank correlation."""
+    if all(isinstance(cell.tau, Undefined) for cell in matrix.cells):
+        return None
+    row_of = {metric.key: _row_label(metric) for metric in matrix.metrics}
+    column_of = column_labels(matrix.variables)
+    values: dict[str, dict[str, float | None]] = {name: {} for name in row_of.values()}
+    reasons = {}
+    for cell in matrix.cells:
+        row, column = row_of[cell.metric], column_of[cell.variable_key]
+        if isinstance(cell.tau, Undefined):
+            reasons[row, column] = cell.tau.reason
+        values[row][column] = None if isinstance(cell.tau, Undefined) else cell.tau.coefficient
+
+    def names_of(cells: list[MatrixCell]) -> list[tuple[str, str]]:
+        return [(row_of[cell.metric], column_of[cell.variable_key]) for cell in cells]
+
+    return marks.matrix(
+        values,
+        title=title,
+        subtitle="Kendall’s rank correlation of each metric with each measure over the algorithms",
+        outlined=names_of([cell for cell in matrix.cells if cell.is_primary]),
+        reasons=reasons,
+    )
+
+
+def _row_label(metric: MatrixMetric) -> str:
+    profiles = f"profiles of {metric.profile_length} ratings" if metric.profile_length else ""
+    second = ", ".join(part for part in (metric.protocol, profiles) if part)
+    label = f"{metric.label[0].upper()}{metric.label[1:]}"
+    return f"{label},\n{second}" if second else label
+
+
+def column_labels(variables: tuple[Variable, ...]) -> dict[str, str]:
+    """Names of measures by key, in two lines at most; scales of one name have their keys beside it."""
+    names = Counter(variable.name for variable in variables)
+    labels = {}
+    for variable in variables:
+        name = variable.name if names[variable.name] == 1 else f"{variable.name} ({variable.key})"
+        width = max(len(name) // 2 + 1, max(map(len, name.split())))
+        first, *others = textwrap.wrap(name, width)
+        labels[variable.key] = "\n".join([first, " ".join(others)] if others else [first])
+    return labels

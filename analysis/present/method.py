@@ -1,0 +1,357 @@
+"""The method: procedure, run, tests, power, checks of the design, and provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analysis.enums import VARIABLE_OF
+from analysis.present import figures, objective, plan
+from analysis.present.words import whole
+from analysis.results.design_checks import AtTheEnd, DesignCheck, OtherDays, OtherLengths, Ungraded
+from analysis.results.flow import Flow
+from analysis.results.follow_up import Power
+from analysis.results.objective import FULL_RANKING, ObjectiveSide
+from analysis.results.plan import ReportPlan
+from analysis.results.provenance import Provenance
+from analysis.results.report import Results
+from charting import marks
+from charting.theme import Spec
+from documents.blocks import Figure, FigureMaker, Section
+from documents.numbers import listed, number, p_with_sign, percent, plural
+from documents.tables import Numbers, Table, Words, plain_table, table
+from evaluation.protocols.case_facts import CandidateRange
+from evaluation.reported_kinds import ERRORS
+from inference.results import Undefined
+from studies.design.narrative.plan import level
+from studies.known_items import FIVE_STARS, SCALE, ItemsAsked, scale_rule
+from studies.monitoring.charts import consort_diagram
+from studies.plans import SCALE_PREFIX
+from studies.usage_data import CHOICE, ELICITATION, SETTING, taken_rule
+
+
+def method_section(results: Results, badge: str) -> Section:
+    """Procedure, measures, run, tests and power."""
+    section = Section("method", "Method")
+    if results.power is not None:
+        section.say(figures.power_sentence(results.power))
+    section.say(_measures(results, "simulated participant" if badge else "participant"))
+    section.say(plan.planned_scales(results))
+    for sentence in sentences(results.design_checks):
+        section.say(sentence)
+    section.say(_run(results.objective))
+    section.say(_titles(results))
+    section.say(
+        f"Tests are at α = {level(results.plan.alpha)}; t tests are two-sided unless the plan says otherwise. Three "
+        "families have this level each: the headline, the pairs of algorithms on either side, and the exploratory "
+        "tests. Rates have exact limits (Clopper and Pearson) with the effective number of cases; other metrics "
+        f"have percentile intervals over {results.plan.resamples:,} resamples of test users with all their cases."
+    )
+    return section
+
+
+def power_section(results: Results, figure: FigureMaker) -> Section:
+    """The supplement's power curve."""
+    section = Section("power", "Power")
+    section.draw(_power_figure(results, figure))
+    return section
+
+
+def _power_figure(results: Results, figure: FigureMaker) -> Figure | None:
+    power = results.power
+    if power is None or isinstance(power, Undefined):
+        return None
+    return figure(
+        "power",
+        power_chart(power, figures.power_title(power)),
+        "Power of the analysis of variance by effect size (Cohen's f) and participants in each condition; the "
+        f"hairline marks the {power.n_per_condition} of this report.",
+        figures.power_table(power),
+    )
+
+
+def _measures(results: Results, noun: str) -> str:
+    study, consumed = results.study, results.study.words.consumed
+    settings, did = {SCALE: study.elicitation_scale or FIVE_STARS.key}, "rated"
+    if study.elicitation == CHOICE:
+        profile, did = taken_rule({ELICITATION: CHOICE}), "chose"
+    elif study.taken_from is not None:
+        profile = taken_rule({**settings, SETTING: study.taken_from})
+    else:
+        profile = scale_rule(settings)
+    asked = ItemsAsked(study.ratings_asked, study.ratings_most or study.ratings_asked)
+    median = "" if study.ratings_median is None else f" (median {study.ratings_median:g})"
+    return (
+        f"Each {noun} met one algorithm, {did} {asked} items{median} and judged {study.list_length} "
+        f"recommendations. {profile} Perceived accuracy is the mean rating of the recommended items, first-order "
+        f"novelty the share never {consumed}, second-order novelty the share neither {consumed} nor heard of, and "
+        "satisfaction one answer about the whole list. The tests use exact sums of answers."
+    )
+
+
+def _run(run: ObjectiveSide) -> str:
+    if run.protocol["name"] == FULL_RANKING:
+        return _whole_lists(run)
+    if run.tested == ERRORS:
+        return _predicted_ratings(run)
+    candidates = f"{run.protocol['negatives']:,}"
+    if run.candidates is not None:
+        candidates = CandidateRange(run.candidates.fewest, run.candidates.most, run.candidates.target).in_words
+    return (
+        f"The offline run ranked each hidden rating among {candidates} items that its user had not rated: "
+        f"{run.n_relevant or 0:,} relevant cases (ratings of {run.protocol['relevant']:g} or more) for recall, and "
+        f"{run.n_irrelevant or 0:,} irrelevant ones (ratings of {run.protocol['irrelevant']:g} or less) for fallout. "
+        f"A hit is a rank among the first {run.n}. Users chose what to rate, so hidden ratings are not missing at "
+        "random, and popular items are hidden more often. There is one split and one training of each model. The "
+        "models are those that participants met, by digest. "
+        f"{objective.acquaintance(run.split)}"
+    )
+
+
+def _titles(results: Results) -> str:
+    """Which models have no content but titles."""
+    names = [condition.label for condition in results.conditions if condition.is_of_titles]
+    if not names:
+        return ""
+    verb = "was" if len(names) == 1 else "were"
+    return f"{listed(names)} {verb} trained on the words of the items' titles: the dataset has no other item features."
+
+
+def _whole_lists(run: ObjectiveSide) -> str:
+    # The split of cold items recommends no others.
+    items = "item without training ratings" if run.split.get("start") == "cold" else "item of the catalogue"
+    ranked = f"every {items}, those that the user had rated in training included"
+    if run.protocol["known"] == "left-out":
+        ranked = f"every {items} that the user had not rated in training"
+    return (
+        f"The offline run ranked {ranked}, in one list per user as it is served: by score, equal scores by "
+        f"popularity. A relevant case ({run.n_relevant or 0:,} hidden ratings of {run.protocol['relevant']:g} or more) "
+        f"is a hit among the first {run.n}; all other items, the unrated ones included, count as not relevant, so "
+        "precision does not count the items that a user likes but never rated. Recall is the mean over users with a "
+        "relevant case of the share of their relevant cases in the list, and cannot be compared with recall of "
+        "one-plus-random. The models are those that participants met, by digest. "
+        f"{objective.acquaintance(run.split)}"
+    )
+
+
+def _predicted_ratings(run: ObjectiveSide) -> str:
+    clipped = ", clipped to the rating scale" if run.protocol["clip"] == "scale" else ""
+    return (
+        f"The offline run predicted {(run.n_relevant or 0) + (run.n_irrelevant or 0):,} hidden ratings{clipped}. RMSE "
+        "and MAE are the root mean squared and the mean absolute error of a user's predicted ratings, as means over "
+        "users. Hidden ratings are of items that users chose to rate, so errors do not measure lists of recommended "
+        "items. The models are those that participants met, by digest. "
+        f"{objective.acquaintance(run.split)}"
+    )
+
+
+def provenance_section(provenance: Provenance, followed: ReportPlan, inputs_hash: str) -> Section:
+    """Every hash, seed and version."""
+    section = Section("provenance", "Provenance")
+    section.say("The same inputs give the same report.")
+    section.put(provenance_table(provenance, followed, inputs_hash))
+    return section
+
+
+# Sentences
+
+
+NOTHING = (
+    "The data were checked for lists of different lengths, conditions collected at different times, ratings at an end "
+    "of the scale, ungraded lists and reversed questions: none was found."
+)
+
+
+def sentences(checks: tuple[DesignCheck, ...] | None) -> list[str]:
+    """One sentence for each finding, or that there is none; nothing in reports that did not check."""
+    if checks is None:
+        return []
+    return [_sentence(check) for check in checks] or [NOTHING]
+
+
+def _sentence(check: DesignCheck) -> str:
+    if isinstance(check, OtherLengths):
+        lengths = [
+            f"{name} {low}" if low == check.most[name] else f"{name} {low} to {check.most[name]}"
+            for name, low in check.fewest.items()
+        ]
+        return f"Participants judged lists of different lengths: {listed(lengths)}."
+    if isinstance(check, OtherDays):
+        days = [f"{name} day {day + 1:.1f}" for name, day in check.median_day.items()]
+        return (
+            f"The conditions were not collected at the same time (Kruskal-Wallis, p {p_with_sign(check.p)}; median "
+            f"{listed(days)}), so differences between them may be differences between days."
+        )
+    if isinstance(check, AtTheEnd):
+        end = "highest" if check.is_ceiling else "lowest"
+        return (
+            f"{percent(check.share)} of the ratings with {check.condition} are the {end} possible, so the scale may "
+            "not show how far it differs from others."
+        )
+    if isinstance(check, Ungraded):
+        return f"{check.n:,} of {plural(check.analysed, 'participant')} gave every item of their list the same rating."
+    return (
+        f"“{check.question}” falls as the rest of {check.scale} rises (r = {number(check.r, is_share=True)}): is it "
+        "reversed?"
+    )
+
+
+# Tables
+
+
+def flow_table(flow: Flow) -> Table:
+    """Participants from consent to analysis."""
+    counts = (
+        ("Declined", flow.declined), ("Gave consent", flow.consented), ("Screened out", flow.screened_out),
+        ("Turned away, study full", flow.quota_full), ("Assigned to a condition", flow.assigned),
+        ("Abandoned", flow.abandoned), ("Withdrew", flow.withdrawn), ("Still taking part", flow.under_way),
+        ("Completed", flow.completed), ("Excluded from the analysis", flow.excluded), ("Analysed", flow.analysed),
+    )  # fmt: skip
+    rows = [(name, whole(n)) for name, n in counts]
+    return plain_table("flow", "Participants from consent to analysis", ("Participants", "n"), rows)
+
+
+def exclusions_sentence(flow: Flow) -> str:
+    """How many completers are excluded, and why."""
+    if not flow.excluded_for:
+        return "All participants who completed the study are analysed; none was excluded."
+    by_hand = [reason for reason in flow.excluded_for if reason.how == "hand"]
+    by_rule = [reason for reason in flow.excluded_for if reason.how != "hand"]
+    sentences = []
+    if by_hand:
+        reasons = "; ".join(f"{reason.n:,} for “{reason.reason}”" for reason in by_hand)
+        n = sum(reason.n for reason in by_hand)
+        sentences.append(f"Of those who completed the study, the researcher excluded {n:,} by hand: {reasons}.")
+    if by_rule:
+        reasons = "; ".join(f"{reason.n:,} {reason.reason.lower()}" for reason in by_rule)
+        n = sum(reason.n for reason in by_rule)
+        sentences.append(f"The plan's rule excluded {n:,}{' more' if by_hand else ''}: {reasons}.")
+    return " ".join(sentences)
+
+
+def flow_by_condition(flow: Flow) -> Table:
+    """Participants from assignment to analysis, by condition."""
+    return table(
+        "flow-by-condition",
+        "Participants by condition",
+        flow.by_condition,
+        Words("Algorithm", lambda row: row.condition),
+        Numbers("Target", lambda row: whole(row.target)),
+        Numbers("Assigned", lambda row: whole(row.assigned)),
+        Numbers("Still taking part", lambda row: whole(row.under_way)),
+        Numbers("Abandoned", lambda row: whole(row.abandoned)),
+        Numbers("Completed", lambda row: whole(row.completed)),
+        Numbers("Analysed", lambda row: whole(row.analysed)),
+    )
+
+
+def provenance_table(provenance: Provenance, plan: ReportPlan, inputs_hash: str) -> Table:
+    """Every hash, seed and version behind the numbers."""
+    lines = [
+        ("Inputs of this report", inputs_hash),
+        ("Design of the study", provenance.design_hash),
+        ("Dataset", f"{provenance.dataset}, version {provenance.dataset_version}"),
+        ("Content of the dataset", provenance.dataset_hash),
+        ("Answers", provenance.answers_digest),
+        ("Inputs of the run", provenance.run_inputs_hash),
+        ("Test cases of the run", provenance.run_cases_digest),
+    ]
+    lines += [(f"Model {model.condition}", model.digest) for model in provenance.models]
+    for result in provenance.run_results:
+        suffix = f", profiles of {result.profile_length} ratings" if result.profile_length else ""
+        lines.append((f"Results {result.condition}{suffix}", result.digest))
+    lines += [
+        ("Seed of the study", str(provenance.study_seed)),
+        ("Seed of the run", str(provenance.run_seed)),
+        ("Resamples", f"{plan.resamples:,}"),
+    ]
+    lines += [(f"Seed of the bootstrap, {_resampled(name)}", str(seed)) for name, seed in provenance.bootstrap_seeds]
+    lines += [(f"Version of {name}", version) for name, version in provenance.versions]
+    return table(
+        "provenance",
+        "Inputs, seeds and versions",
+        lines,
+        Words("Input", lambda line: line[0]),
+        Words("Value", lambda line: line[1]),
+        note="The README of the study package names the random stream of each seed.",
+    )
+
+
+def _resampled(stream: str) -> str:
+    """What a random stream of the bootstrap resamples, in words.
+
+    Examples
+    --------
+    >>> _resampled("fon"), _resampled("scale.trust"), _resampled("users-0"), _resampled("users-5")
+    ('first-order novelty', 'scale trust', 'users, whole profiles', 'users, profiles of 5 ratings')
+    >>> _resampled("matrix-full-ranking/diversity@5"), _resampled("lists-shown")
+    ('users, metric full-ranking/diversity@5', 'metrics of the lists shown')
+    """
+    if stream in VARIABLE_OF:
+        return VARIABLE_OF[stream].in_text
+    if stream.startswith(SCALE_PREFIX):
+        return f"scale {stream.removeprefix(SCALE_PREFIX)}"
+    if stream.startswith("users-"):
+        length = int(stream.removeprefix("users-"))
+        return f"users, profiles of {length} ratings" if length else "users, whole profiles"
+    if stream.startswith("matrix-"):
+        return f"users, metric {stream.removeprefix('matrix-')}"
+    return "metrics of the lists shown" if stream == "lists-shown" else stream
+
+
+# Charts
+
+
+@dataclass(frozen=True)
+class _Flow:
+    opened: int | None
+    declined: int
+    consented: int
+    left_before: Mapping[str, int]
+    assigned: int
+    left_after: Mapping[str, int]
+    completed: int
+    excluded: Mapping[str, int]
+    analysed: int
+
+
+def consort(results: Results) -> Spec | None:
+    """The flow of participants; None where there are none, or where a report is older than the diagram."""
+    flow = results.flow
+    if not flow.consented or flow.left_before is None:
+        return None
+    excluded = {reason.reason: reason.n for reason in flow.excluded_for}
+    if n := results.answers.n_incomplete:
+        excluded["not all answers given"] = n
+    return consort_diagram(
+        _Flow(
+            opened=None,  # openings still grow after a report is built, so it would not stay the same
+            declined=flow.declined,
+            consented=flow.consented,
+            left_before=dict(flow.left_before),
+            assigned=flow.assigned,
+            left_after=dict(flow.left_after or ()),
+            completed=flow.completed,
+            excluded=excluded,
+            analysed=flow.analysed,
+        )
+    )
+
+
+def power_chart(result: Power, title: str) -> Spec | None:
+    """Power against participants in each condition, one line per effect."""
+    lines = {curve.name: curve.power for curve in result.effects}
+    n_values, n = list(result.n_values), result.n_per_condition
+    index = n_values.index(n)
+    reached = ", ".join(f"{name} {number(line[index], 2, is_share=True)}" for name, line in lines.items())
+    return marks.curves(
+        lines,
+        title=title,
+        y_title="Power of the analysis of variance",
+        n_values=n_values,
+        at_n=n,
+        emphasised=(result.stated,),
+        side="neutral",
+        x_title="Participants per condition",
+        description=f"Line chart of power by participants per condition, {n_values[0]}–{n_values[-1]}; {n}: {reached}.",
+    )

@@ -1,0 +1,536 @@
+"""What the run measured of the models."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.present import figures
+from analysis.present.estimates import Triple, around
+from analysis.present.orders import dominance_cells, tiered_names
+from analysis.present.words import decimal, interval_cell, length_words, ranks_cell, share_cell
+from analysis.results.objective import FULL_RANKING, KINDS, ObjectiveSide, ProfileLength
+from analysis.results.report import ConditionFacts, Results, StudyFacts
+from charting import marks
+from charting.theme import Spec
+from documents.blocks import Figure, FigureMaker, Section
+from documents.numbers import NONE, capital, listed, number, plural
+from documents.tables import Cell, Column, Row, Table, text
+from evaluation.reported_kinds import ERRORS, HITS, LOWER_IS_BETTER, kind_at, kind_name, kind_word
+from evaluation.splitting.kinds import STRANGERS
+from evaluation.tables import POOLED
+from inference.pair_decisions import OfflinePairs
+from inference.rank_sets import relation_rank_sets
+from inference.results import Undefined
+from recommenders.registry import families
+from studies.design.narrative.plan import level
+from studies.usage_data import CHOICE
+
+
+def metrics_section(results: Results, figure: FigureMaker) -> Section:
+    """What the run measured, at every profile length."""
+    run = results.objective
+    whole, *cut = run.lengths
+    section = Section("metrics", "Metrics", "objective")
+    for length in run.lengths:
+        section.say(best_and_worst(length, run.n, run.tested[0]))
+        section.say(separated(length, run.tested[0]))
+    for length in cut:
+        as_many = as_many_as_participants(results.study, length.profile_length)
+        section.say(shorter(whole, length, run.tested[0], as_many=as_many))
+    section.say(unmeasured(run))
+    section.draw(_bars(run, run.tested[0], figure))
+    section.put(table_2(run, results.conditions))
+    return section
+
+
+def metrics_in_detail(results: Results, figure: FigureMaker) -> Section:
+    """The supplement's metrics: intervals, orders, lists as served, and curves over N."""
+    run = results.objective
+    section = Section("objective", "Metrics in detail", "objective")
+    for length in run.lengths:
+        section.say(served(length))
+    section.put(served_table(run))
+    section.draw(*(_bars(run, kind, figure) for kind in run.tested[1:]))
+    whole, *cut = run.lengths
+    section.put(intervals_table(whole))
+    section.draw(*(_curves(whole, kind, run.n, figure) for kind in HITS))
+    section.draw(*(_hasse(whole, kind, run.n, figure) for kind in run.tested))
+    for length in cut:
+        section.put(intervals_table(length))
+    for length, kind in itertools.product(run.lengths, run.tested):
+        section.say(separated(length, kind))
+        section.put(objective_order(length, kind))
+    return section
+
+
+def _bars(run: ObjectiveSide, kind: str, figure: FigureMaker) -> Figure | None:
+    """A metric by algorithm."""
+    whole = run.lengths[0]
+    if not whole.defined_values(kind):
+        return None
+    caption = (
+        f"{kind_name(kind)} with 95% intervals. "
+        f"{'Lower is better. ' if kind in LOWER_IS_BETTER else ''}Outlined bars: profiles cut to the participants' "
+        "length."
+    )
+    chart = bars(run.lengths, kind, bars_title(whole, kind), run.n)
+    return figure(f"bars-{kind}", chart, caption, intervals_table(whole))
+
+
+def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
+    """The order that the comparisons of pairs support, at one profile length."""
+    tests = length.tests(kind)
+    if isinstance(tests.sign_tests if tests.pairs is None else tests.pairs, Undefined):
+        return None
+    up = "; lower is better, so the best are at the top" if kind in LOWER_IS_BETTER else "; up is better"
+    caption = (
+        f"Pairs at α = {level(length.alpha)}, {tests.n_users:,} users, "
+        f"{length_words(length.profile_length)}{up}. A line joins two algorithms where the upper dominates the lower "
+        "and no other lies between them. A dashed box has no significant differences."
+    )
+    chart = hasse(length, kind, figures.objective_hasse_title(length, kind), n)
+    return figure(f"hasse-{kind}", chart, caption, objective_order(length, kind))
+
+
+def _curves(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
+    """A metric by length of the list at one profile length."""
+    if not length.curves(kind):
+        return None
+    caption = (
+        f"{kind_name(kind)} by length of the list, {length_words(length.profile_length)}; the hairline marks the {n} "
+        f"of the tables.{' Lower is better.' if kind == 'fallout' else ''}"
+    )
+    chart = curves(length, kind, curves_title(length, kind, n), n)
+    return figure(f"curves-{kind}", chart, caption, curve_table(length, kind))
+
+
+# Sentences
+
+
+SAME_RECALL = 0.0005  # a smaller difference does not show in three digits
+
+
+def best_and_worst(length: ProfileLength, n: int, kind: str = "recall") -> str:
+    """The range of the main metric, with the algorithms at its ends."""
+    values, words = length.defined_values(kind), length_words(length.profile_length)
+    if not values:
+        return f"There are no cases to measure {kind_word(kind)} on, {words}."
+    means = ", the mean over users," if length.is_by_user else ""
+    return f"{kind_at(kind, n)}{means} {words} ranges {_range(values, kind)}."
+
+
+def unmeasured(run: ObjectiveSide) -> str:
+    """What the protocol cannot measure; empty for one-plus-random.
+
+    Examples
+    --------
+    >>> unmeasured(ObjectiveSide(n=5, protocol={"name": "one-plus-random"}, split={}, lengths=()))
+    ''
+    """
+    if run.tested == ERRORS:
+        return _unmeasured_lists(run)
+    if run.protocol["name"] != FULL_RANKING:
+        return ""
+    return (
+        "Fallout has no value: full ranking makes one list per user and does not measure which disliked items reach it."
+    )
+
+
+def _unmeasured_lists(run: ObjectiveSide) -> str:
+    values = run.lengths[0].values(run.tested[0])
+    missing = [name for name, value in values.items() if value is None]
+    sentence = (
+        "Errors are measured on items that users chose to rate, and say nothing about the lists that participants met."
+    )
+    if not missing:
+        return sentence
+    predicts = "predicts" if len(missing) == 1 else "predict"
+    return (
+        f"{sentence} {listed(missing)} {predicts} no ratings, so comparisons with errors leave out {listed(missing)}."
+    )
+
+
+def separated(length: ProfileLength, kind: str) -> str:
+    """How many pairs of algorithms a metric separates."""
+    tests, metric = length.tests(kind), kind_word(kind)
+    profiles = length_words(length.profile_length)
+    pairs = tests.sign_tests if tests.pairs is None else tests.pairs
+    if isinstance(pairs, Undefined):
+        return f"No pair of algorithms is compared by {metric} {profiles}. {pairs.reason}"
+    n, cases = sum(pair.is_significant for pair in pairs.pairs), plural(tests.n_cases, "case")
+    of_users = plural(tests.n_users, "user")
+    sample = of_users if tests.n_users == tests.n_cases else f"{of_users}, {cases}"
+    found = f"{n} of {plural(len(pairs.pairs), 'pair')}"
+    sentence = f"{profiles.capitalize()}, {metric} separates {found} of algorithms ({sample})."
+    if tests.order.cycle:
+        sentence += f" {listed(tests.order.cycle)} dominate each other in a cycle, which is possible with sign tests."
+    return sentence
+
+
+def served(length: ProfileLength) -> str:
+    """Whether recall of the lists as served ranks the algorithms alike; empty where it was not measured."""
+    as_served, values = length.served.get("recall"), length.defined_values("recall")
+    if not as_served or len(values) < len(length.conditions):
+        return ""
+    gaps = {name: abs(as_served[name] - values[name]) for name in length.conditions}
+    widest = max(length.conditions, key=gaps.__getitem__)
+    words = f"In the lists as served, with ties and empty slots as shown, {length_words(length.profile_length)}"
+    if gaps[widest] < SAME_RECALL:
+        return f"{words}, recall differs by less than .0005 for every algorithm."
+    reversed_pairs = [
+        f"{a} and {b}"
+        for a, b in itertools.combinations(length.conditions, 2)
+        if (values[a] - values[b]) * (as_served[a] - as_served[b]) < 0
+    ]
+    order = f"reverses {listed(reversed_pairs)}" if reversed_pairs else "ranks the algorithms in the same order"
+    return f"{words}, recall {order}; it changes most for {widest}, by {number(gaps[widest], 3, True)}."
+
+
+def bars_title(length: ProfileLength, kind: str) -> str:
+    """What a bar chart of one metric shows: its range; which algorithms differ is said beside it."""
+    values = length.defined_values(kind)
+    if min(values.values()) == max(values.values()):
+        return f"All algorithms have the same {kind_word(kind)}"
+    return f"{capital(kind_word(kind))} {_range(values, kind)}"
+
+
+def _range(values: Mapping[str, float], kind: str) -> str:
+    """The lowest and the highest value, each with its algorithms."""
+    ends = []
+    for value in (min(values.values()), max(values.values())):
+        names = listed([name for name in values if values[name] == value])
+        ends.append(f"{number(value, 3, kind not in ERRORS)} ({names})")
+    return f"from {ends[0]} to {ends[1]}"
+
+
+def curves_title(length: ProfileLength, kind: str, n: int) -> str:
+    """The finding of curves over N: whether the ranking at N holds at the end."""
+    lines = length.curves(kind)
+    sign = 1 if kind == "fallout" else -1
+    first = sorted(lines, key=lambda name: sign * lines[name][n - 1])
+    last = sorted(lines, key=lambda name: sign * lines[name][-1])
+    longest = len(next(iter(lines.values())))
+    if first == last:
+        return f"The ranking by {kind} at {n} is still the ranking at {longest}"
+    leads = "has the lowest fallout" if kind == "fallout" else f"leads in {kind}"
+    if first[0] == last[0]:
+        return f"{first[0]} {leads} at {n} and at {longest}; the ranking below it changes"
+    return f"{first[0]} {leads} at {n}, {last[0]} at {longest}"
+
+
+def shorter(whole: ProfileLength, cut: ProfileLength, kind: str = "recall", *, as_many: str = "") -> str:
+    """Whether the ranking changes when profiles are shorter; `as_many` says whose profiles are as short, if any are."""
+    before, after = whole.defined_values(kind), cut.defined_values(kind)
+    if not before or not after:
+        return ""
+    sign = 1 if kind in LOWER_IS_BETTER else -1
+    ranking_before = sorted(before, key=lambda name: sign * before[name])
+    ranking_after = sorted(after, key=lambda name: sign * after[name])
+    opening = (
+        f"With every profile cut at random to {cut.profile_length} ratings,{as_many and f' {as_many},'} the ranking "
+        f"by {kind_word(kind)}"
+    )
+    if ranking_before == ranking_after:
+        return f"{opening} remains {', '.join(ranking_before)}."
+    return f"{opening} is {', '.join(ranking_after)}; with whole profiles it is {', '.join(ranking_before)}."
+
+
+def as_many_as_participants(study: StudyFacts, length: int) -> str:
+    """What profiles of that length have in common with the participants'; empty where it is nothing.
+
+    Where participants decided how many items they rated, the fewest that the study admits are compared.
+    """
+    if length != study.ratings_asked:
+        return ""
+    given = "choose" if study.elicitation == CHOICE else "give"
+    return f"as many as participants {given}" + (" at least" if study.ratings_most else "")
+
+
+def acquaintance(split: Mapping[str, Any]) -> str:
+    """Whether the test users were as new to the models as participants are; empty where a file named the cases.
+
+    Examples
+    --------
+    >>> acquaintance({"name": "probe"})
+    'Other ratings of the test users trained the models; none of the participants’ did.'
+    """
+    if split["name"] == "file":
+        return ""
+    if split["name"] != STRANGERS:
+        return "Other ratings of the test users trained the models; none of the participants’ did."
+    profile = f"{split['given']} of their ratings" if split["given"] else f"all of their ratings but {split['hidden']}"
+    return (
+        "The test users were as new to the models as the participants, because no rating of theirs was trained on; the "
+        f"profiles had {profile}, drawn at random."
+    )
+
+
+# Tables
+
+
+TYPES = {
+    "The same for everyone": "non-personalised",
+    "Neighbourhoods of items": "collaborative",
+    "Neighbourhoods of users": "collaborative",
+    "Latent factors": "collaborative",
+    "Linear models": "collaborative",
+    "Item features": "content",
+}
+RATES_NOTE = (
+    f"Values are {POOLED}: a user with many cases has more weight. Exact limits (Clopper and Pearson) with the "
+    "effective number of cases, as cases of one user are not independent."
+)
+POOLED_NOTE = (
+    f"Values are {POOLED}: a user with many cases has more weight. "
+    "Precision after Raghavan, Bollmann and Jung: where most cases are relevant it is close to 1 and F is close to "
+    "recall, so comparisons count the two as one metric."
+)
+
+
+ERRORS_NOTE = (
+    "Values are means over the users for whom every algorithm with a value predicts ratings, in rating points; lower "
+    "is better. In the run's own table every rating has the same weight. An algorithm without predictions has no value."
+)
+
+
+def length_name(length: int) -> str:
+    """A profile length in a heading."""
+    return f"{length} ratings" if length else "whole profiles"
+
+
+def _suffix(length: ProfileLength) -> str:
+    return f", {length_name(length.profile_length)}" if length.profile_length else ""
+
+
+def _header(kind: str, length: ProfileLength) -> str:
+    """A metric with the length of the profiles and what is averaged."""
+    return f"{kind_name(kind)}{_suffix(length)}, {length.averaged}"
+
+
+def _slug(length: ProfileLength) -> str:
+    return f"profile-{length.profile_length}" if length.profile_length else "whole"
+
+
+def table_2(objective: ObjectiveSide, conditions: Sequence[ConditionFacts]) -> Table:
+    """Table 2: the tested metrics of each algorithm with their limits at every profile length."""
+    columns = [Column("Algorithm"), Column("Type")]
+    for length in objective.lengths:
+        for kind in objective.tested:
+            columns += [Column(_header(kind, length), True, "objective"), Column("95% CI", True)]
+    types = {facts.label: type_of(facts.algorithm) for facts in conditions}
+    rows = []
+    for lines in zip(*(length.table for length in objective.lengths), strict=True):
+        cells = [text(lines[0].condition), text(types.get(lines[0].condition, NONE))]
+        for line in lines:
+            for kind in objective.tested:
+                low, high = line.intervals[kind] or (None, None)
+                cells += [_value(line.value(kind), kind), interval_cell(low, high, 3, is_share=kind not in ERRORS)]
+        rows.append(Row(tuple(cells)))
+    return Table(
+        "table-2",
+        "Table 2. Objective measures"
+        if objective.kinds == ERRORS
+        else f"Table 2. Objective measures at N = {objective.n}",
+        tuple(columns),
+        tuple(rows),
+        f"{_means_note(objective) if objective.is_by_user else RATES_NOTE}{_rare_note(objective)}",
+    )
+
+
+def type_of(algorithm: str) -> str:
+    """The type of an algorithm as the paper has it, by its family in the registry; a dash where it has none there."""
+    return next((TYPES.get(title, NONE) for title, keys in families().items() if algorithm in keys), NONE)
+
+
+def _rare_note(objective: ObjectiveSide) -> str:
+    rare = [
+        f"{_header(kind, length).removesuffix(', pooled')} of {listed(names)}"
+        for length in objective.lengths
+        for kind, names in length.rare.items()
+        if names
+    ]
+    return f" Fewer than 10 events: {'; '.join(rare)}." if rare else ""
+
+
+def _value(value: float | None, kind: str) -> Cell:
+    return decimal(value, 3, is_share=kind not in ERRORS)
+
+
+def _means_note(objective: ObjectiveSide) -> str:
+    if objective.kinds == ERRORS:
+        return ERRORS_NOTE
+    measured = [kind for kind in KINDS if any(length.defined_values(kind) for length in objective.lengths)]
+    missing = [kind_name(kind) for kind in KINDS if kind not in measured and kind not in HITS]
+    note = (
+        "Values are means over users: each user with a relevant case has the same weight. Recall is the share of the "
+        "user's relevant cases in the list, precision the share of the list that is relevant cases; unrated items "
+        "count as not relevant."
+    )
+    return f"{note} The run did not measure {listed(missing)}." if missing else note
+
+
+def intervals_table(length: ProfileLength) -> Table:
+    """Values at one profile length with their bootstrap intervals."""
+    columns = [Column("Algorithm")]
+    kinds = ERRORS if length.errors else KINDS
+    for kind in kinds:
+        columns += [Column(f"{kind_name(kind)}, {length.averaged}", True, "objective"), Column("95% CI", True)]
+    rows = []
+    for line in length.table:
+        cells = [text(line.condition)]
+        for kind in kinds:
+            low, high = line.intervals[kind] or (None, None)
+            cells += [_value(line.value(kind), kind), interval_cell(low, high, 3, is_share=kind not in ERRORS)]
+        rows.append(Row(tuple(cells)))
+    return Table(
+        f"objective-{_slug(length)}",
+        f"Objective measures with intervals, {length_name(length.profile_length)}",
+        tuple(columns),
+        tuple(rows),
+        f"{'' if length.is_by_user else POOLED_NOTE} Recall and fallout have exact limits, the others percentile "
+        "intervals over resampled users.",
+    )
+
+
+def served_table(objective: ObjectiveSide) -> Table | None:
+    """Recall and fallout of the lists as participants saw them; None where the run has none."""
+    lengths = [length for length in objective.lengths if length.served]
+    if not lengths:
+        return None
+    columns = [Column("Algorithm")]
+    rows: dict[str, list[Cell]] = {name: [text(name)] for name in lengths[0].conditions}
+    for length in lengths:
+        suffix = _suffix(length)
+        for kind in HITS:
+            if kind not in length.served:
+                continue
+            columns += [
+                Column(_header(kind, length), True, "objective"),
+                Column(f"as served{suffix}", True, "objective"),
+            ]
+            values = length.values(kind)
+            for name, cells in rows.items():
+                cells.append(decimal(values[name], 3, is_share=True))
+                cells.append(decimal(length.served[kind][name], 3, is_share=True))
+        if "filled" in length.served:
+            columns.append(Column(f"Slots filled{suffix}", True))
+            for name, cells in rows.items():
+                cells.append(share_cell(length.served["filled"][name]))
+    return Table(
+        "as-served",
+        "The same lists as they are served",
+        tuple(columns),
+        tuple(Row(tuple(cells)) for cells in rows.values()),
+        "The protocol breaks ties of equal scores at random; served lists have a fixed order, and slots without a "
+        "score are filled by popularity.",
+    )
+
+
+def curve_table(length: ProfileLength, kind: str) -> Table:
+    """Values at every N."""
+    lines = length.by_n[kind]
+    n_values = max((len(line) for line in lines.values()), default=0)
+    columns = (Column("Algorithm"), *(Column(str(n), True) for n in range(1, n_values + 1)))
+    rows = tuple(
+        Row((text(name), *(decimal(value, 3, is_share=True) for value in lines[name]))) for name in length.conditions
+    )
+    return Table(f"{kind}-by-n-{_slug(length)}", f"{kind_name(kind)} at every N, {length.averaged}", columns, rows)
+
+
+def objective_order(length: ProfileLength, kind: str) -> Table:
+    """The partial order of the algorithms: tiers, counts of dominance, letters, and sets of ranks."""
+    tests = length.tests(kind)
+    order, pairs = tests.order, tests.pairs
+    sets = relation_rank_sets(order.dominates, 1 - length.alpha).sets if order.names else {}
+    rows = tuple(
+        Row(
+            (
+                text(name),
+                _value(order.locations[name], kind),
+                *dominance_cells(order, name),
+                ranks_cell(sets[name]),
+            ),
+            group=tier,
+        )
+        for tier, name in tiered_names(order)
+    )
+    columns = (
+        Column("Algorithm"), Column(f"{kind_name(kind)}, {length.aggregation}", True, "objective"),
+        Column("Dominates", True), Column("Dominated by", True), Column("Letters"),
+        Column("Rank confidence set", True),
+    )  # fmt: skip
+    better = f"{'lower' if kind in LOWER_IS_BETTER else 'higher'} {kind_word(kind)}"
+    return Table(
+        f"order-{kind}-{_slug(length)}",
+        f"Pairwise comparisons, {kind_word(kind)}, {length_name(length.profile_length)}",
+        columns,
+        rows,
+        f"One algorithm dominates another where it has a significantly {better}, {_method(pairs)}",
+        "Tier",
+    )
+
+
+def _method(pairs: OfflinePairs | Undefined | None) -> str:
+    """By which test pairs are ordered; reports of earlier versions have sign tests."""
+    if not isinstance(pairs, OfflinePairs):
+        return "by sign tests over users with Holm's correction."
+    n_few = sum(pair.p_sign_flip is not None for pair in pairs.pairs)
+    few = f" In {n_few} of {plural(len(pairs.pairs), 'pair')} fewer than 25 users differ: sign flips must agree there."
+    return f"by single-step max-|t| over all pairs, clustered by user.{few if n_few else ''}"
+
+
+# Charts
+
+
+def _estimates(length: ProfileLength, kind: str) -> dict[str, Triple]:
+    intervals = {line.condition: line.intervals[kind] for line in length.table}
+    return {name: around(value, intervals[name]) for name, value in length.defined_values(kind).items()}
+
+
+def bars(lengths: Sequence[ProfileLength], kind: str, title: str, n: int) -> Spec | None:
+    """A metric by algorithm, with whole profiles and with profiles of the participants' length below."""
+    series = {}
+    for length in lengths[:2]:
+        name = f"profiles of {length.profile_length} ratings" if length.profile_length else "whole profiles"
+        if values := _estimates(length, kind):
+            series[name] = values
+    if not series:
+        return None
+    return marks.bars(series, title=title, x_title=kind_at(kind, n), decimals=3, is_share=kind not in ERRORS)
+
+
+def curves(length: ProfileLength, kind: str, title: str, n: int) -> Spec | None:
+    """A metric against the length of the list."""
+    lines = length.curves(kind)
+    if not lines:
+        return None
+    return marks.curves(lines, title=title, y_title=kind_name(kind), at_n=n)
+
+
+def hasse(length: ProfileLength, kind: str, title: str, n: int) -> Spec | None:
+    """The order by sign tests with the values of the metric; None where these contradict it.
+
+    Sign tests count users, so that their order may be the reverse of the metric's, or a cycle. `objective_order` then
+    has the order, and no picture claims it.
+    """
+    order, values = length.tests(kind).order, length.defined_values(kind)
+    if order.is_empty or order.cycle:
+        return None
+    higher_is_better = kind not in LOWER_IS_BETTER
+    for above, below in order.covers:
+        better, worse = (above, below) if higher_is_better else (below, above)
+        if not values[better] > values[worse]:
+            return None
+    words = "" if higher_is_better else ": lower is better, so the best are at the top"
+    return marks.hasse(
+        _estimates(length, kind),
+        list(order.covers),
+        title=title,
+        y_title=f"{kind_at(kind, n)}{words}",
+        side="objective",
+        higher_is_better=higher_is_better,
+        decimals=3,
+        is_share=kind not in ERRORS,
+    )

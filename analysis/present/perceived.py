@@ -1,0 +1,589 @@
+"""What participants perceived, measure by measure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from analysis.present import figures
+from analysis.present.estimates import axis, means_of
+from analysis.present.orders import TIER_NAMES, dominance_cells, tiered_names
+from analysis.present.summary import primary_variable
+from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, span, whole
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.rankings import Order
+from analysis.results.report import Results
+from charting import marks
+from charting.theme import Spec
+from documents.blocks import Figure, FigureMaker, Section
+from documents.numbers import NONE, capital, f_statistic, listed, number, p_with_sign, plural
+from documents.tables import Cell, Column, Row, Table, text
+from inference import apa
+from inference.partial_order import Tier
+from inference.results import (
+    AnovaResult,
+    KruskalResult,
+    NormalityResult,
+    Pair,
+    PairwiseResult,
+    SpreadResult,
+    Undefined,
+    WelchResult,
+)
+from studies.design.narrative.plan import level
+from studies.plans import in_text
+
+
+def measures_section(results: Results, figure: FigureMaker) -> Section:
+    """All measures, their tests and partial orders, with the differences and the distribution of the primary one."""
+    section = Section("measures", "Measures", "perceived")
+    if not results.flow.analysed:
+        return section
+    leading = primary_variable(results)
+    for variable in results.variables:
+        if variable.described:
+            section.say(omnibus(variable), "says" if variable is leading else "")
+    section.say(order(leading))
+    for variable in results.variables:
+        section.say(other_tests(variable))
+    section.draw(_forest(leading, figure), _spread(leading, figure))
+    section.put(described(results.variables))
+    section.put(tests_table(results.variables))
+    section.put(table_1(results.variables))
+    return section
+
+
+def variable_section(variable: PerceivedVariable, figure: FigureMaker) -> Section:
+    """One measure in the supplement: box plot, order and pairs."""
+    defined = variable.variable
+    section = Section(f"variable-{defined.key}", defined.name, "perceived")
+    if not variable.described:
+        section.say(omnibus(variable) if defined.scale else "")
+        return section
+    section.say(order(variable))
+    section.draw(_box(variable, figure), _hasse(variable, figure))
+    if not has_points(variable):
+        section.say("Individual scores were erased with the answers of a participant; charts of them are omitted.")
+    section.put(order_table(variable))
+    section.put(pairs_table(variable))
+    section.put(box_table(variable))
+    return section
+
+
+def _box(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
+    defined = variable.variable
+    boxes = f"As Figure {defined.figure} of Cremonesi et al. (2011): boxes" if defined.figure else "Boxes"
+    caption = (
+        f"{boxes} from the first to the third quartile, a line for the median, a dot for the mean, whiskers to the "
+        "last point within 1.5 interquartile ranges, circles for points beyond. Each participant is one point."
+    )
+    if not isinstance(variable.tests.games_howell, Undefined):
+        caption += " No significant difference was found between algorithms that share a letter."
+    chart = box(variable, box_title(variable))
+    return figure(f"box-{defined.key}", chart, caption, box_table(variable))
+
+
+def _hasse(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
+    n = sum(numbers.n for numbers in variable.described.values())
+    caption = (
+        f"Games-Howell at α = {level(variable.alpha)}, n = {n:,}; up is more. A line joins two algorithms where the "
+        "upper dominates the lower and no other lies between them; numbers are means. A dashed box has no significant "
+        f"differences. {dominated_pairs(variable.orders.games_howell)}"
+    )
+    chart = hasse(variable, hasse_title(variable))
+    return figure(f"hasse-{variable.key}", chart, caption, order_table(variable))
+
+
+def _spread(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
+    """Stacked bars of answers in steps, or a raincloud of means and shares."""
+    if not has_points(variable):
+        return None
+    if is_in_steps(variable):
+        steps, counts = steps_of(variable)
+        return figure(
+            f"steps-{variable.key}",
+            spread(variable, figures.steps_title(variable, steps, counts)),
+            "Share of participants who gave each answer, the lowest at the left; the mean at the right.",
+            figures.steps_table(variable, steps, counts),
+        )
+    return figure(
+        f"raincloud-{variable.key}",
+        spread(variable, figures.spread_title(variable)),
+        "The cloud is a smoothed density of all participants, equal in area by algorithm and as coarse as the scale; "
+        "below it the box with median and mean (dot), and each participant as a point.",
+        box_table(variable),
+    )
+
+
+def _forest(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
+    """Every pairwise difference with its simultaneous interval."""
+    table = pairs_table(variable)
+    if table is None:
+        return None
+    return figure(
+        f"forest-{variable.key}",
+        forest(variable, figures.forest_title(variable), coverage(variable.alpha)),
+        f"Games-Howell at α = {level(variable.alpha)}: differences of means, the larger first, with simultaneous "
+        "intervals. Filled and bold: significant. Hollow: the interval includes 0.",
+        table,
+    )
+
+
+def classic_section(results: Results) -> Section:
+    """The analyses of the paper: analysis of variance and Tukey's HSD, which assume equal variances."""
+    section = Section("as-in-2011", "As in Cremonesi et al. (2011)", "perceived")
+    if not results.flow.analysed:
+        return section
+    section.say(
+        "The paper's analysis of variance and Tukey's HSD assume equal variances in all conditions. They are shown for "
+        "comparison; no conclusion of this report rests on them."
+    )
+    section.put(table_1(results.variables, by_tukey=True))
+    for variable in results.variables:
+        section.put(anova_table(variable))
+        section.put(tukey_table(variable))
+    return section
+
+
+# Sentences
+
+
+def omnibus(variable: PerceivedVariable) -> str:
+    """Welch's analysis of variance in the style of APA, or the reason why there is none."""
+    name, (result, left_out) = variable.variable.in_text, _welch(variable)
+    if isinstance(result, Undefined):
+        return f"Welch's analysis of variance of {name} has no result. {result.reason}"
+    opening = (
+        f"{capital(name)} differed significantly between the algorithms"
+        if result.p < variable.alpha
+        else f"We found no significant difference in {name} between the algorithms"
+    )
+    test = f_statistic(result.df_between, result.df_within, result.f)
+    without = f" The test leaves out {left_out}, without variance." if left_out else ""
+    return f"{opening}, Welch's {test}, p {p_with_sign(result.p)}.{without}"
+
+
+def _welch(variable: PerceivedVariable) -> tuple[WelchResult | Undefined, str]:
+    """Welch's test and the conditions that it leaves out for having no variance."""
+    reduced = variable.welch_without_constant
+    if isinstance(variable.welch, Undefined) and isinstance(reduced, WelchResult):
+        return reduced, listed(reduced.left_out)
+    return variable.welch, ""
+
+
+def order(variable: PerceivedVariable) -> str:
+    """The significant pairs of Games-Howell and the ends of the order, or the detectable difference."""
+    tests, tiers = variable.tests.games_howell, variable.orders.games_howell
+    if isinstance(tests, Undefined):
+        return f"No order can be claimed. {tests.reason}"
+    n_significant = sum(pair.is_significant for pair in tests.pairs)
+    if not n_significant:
+        pairs = f"any of the {len(tests.pairs)} pairs" if len(tests.pairs) > 1 else "the only pair"
+        return f"Games-Howell found no significant difference in {pairs}. {_detectable(variable)}".rstrip()
+    maximal = [name for name in tiers.best_first if tiers.tiers[name] is Tier.MAXIMAL]
+    minimal = [name for name in tiers.best_first if tiers.tiers[name] is Tier.MINIMAL]
+    welch, addition = _welch(variable)[0], ""
+    if not isinstance(welch, Undefined) and welch.p >= variable.alpha:
+        addition = " The test controls its own error rate, so these differences hold without a significant F."
+    return (
+        f"Games-Howell found significant differences in {n_significant} of {plural(len(tests.pairs), 'pair')}. Maximal "
+        f"in {variable.variable.in_text}: {listed(maximal)}; minimal: {listed(minimal)}.{addition}"
+    )
+
+
+def _detectable(variable: PerceivedVariable) -> str:
+    """The difference that Tukey's HSD detects with 80% power; empty in reports that lack it."""
+    if variable.detectable_difference is None:
+        return ""
+    low, high = (number(value, 2, variable.variable.is_share) for value in variable.detectable_difference)
+    span = low if low == high else f"{low} to {high}, depending on the pair"
+    return (
+        f"With these sample sizes and variances, the difference that Tukey's HSD detects with 80% power is {span}. The "
+        "result is no evidence that smaller differences do not exist."
+    )
+
+
+def other_tests(variable: PerceivedVariable) -> str:
+    """Tests of all algorithms that come to another conclusion than Welch's; empty where all agree."""
+    welch, _left_out = _welch(variable)
+    if isinstance(welch, Undefined):
+        return ""
+    sentences = []
+    for name, test in (
+        ("An analysis of variance with equal variances", variable.anova),
+        ("The Kruskal-Wallis test", variable.kruskal),
+    ):
+        if isinstance(test, Undefined) or (test.p < variable.alpha) == (welch.p < variable.alpha):
+            continue
+        verdict = "significant" if test.p < variable.alpha else "not significant"
+        sentences.append(f"{name} was {verdict} (p {p_with_sign(test.p)}), unlike Welch's.")
+    return " ".join(sentences)
+
+
+def box_title(variable: PerceivedVariable) -> str:
+    """The finding of a box plot."""
+    tiers, name = variable.orders.games_howell, variable.variable.in_text
+    if len(variable.described) == 1:
+        return f"{capital(name)} of {next(iter(variable.described))}, the only algorithm with answers"
+    if tiers.is_empty:
+        return f"No significant differences between algorithms in {name}"
+    best, worst = tiers.best_first[0], tiers.best_first[-1]
+    n_below, n_above, n_others = len(tiers.dominates[best]), len(tiers.dominated_by[worst]), len(tiers.names) - 1
+    if n_below >= n_above and n_below:
+        return f"{best} has the highest {name}, significantly above {n_below} of {n_others} others"
+    if n_above:
+        return f"{worst} has the lowest {name}, significantly below {n_above} of {n_others} others"
+    return f"Some algorithms differ significantly in {name}, but neither the highest nor the lowest does"
+
+
+def hasse_title(variable: PerceivedVariable) -> str:
+    """The finding of a Hasse diagram."""
+    tiers, name = variable.orders.games_howell, variable.variable.in_text
+    if tiers.is_empty:
+        return f"No order of the algorithms can be claimed in {name}"
+    return f"{len(tiers.pairs)} of {plural(tiers.n_possible, 'pair')} differ significantly in {name}"
+
+
+# Tables
+
+
+Test = AnovaResult | WelchResult | KruskalResult | SpreadResult | NormalityResult
+
+
+def described(variables: Sequence[PerceivedVariable]) -> Table:
+    """n, mean, sd, interval and quartiles of every measure in each condition."""
+    rows = []
+    for variable in variables:
+        is_share = variable.variable.is_share
+        for name in variable.conditions:
+            numbers = variable.described.get(name)
+            cells = (whole(0), *(MISSING for _ in range(5)))
+            if numbers is not None:
+                cells = (
+                    whole(numbers.n),
+                    decimal(numbers.mean, 2, is_share),
+                    decimal(numbers.sd, 2, is_share),
+                    interval_cell(numbers.ci_low, numbers.ci_high, 2, is_share),
+                    decimal(numbers.median, 2, is_share),
+                    span(numbers.q1, numbers.q3, 2, is_share),
+                )
+            rows.append(Row((text(name), *cells), group=variable.name, is_quiet=numbers is None))
+    columns = (
+        Column("Algorithm"), Column("n", True), Column("M", True, "perceived"), Column("SD", True),
+        Column("95% CI of M", True), Column("Median", True), Column("Quartiles", True),
+    )  # fmt: skip
+    return Table("measures", "Measures by algorithm", columns, tuple(rows), group_name="Measure")
+
+
+def anova_table(variable: PerceivedVariable) -> Table | None:
+    """The table of the analysis of variance; None where it has none."""
+    anova = variable.anova
+    if isinstance(anova, Undefined):
+        return None
+    blank = Cell("", None)
+    rows = (
+        Row(
+            (
+                text("Between algorithms"),
+                decimal(anova.ss_between),
+                whole(anova.df_between),
+                decimal(anova.ms_between),
+                decimal(anova.f),
+                probability(anova.p),
+                decimal(anova.eta_squared, 2, True),
+                decimal(max(0.0, anova.omega_squared), 2, True),
+            )
+        ),
+        Row(
+            (
+                text("Within algorithms"), decimal(anova.ss_within), whole(anova.df_within),
+                decimal(anova.ms_within), blank, blank, blank, blank,
+            )
+        ),
+        Row(
+            (
+                text("Total"), decimal(anova.ss_between + anova.ss_within),
+                whole(anova.df_between + anova.df_within), blank, blank, blank, blank, blank,
+            )
+        ),
+    )  # fmt: skip
+    columns = (
+        Column("Source"), Column("SS", True), Column("df", True), Column("MS", True), Column("F", True),
+        Column("p", True), Column("η²", True), Column("ω²", True),
+    )  # fmt: skip
+    return Table(f"{variable.key}-anova", f"Analysis of variance, {in_text(variable.name)}", columns, rows)
+
+
+def pairs_table(variable: PerceivedVariable) -> Table | None:
+    """Every pair by Games-Howell, with p by ranks; None where it has no result."""
+    p_of = _p_values(variable.tests.dunn_holm)
+    return _pairs(
+        variable, variable.tests.games_howell, f"{variable.key}-pairs", "p, Games-Howell", ("p, Dunn-Holm", p_of)
+    )
+
+
+def tukey_table(variable: PerceivedVariable) -> Table | None:
+    """Every pair by Tukey's HSD, as in the paper; None where it has no result."""
+    return _pairs(variable, variable.tests.tukey, f"{variable.key}-tukey", "p, Tukey")
+
+
+def _pairs(
+    variable: PerceivedVariable,
+    tests: PairwiseResult | Undefined,
+    key: str,
+    p_name: str,
+    beside: tuple[str, Mapping[tuple[str, str], float | None]] | None = None,
+) -> Table | None:
+    if isinstance(tests, Undefined):
+        return None
+    is_share = variable.variable.is_share
+    rows = tuple(
+        Row(
+            (
+                text(pair.a),
+                text(pair.b),
+                decimal(pair.difference, 2, is_share),
+                interval_cell(pair.ci_low, pair.ci_high, 2, is_share),
+                probability(pair.p),
+                *(() if beside is None else (probability(beside[1].get((pair.a, pair.b))),)),
+            ),
+            is_quiet=not pair.is_significant,
+        )
+        for pair in tests.pairs
+    )
+    columns = (
+        Column("Algorithm"), Column("and"), Column("Difference of means", True, "perceived"),
+        Column(f"Simultaneous {coverage(variable.alpha)} CI", True), Column(p_name, True),
+        *(() if beside is None else (Column(beside[0], True),)),
+    )  # fmt: skip
+    name, by = in_text(variable.name), p_name.removeprefix("p, ")
+    return Table(
+        key,
+        f"All {len(rows)} pairs by {by}, {name}" if len(rows) > 1 else f"The pair by {by}, {name}",
+        columns,
+        rows,
+        "Every p is adjusted for all pairs of this variable; a dash means that the pair could not be tested.",
+    )
+
+
+def _p_values(tests: PairwiseResult | Undefined) -> dict[tuple[str, str], float | None]:
+    return {} if isinstance(tests, Undefined) else {(pair.a, pair.b): pair.p for pair in tests.pairs}
+
+
+def order_table(
+    variable: PerceivedVariable, metric: Mapping[str, float | None] | None = None, metric_name: str = ""
+) -> Table:
+    """Pairwise comparisons as tiers: means, counts of dominance, letters, and the values of a metric."""
+    is_share = variable.variable.is_share
+    order = variable.orders.games_howell
+    rows = tuple(
+        Row(
+            (
+                text(name),
+                decimal(variable.described[name].mean, 2, is_share),
+                decimal(variable.described[name].sd, 2, is_share),
+                *dominance_cells(order, name),
+                *(() if metric is None else (decimal(metric.get(name), 3, True),)),
+            ),
+            group=tier,
+        )
+        for tier, name in tiered_names(order)
+    )
+    columns = (
+        Column("Algorithm"), Column("M", True, "perceived"), Column("SD", True), Column("Dominates", True),
+        Column("Dominated by", True), Column("Letters"),
+        *(() if metric is None else (Column(metric_name, True, "objective"),)),
+    )  # fmt: skip
+    return Table(
+        f"{variable.key}-order",
+        f"Pairwise comparisons, {in_text(variable.name)}",
+        columns,
+        rows,
+        "One algorithm dominates another where its mean is higher and Games and Howell's adjusted p is below "
+        f"{level(variable.alpha)}. No significant difference was found between algorithms that share a letter.",
+        "Tier",
+    )
+
+
+def dominated_pairs(order: Order) -> str:
+    """The relation in words, as a description of the diagram."""
+    lines = [f"{name} dominates {listed(order.dominates[name])}" for name in order.names if order.dominates[name]]
+    return f"{'; '.join(lines)}." if lines else "No algorithm dominates another."
+
+
+def table_1(variables: Sequence[PerceivedVariable], *, by_tukey: bool = False) -> Table:
+    """Table 1 in the paper's layout, with a row of its own for algorithms that have no place in the order.
+
+    By Games-Howell, or, as in the paper, by Tukey's HSD.
+    """
+    orders = {measure.key: measure.orders.tukey if by_tukey else measure.orders.games_howell for measure in variables}
+    rows = []
+    for index, tier in enumerate((Tier.MAXIMAL, Tier.INTERMEDIATE, Tier.MINIMAL)):
+        tiers = [order.rows[index] for order in orders.values()]
+        names = [[name for name in row.names if name not in row.unordered] for row in tiers]
+        rows.append(Row((text(TIER_NAMES[tier]), *(text(", ".join(of) or NONE) for of in names))))
+    unordered = [[name for row in order.rows for name in row.unordered] for order in orders.values()]
+    if any(unordered):
+        rows.append(Row((text("No place in the order"), *(text(", ".join(of) or NONE) for of in unordered))))
+    return Table(
+        "table-1-tukey" if by_tukey else "table-1",
+        f"Table 1. Partial order of the algorithms{' by Tukey’s HSD' if by_tukey else ''}",
+        (Column("Algorithms"), *(Column(variable.name, side="perceived") for variable in variables)),
+        tuple(rows),
+        f"Pairs by {'Tukey’s HSD' if by_tukey else 'Games-Howell'} at α = {level(variables[0].alpha)} within each "
+        "variable. An algorithm without a significant difference has no place in the order. Best mean first.",
+    )
+
+
+def tests_table(variables: Sequence[PerceivedVariable]) -> Table:
+    """Welch's test of every measure and those beside it, each with its result or the reason why it has none."""
+    rows = []
+    for variable in variables:
+        welch, welch_name = variable.welch, "Welch's ANOVA"
+        reduced = variable.welch_without_constant
+        if isinstance(welch, Undefined) and isinstance(reduced, WelchResult):
+            welch, welch_name = reduced, f"Welch's ANOVA without {listed(reduced.left_out)} (no variance)"
+        tests: tuple[tuple[str, Test | Undefined], ...] = (
+            (welch_name, welch), ("One-way ANOVA", variable.anova), ("Kruskal-Wallis", variable.kruskal),
+            ("Brown-Forsythe (equal variances)", variable.brown_forsythe),
+            ("Shapiro-Wilk (residuals)", variable.shapiro_residuals),
+        )  # fmt: skip
+        for name, test in tests:
+            if isinstance(test, Undefined):
+                cells = (text(test.reason), MISSING)
+            else:
+                cells = (text(_statistic(test)), probability(test.p))
+            rows.append(Row((text(name), *cells), variable.name, isinstance(test, Undefined)))
+    columns = (Column("Test"), Column("Statistic"), Column("p", True))
+    return Table("tests", "Tests of the measures", columns, tuple(rows), group_name="Measure")
+
+
+def _statistic(test: Test) -> str:
+    if isinstance(test, KruskalResult):
+        return f"H({test.df}) = {number(test.h)}"
+    if isinstance(test, NormalityResult):
+        return f"W = {number(test.w, 3, is_share=True)}"
+    return f_statistic(test.df_between, test.df_within, test.f)
+
+
+def box_table(variable: PerceivedVariable) -> Table:
+    """The numbers of a box plot."""
+    is_share = variable.variable.is_share
+    rows = []
+    for name in variable.conditions:
+        if name not in variable.described:
+            continue
+        box = variable.described[name]
+        numbers = (box.whisker_low, box.q1, box.median, box.q3, box.whisker_high, box.mean)
+        outliers = ", ".join(number(value, 2, is_share) for value in box.outliers)
+        rows.append(
+            Row((text(name), *(decimal(number, 2, is_share) for number in numbers), text(outliers or NONE)))
+        )  # fmt: skip
+    columns = (
+        Column("Algorithm"), Column("Lower whisker", True), Column("Quartile 1", True), Column("Median", True),
+        Column("Quartile 3", True), Column("Upper whisker", True), Column("Mean", True), Column("Outliers"),
+    )  # fmt: skip
+    return Table(
+        f"{variable.key}-box", f"Numbers of the box plot, {in_text(variable.name)}", columns, tuple(rows)
+    )  # fmt: skip
+
+
+# Charts
+
+
+MOST_STEPS = 11  # answers on more, such as on a slider, are drawn as a distribution
+
+
+def _values(variable: PerceivedVariable) -> dict[str, list[float]]:
+    per = variable.points_per_unit
+    return {name: [point / per for point in variable.points[name]] for name in variable.conditions}
+
+
+def has_points(variable: PerceivedVariable) -> bool:
+    """Whether the scores of single participants are stored; they are erased with a participant's answers."""
+    return bool(variable.points)
+
+
+def _letters(variable: PerceivedVariable) -> Mapping[str, str] | None:
+    return None if isinstance(variable.tests.games_howell, Undefined) else variable.orders.games_howell.letters
+
+
+def box(variable: PerceivedVariable, title: str) -> Spec | None:
+    """The paper's box plot of one variable, the highest mean first, with a point for every participant."""
+    if not variable.described or not has_points(variable):
+        return None
+    values, means = _values(variable), means_of(variable)
+    return marks.box_plot(
+        {name: values[name] for name in sorted(values, key=lambda name: -means[name][0] if name in means else 0)},
+        title=title,
+        y_title=axis(variable),
+        domain=(variable.low, variable.high),
+        letters=_letters(variable),
+    )
+
+
+def is_in_steps(variable: PerceivedVariable) -> bool:
+    """Whether a participant's value is one answer on a scale of few steps, not a mean or a share."""
+    defined = variable.variable
+    return defined.in_steps and defined.high - defined.low < MOST_STEPS
+
+
+def steps_of(variable: PerceivedVariable) -> tuple[list[int], dict[str, dict[int, int]]]:
+    """The steps of a variable's scale, and how often each was chosen in each condition."""
+    per = variable.points_per_unit
+    steps = list(range(int(variable.low), int(variable.high) + 1))
+    counts = {name: Counter(point // per for point in variable.points[name]) for name in variable.conditions}
+    return steps, {name: {step: answers[step] for step in steps} for name, answers in counts.items()}
+
+
+def spread(variable: PerceivedVariable, title: str) -> Spec | None:
+    """The distribution of values: a raincloud of means and shares, stacked bars of single answers in steps."""
+    if not variable.described:
+        return None
+    if is_in_steps(variable):
+        steps, counts = steps_of(variable)
+        return marks.likert_bars(counts, steps=steps, title=title, x_title=axis(variable))
+    return marks.raincloud(
+        _values(variable),
+        title=title,
+        x_title=axis(variable),
+        domain=(variable.low, variable.high),
+        letters=_letters(variable),
+    )
+
+
+def forest(variable: PerceivedVariable, title: str, coverage: str) -> Spec | None:
+    """Every pairwise difference with its simultaneous interval, the larger mean first, the largest on top."""
+    tests, defined = variable.tests.games_howell, variable.variable
+    pairs = () if isinstance(tests, Undefined) else tests.pairs
+    differences = [difference for pair in pairs if (difference := _difference(pair)) is not None]
+    if not differences:
+        return None
+    return marks.forest(
+        sorted(differences, key=lambda difference: -difference.value),
+        title=title,
+        x_title=f"Difference of means in {defined.in_text}, with simultaneous {coverage} intervals",
+        is_share=defined.is_share,
+        interval_name=f"simultaneous {coverage} interval",
+    )
+
+
+def _difference(pair: Pair) -> marks.Difference | None:
+    """A pair with the larger mean first; None where it was not tested."""
+    if pair.p is None or pair.ci_low is None or pair.ci_high is None:
+        return None
+    names, limits = (pair.a, pair.b), (pair.ci_low, pair.ci_high)
+    if pair.difference < 0:
+        names, limits = (pair.b, pair.a), (-pair.ci_high, -pair.ci_low)
+    return marks.Difference(
+        *names, abs(pair.difference), *limits, apa.p_value(pair.p).removeprefix("p "), pair.is_significant
+    )
+
+
+def hasse(variable: PerceivedVariable, title: str) -> Spec | None:
+    """The dominance relation with the means; None where no order can be claimed."""
+    order = variable.orders.games_howell
+    if order.is_empty:
+        return None
+    is_share = variable.variable.is_share
+    return marks.hasse(means_of(variable), list(order.covers), title=title, y_title=axis(variable), is_share=is_share)

@@ -1,0 +1,266 @@
+"""The sample: how many took part, who they were, and whom the analyses leave out."""
+
+from __future__ import annotations
+
+import math
+
+from analysis.present import method
+from analysis.present.words import MISSING, decimal, whole
+from analysis.results.report import Results
+from analysis.results.sample import AnswersOfCondition, Characteristic, Conduct, NumberSummary, Sample
+from documents.blocks import FigureMaker, Section
+from documents.numbers import NONE, capital, minutes, number, percent, plural
+from documents.tables import Cell, Column, Row, Table, text
+from inference.balance import LargestDifference
+from inference.results import Undefined
+from studies.recruitment.interviewer_text import interviewed_sentence
+
+
+def sample_section(results: Results, badge: str) -> Section:
+    """The flow of participants, and who was analysed."""
+    section, noun = Section("sample", "Participants"), "simulated participant" if badge else "participant"
+    section.say(_exclusions(results))
+    if interviews := results.flow.interviews:
+        section.say(interviewed_sentence(interviews.n, interviews.interviewers, interviews.is_nested))
+    section.put(method.flow_table(results.flow))
+    if (sample := results.sample) is not None and sample.characteristics:
+        section.say(analysed(sample, noun))
+        section.put(characteristics_table(sample))
+        section.say(small_cells(sample))
+        section.say(balance(sample))
+    return section
+
+
+def conduct_section(results: Results, badge: str, figure: FigureMaker) -> Section:
+    """The supplement's participants: the flow by condition, and how they took part."""
+    section, noun = Section("conduct", "Participants in detail"), "simulated participant" if badge else "participant"
+    section.draw(
+        figure(
+            "flow",
+            method.consort(results),
+            "The flow of participants after CONSORT: how many reached each stage, and where the others left.",
+            method.flow_table(results.flow),
+        )
+    )
+    section.put(method.flow_by_condition(results.flow))
+    if (sample := results.sample) is not None:
+        section.say(duration(sample.total))
+        section.say(opened(sample.total, noun, has_trailers=results.study.words.has_trailers))
+        section.say(comments(sample, noun))
+        section.put(conduct_table(sample, has_trailers=results.study.words.has_trailers))
+    return section
+
+
+def _exclusions(results: Results) -> str:
+    sentence, n = method.exclusions_sentence(results.flow), results.answers.n_incomplete
+    return f"{sentence} {n} completed the study without all answers and are excluded." if n else sentence
+
+
+# Sentences
+
+
+SMALL = 5  # fewer participants with one answer in one condition may be recognisable
+
+
+def analysed(sample: Sample, noun: str) -> str:
+    """The number of participants, and every number that they were asked for."""
+    sizes = sorted(group.n for group in sample.by_condition)
+    each = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
+    sentences = [f"{capital(plural(sample.total.n, noun))} were analysed, {each} in each condition."]
+    for characteristic in sample.characteristics:
+        total = characteristic.total
+        if (summary := total.number) is None:
+            continue
+        sd = "" if summary.sd is None else f", SD = {number(summary.sd)}"
+        sentences.append(
+            f"“{characteristic.question}”: M = {number(summary.mean)}{sd}, range {summary.minimum:,g} to "
+            f"{summary.maximum:,g} (n = {total.n:,})."
+        )
+    if sample.total.n == 1:
+        sentences[0] = f"1 {noun} was analysed."
+    return " ".join(sentences)
+
+
+def small_cells(sample: Sample) -> str:
+    """That small cells are shown; empty where there is none."""
+    n = sum(
+        0 < count < SMALL
+        for characteristic in sample.characteristics
+        for group in characteristic.by_condition
+        for count in group.counts
+    )
+    if not n:
+        return ""
+    verb = "is" if n == 1 else "are"
+    return (
+        f"{plural(n, 'cell')} of this table {verb} of fewer than five participants. No cell is suppressed: before you "
+        "publish the table, check that nobody can be recognised by it."
+    )
+
+
+def balance(sample: Sample) -> str:
+    """The largest standardised difference between two conditions, and what chance alone would give."""
+    known = [
+        (characteristic.balance, characteristic.question)
+        for characteristic in sample.characteristics
+        if isinstance(characteristic.balance, LargestDifference)
+    ]
+    if not known:
+        return ""
+    largest, question = max(known, key=lambda entry: entry[0].difference)
+    if largest.difference == 0:
+        return "The conditions do not differ in any of these answers."
+    smallest = min(group.n for group in sample.by_condition if group.n)
+    return (
+        f"The largest standardised difference between two conditions is {number(largest.difference)} "
+        f"(“{question}”, {largest.a} and {largest.b}). It is not tested: under random assignment, differences are due "
+        "to chance, and losses after it can add to them. With "
+        f"{plural(smallest, 'participant')} in each of two conditions, the standard error of a standardised difference "
+        f"of means is about {number(math.sqrt(2 / smallest))}; the largest of many pairs, and differences over many "
+        "answers, are larger by chance."
+    )
+
+
+def duration(conduct: Conduct) -> str:
+    """The median time with its range."""
+    seconds = conduct.seconds
+    if seconds is None:
+        return ""
+    times = (seconds.median, seconds.minimum, seconds.maximum)
+    if seconds.maximum < 59.5:
+        (median, low, high), unit = (f"{time:.0f}" for time in times), "s"
+    else:
+        (median, low, high), unit = map(minutes, times), "min"
+    return f"From consent to the end, participation took a median of {median} {unit} (range {low} to {high})."
+
+
+def opened(conduct: Conduct, noun: str, *, has_trailers: bool) -> str:
+    """How often details and trailers were opened, and by how many."""
+    times = _times(conduct.details_opened, conduct.opened_details, noun)
+    sentence = f"Details of recommended items were opened {times}"
+    if not has_trailers:
+        return f"{sentence}."
+    return f"{sentence}, and trailers {_times(conduct.trailers_opened, conduct.opened_trailers, noun)}."
+
+
+def _times(n: int, people: int, noun: str) -> str:
+    if not n:
+        return "never"
+    return f"{plural(n, 'time')} by {plural(people, noun)}"
+
+
+def comments(sample: Sample, noun: str) -> str:
+    """How many wrote a comment; reports hold the number alone."""
+    if not sample.asks_comments:
+        return ""
+    if not sample.total.commented:
+        return f"No {noun} wrote a comment."
+    return (
+        f"{plural(sample.total.commented, noun)} wrote a comment. Comments can identify people, so the report has only "
+        "their number; members of the study read them on the report's page of comments."
+    )
+
+
+# Tables
+
+
+ALL = "All"
+
+
+def characteristics_table(sample: Sample) -> Table:
+    """Every answer by condition: means of numbers, counts and shares of choices, counts of answers in words."""
+    groups = [sample.total, *sample.by_condition]
+    blank = Cell("", None)
+    rows = [Row((text("n"), *(whole(group.n) for group in groups), blank), group="Analysed participants")]
+    for characteristic in sample.characteristics:
+        answers = [characteristic.total, *characteristic.by_condition]
+        name = f"{characteristic.question} ({characteristic.unit})" if characteristic.unit else characteristic.question
+        lines = _lines(characteristic, answers)
+        balance = [_largest_difference(characteristic), *(blank for _ in lines[1:])]
+        rows += [
+            Row((text(label), *cells, largest), group=name)
+            for (label, cells), largest in zip(lines, balance, strict=True)
+        ]
+    columns = (
+        Column("Answer"), *(Column(name, True) for name in (ALL, *sample.conditions)),
+        Column("Largest difference, SD", True),
+    )  # fmt: skip
+    note = (
+        "Numbers of participants, with the share of those who answered. Answers that nobody chose have no line. No "
+        "answer: not asked, declined or left out. Where several answers could be chosen, shares can add up to more "
+        "than 100%. Largest difference: the absolute standardised difference after Yang and Dalton (2012), the largest "
+        "over all pairs of conditions; not tested. Chance alone gives differences: see the text."
+    )
+    return Table("sample", "Analysed participants by condition", columns, tuple(rows), note, "Question")
+
+
+def _largest_difference(characteristic: Characteristic) -> Cell:
+    balance = characteristic.balance
+    return MISSING if balance is None or isinstance(balance, Undefined) else decimal(balance.difference)
+
+
+def _lines(
+    characteristic: Characteristic, answers: list[AnswersOfCondition]
+) -> list[tuple[str, list[Cell]]]:  # fmt: skip
+    lines: list[tuple[str, list[Cell]]] = []
+    if any(group.number is not None for group in answers):
+        numbers = [group.number for group in answers]
+        lines.append(("M", [decimal(None if number is None else number.mean) for number in numbers]))
+        lines.append(("SD", [decimal(None if number is None else number.sd) for number in numbers]))
+        lines.append(("Range", [_range(number) for number in numbers]))
+    for index, label in enumerate(characteristic.answers):
+        lines.append((label, [_share(group.counts[index], group.n) for group in answers]))
+    if not lines:
+        lines.append(("Answered", [whole(group.n) for group in answers]))
+    if any(group.n_missing for group in answers):
+        lines.append(("No answer", [whole(group.n_missing) for group in answers]))
+    return lines
+
+
+def _share(n: int, total: int) -> Cell:
+    return Cell(f"{n:,} ({percent(n / total)})" if total else NONE, n if total else None)
+
+
+def _range(number: NumberSummary | None) -> Cell:
+    if number is None:
+        return MISSING
+    return Cell(f"{number.minimum:,g} to {number.maximum:,g}", f"{number.minimum!r} {number.maximum!r}")
+
+
+def conduct_table(sample: Sample, *, has_trailers: bool) -> Table:
+    """Duration, opened details and trailers, and comments, by condition."""
+    named = [*zip(sample.conditions, sample.by_condition, strict=True), (ALL, sample.total)]
+    rows = tuple(
+        Row((text(name), *_conduct(group, has_trailers=has_trailers, asks_comments=sample.asks_comments)))
+        for name, group in named
+    )
+    columns = [
+        Column("Algorithm"), Column("n", True), Column("Median, min:s", True), Column("Range, min:s", True),
+        Column("Details opened, times", True), Column("Details opened, participants", True),
+    ]  # fmt: skip
+    if has_trailers:
+        columns += [Column("Trailers opened, times", True), Column("Trailers opened, participants", True)]
+    if sample.asks_comments:
+        columns.append(Column("Commented", True))
+    note = (
+        "Duration is the time from consent to the end; CSV files have it in seconds. Details are counted each time "
+        "they were opened, from the list of recommendations on."
+    )
+    return Table("conduct", "Duration and conduct by condition", tuple(columns), rows, note)
+
+
+def _conduct(group: Conduct, *, has_trailers: bool, asks_comments: bool) -> tuple[Cell, ...]:
+    seconds = group.seconds
+    span = MISSING
+    if seconds is not None:
+        low, high = seconds.minimum, seconds.maximum
+        span = Cell(f"{minutes(low)} to {minutes(high)}", f"{low!r} {high!r}")
+    return (
+        whole(group.n),
+        MISSING if seconds is None else Cell(minutes(seconds.median), seconds.median),
+        span,
+        whole(group.details_opened),
+        whole(group.opened_details),
+        *((whole(group.trailers_opened), whole(group.opened_trailers)) if has_trailers else ()),
+        *((whole(group.commented),) if asks_comments else ()),
+    )

@@ -1,0 +1,116 @@
+"""The scales of the questionnaire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from analysis.present.words import MISSING, decimal, interval_cell, probability, whole
+from analysis.results.constructs import omegas_of
+from analysis.results.perceived import QuestionnaireScale
+from analysis.results.report import Results
+from documents.blocks import Section
+from documents.numbers import f_statistic, listed
+from documents.tables import Cell, Column, Row, Table, text
+from inference.factor_analysis import OmegaResult
+from inference.results import Undefined
+from studies.plans import in_text
+
+
+def scale_sections(results: Results) -> list[Section]:
+    """The reliability of each scale of the questionnaire, and the means of those that have no section of their own."""
+    if not results.scales or not results.flow.analysed:
+        return []
+    section = Section("scales", "Scales of the questionnaire", "perceived")
+    section.say(planned_words(results.scales))
+    section.put(reliability(results.scales, omegas_of(results.constructs)))
+    tested = {variable.variable.scale for variable in results.variables}
+    section.put(means([scale for scale in results.scales if scale.key not in tested]))
+    for sentence in reasons(results.scales):
+        section.say(sentence)
+    return [section]
+
+
+# Sentences
+
+
+def planned_words(results: Sequence[QuestionnaireScale]) -> str:
+    """Which scales the plan names."""
+    planned = [scale.name for scale in results if scale.is_planned]
+    unadjusted = "Their p values are not adjusted for one another."
+    if not planned:
+        return f"These scales are exploratory: the plan names none of them. {unadjusted}"
+    if len(planned) == len(results):
+        return f"The plan names {'this scale' if len(results) == 1 else 'these scales'}. {unadjusted}"
+    return f"The plan names {listed(planned)}; the other scales are exploratory. {unadjusted}"
+
+
+# Tables
+
+
+def reliability(
+    scales: Sequence[QuestionnaireScale], omegas: Mapping[str, OmegaResult | Undefined] | None = None
+) -> Table:
+    """Reliability of each scale with its interval, and one analysis of variance by algorithm."""
+    rows = []
+    for scale in scales:
+        alpha, anova = scale.reliability, scale.anova
+        consistency, test = [MISSING] * 3, [MISSING] * 3
+        if not isinstance(alpha, Undefined):
+            limits = interval_cell(alpha.ci_low, alpha.ci_high, 2, True)
+            consistency = [whole(alpha.n), decimal(alpha.alpha, 2, True), limits]
+        if not isinstance(anova, Undefined):
+            statistic = f_statistic(anova.df_between, anova.df_within, anova.f)
+            test = [text(statistic), probability(anova.p), decimal(anova.eta_squared, 2, True)]
+        if omegas:
+            consistency += _omega(omegas.get(scale.key))
+        rows.append(Row((text(scale.name), whole(len(scale.questions)), *consistency, *test)))
+    of_omega = (Column("McDonald's ω", True, "perceived"), Column("95% CI of ω", True)) if omegas else ()
+    columns = (
+        Column("Scale"), Column("Questions", True), Column("n", True), Column("Cronbach's α", True, "perceived"),
+        Column("95% CI of α", True), *of_omega, Column("F by algorithm"), Column("p", True), Column("η²", True),
+    )  # fmt: skip
+    return Table(
+        "scales",
+        "Reliability of the scales",
+        columns,
+        tuple(rows),
+        "α with Feldt's interval, over participants of all algorithms who answered every question of the scale; "
+        "negatively worded questions are reverse-scored."
+        + (" ω from the one-factor model, with an interval by the delta method." if omegas else ""),
+    )
+
+
+def _omega(omega: OmegaResult | Undefined | None) -> list[Cell]:
+    if omega is None or isinstance(omega, Undefined):
+        return [MISSING] * 2
+    return [decimal(omega.omega, 2, True), interval_cell(omega.ci_low, omega.ci_high, 2, True)]
+
+
+def means(scales: Sequence[QuestionnaireScale]) -> Table:
+    """Mean score and standard deviation of each scale by algorithm."""
+    rows = []
+    for scale in scales:
+        for name in scale.conditions:
+            numbers = scale.described.get(name)
+            cells = [whole(0), MISSING, MISSING, MISSING]
+            if numbers is not None:
+                limits = interval_cell(numbers.ci_low, numbers.ci_high)
+                cells = [whole(numbers.n), decimal(numbers.mean), decimal(numbers.sd), limits]
+            rows.append(Row((text(name), *cells), group=f"{scale.name} ({scale.low} to {scale.high})"))
+    columns = (
+        Column("Algorithm"), Column("n", True), Column("M", True, "perceived"), Column("SD", True),
+        Column("95% CI of M", True),
+    )  # fmt: skip
+    return Table("scale-means", "Scales by algorithm", columns, tuple(rows), group_name="Scale")
+
+
+def reasons(scales: Sequence[QuestionnaireScale]) -> list[str]:
+    """Why a scale has no alpha, and how many scores are missing, in sentences."""
+    sentences = []
+    for scale in scales:
+        if isinstance(scale.reliability, Undefined):
+            sentences.append(f"{scale.name} has no alpha. {scale.reliability.reason}")
+        if n_missing := scale.n - scale.n_scored:
+            subject = "1 participant has" if n_missing == 1 else f"{n_missing:,} participants have"
+            sentences.append(f"{subject} no score of {in_text(scale.name)}: too few of its questions were answered.")
+    return sentences

@@ -1,0 +1,1 @@
+"""Rows of studies and runs, as the analyses take them."""

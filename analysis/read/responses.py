@@ -1,0 +1,274 @@
+"""The answers of participants, the exclusions with their reasons, and the flow of participants."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import compress
+from statistics import median
+
+from django.db.models import Count
+
+from analysis.read.inputs import Answers, Person, ScaleAnswers, Shown, conditions_of
+from analysis.read.sample import Respondent, respondent_of
+from analysis.results.exclusions import ExclusionReason
+from analysis.results.flow import ConditionFlow, Flow, Interviews
+from studies.design.selectors.placeholders import asked_questions
+from studies.enums import Mode, ParticipantStatus, StudyStatus
+from studies.instrument.questionnaires.schema import Questionnaire
+from studies.instrument.scales import ScaleOfStudy, answers_of_member, scales_of, score_of_participant
+from studies.models import Interview, Participant, ProfileRating, Study
+from studies.monitoring.selectors.consort import consort_of
+from studies.monitoring.selectors.exclusions import Exclusions
+from studies.monitoring.selectors.monitor import ConditionCount, counts_by_condition, counts_by_status
+from studies.participation.selectors.responses import Record, completed_answers
+from studies.recruitment.selectors.recruitment import is_nested
+
+ScaleRow = tuple[str, str | None, tuple[str | None, ...]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The answers that are analysed, and those of all completers.
+
+    `excluded` are the excluded participants, each with one reason; `reasons` count the completers among them.
+    """
+
+    analysed: Answers
+    completers: Answers
+    excluded: Exclusions
+    reasons: tuple[ExclusionReason, ...]
+    # Keys of the analysed participants, and what is known of them, in the order of `analysed.people`
+    keys: tuple[int, ...] = ()
+    respondents: tuple[Respondent, ...] = ()
+
+    @property
+    def n_left_out(self) -> int:
+        """Completers who are excluded."""
+        return self.analysed.n_excluded
+
+    def among(self, conditions: Collection[str]) -> Reading:
+        """The same of the participants of these conditions."""
+        is_in = [person.condition in conditions for person in self.analysed.people]
+        return replace(
+            self,
+            analysed=self.analysed.among(conditions),
+            completers=self.completers.among(conditions),
+            keys=tuple(compress(self.keys, is_in)),
+            respondents=tuple(compress(self.respondents, is_in)),
+        )
+
+
+@dataclass
+class _Rows:
+    """Rows of participants while they are read."""
+
+    scales: Sequence[ScaleOfStudy]
+    questionnaire: Questionnaire
+    people: list[Person] = field(default_factory=list)
+    shown: list[Shown] = field(default_factory=list)
+    scored: list[list[ScaleRow]] = field(default_factory=list)
+    languages: list[str] = field(default_factory=list)
+    n_answers: int = 0
+    n_modelled: int = 0
+    n_incomplete: int = 0
+    keys: list[int] = field(default_factory=list)
+    respondents: list[Respondent] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.scored = [[] for _ in self.scales]
+
+    def add(self, record: Record, row: _Row | None) -> None:
+        if row is None:
+            self.n_incomplete += 1
+            return
+        self.n_answers += record.n_answers
+        self.n_modelled += record.n_modelled
+        self.people.append(row.person)
+        self.languages.append(record.participant.language)
+        self.keys.append(record.participant.pk)
+        self.respondents.append(respondent_of(record, row.person.condition, self.questionnaire))
+        self.shown += row.shown
+        for rows, scale_row in zip(self.scored, row.scored, strict=True):
+            rows.append(scale_row)
+
+    def answers(self, conditions: tuple[str, ...], n_excluded: int) -> Answers:
+        return Answers(
+            conditions=conditions,
+            people=tuple(self.people),
+            shown=tuple(self.shown),
+            n_answers=self.n_answers,
+            n_modelled=self.n_modelled,
+            n_incomplete=self.n_incomplete,
+            n_excluded=n_excluded,
+            languages=tuple(self.languages),
+            scales=tuple(
+                ScaleAnswers(
+                    key=scale.key,
+                    name=next(iter(scale.name.values())),
+                    low=scale.minimum,
+                    high=scale.maximum,
+                    questions=tuple(member.name for member in scale.members),
+                    rows=tuple(rows),
+                )
+                for scale, rows in zip(self.scales, self.scored, strict=True)
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class _Row:
+    person: Person
+    shown: tuple[Shown, ...]
+    scored: tuple[ScaleRow, ...]
+
+
+def mode_to_report(study: Study) -> str:
+    """People, if any have completed the study; else simulated participants, if there are any; else people."""
+    completed = set(
+        study.participants.filter(status=ParticipantStatus.COMPLETED)
+        .order_by()
+        .values_list("mode", flat=True)
+        .distinct()
+    )
+    if Mode.LIVE in completed:
+        return Mode.LIVE
+    if study.participants.filter(mode=Mode.SIMULATED).exists():
+        return Mode.SIMULATED
+    return Mode.LIVE
+
+
+def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
+    """Read the answers of all completers of one mode, in order of entry, with and without the excluded ones."""
+    questionnaire = asked_questions(study)
+    scales = scales_of(questionnaire)
+    analysed, completers = _Rows(scales, questionnaire), _Rows(scales, questionnaire)
+    counts: Counter[tuple[str, str]] = Counter()
+    for record in completed_answers(study, mode):
+        row = _row(record, scales)
+        completers.add(record, row)
+        if record.participant.pk in excluded:
+            counts[excluded[record.participant.pk]] += 1
+        else:
+            analysed.add(record, row)
+    conditions = tuple(condition.label for condition in conditions_of(study))
+    return Reading(
+        analysed=analysed.answers(conditions, counts.total()),
+        completers=completers.answers(conditions, 0),
+        excluded=excluded,
+        keys=tuple(analysed.keys),
+        respondents=tuple(analysed.respondents),
+        reasons=tuple(
+            ExclusionReason(how=how, reason=reason, n=n)
+            for (how, reason), n in sorted(counts.items(), key=lambda count: (-count[1], count[0]))
+        ),
+    )
+
+
+def _row(record: Record, scales: Sequence[ScaleOfStudy]) -> _Row | None:
+    """One participant; None where answers are missing."""
+    if record.participant.condition is None or record.measures is None:
+        return None
+    condition, measures = record.participant.condition.label, record.measures
+    items = [item.answers for item in record.items]
+    scored = []
+    for scale in scales:
+        score = score_of_participant(scale, record.answers, items)
+        members = tuple(
+            _fraction(answers_of_member(scale, member, record.answers, items)) for member in scale.members
+        )  # fmt: skip
+        scored.append((condition, _fraction(score), members))
+    person = Person(
+        condition=condition,
+        n_items=measures.n_items,
+        accuracy_sum=measures.accuracy_sum,
+        fon_sum=measures.fon_sum,
+        son_sum=measures.son_sum,
+        satisfaction=measures.satisfaction,
+        n_liking=measures.n_liking,
+        liking_sum=measures.liking_sum,
+        n_interest=measures.n_interest,
+        interest_sum=measures.interest_sum,
+    )
+    shown = tuple(
+        Shown(
+            condition=condition,
+            item=item.slot.item.external_id,
+            title=str(item.slot.item),
+            rating=item.measures.rating,
+            fon=item.measures.fon,
+            son=item.measures.son,
+            branch=item.measures.branch,
+            is_filled=item.slot.is_filled,
+            score=item.slot.score,
+        )
+        for item in record.items
+        if item.measures is not None
+    )
+    return _Row(person, shown, tuple(scored))
+
+
+def _fraction(value: Fraction | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _interviews(study: Study, mode: str) -> Interviews | None:
+    """Participants started by interviewers, and whether each interviewer had one condition alone."""
+    rows = Interview.objects.filter(participant__study=study, participant__mode=mode)
+    n = rows.count()
+    if not n:
+        return None
+    n_interviewers = rows.order_by().values("number").distinct().count()
+    return Interviews(n=n, interviewers=n_interviewers, is_nested=is_nested(study))
+
+
+def flow_of(study: Study, mode: str, reading: Reading) -> Flow:
+    """The flow of participants as CONSORT asks for it, in total and by condition."""
+    rows = Participant.objects.filter(study=study, mode=mode)
+    by_status = counts_by_status(study, mode)
+    consort, lines = consort_of(study, mode, reading.excluded), counts_by_condition(study, mode)
+    return Flow(
+        interviews=_interviews(study, mode),
+        declined=study.n_declined if mode == Mode.LIVE else 0,
+        consented=rows.count(),
+        screened_out=by_status.get(ParticipantStatus.SCREENED_OUT, 0),
+        quota_full=by_status.get(ParticipantStatus.QUOTA_FULL, 0),
+        assigned=rows.filter(assigned_at__isnull=False).count(),
+        abandoned=by_status.get(ParticipantStatus.ABANDONED, 0),
+        withdrawn=by_status.get(ParticipantStatus.WITHDRAWN, 0),
+        under_way=by_status.get(ParticipantStatus.CONSENTED, 0) + by_status.get(ParticipantStatus.ACTIVE, 0),
+        completed=by_status.get(ParticipantStatus.COMPLETED, 0),
+        excluded=reading.n_left_out,
+        excluded_for=reading.reasons,
+        analysed=len(reading.analysed.people),
+        is_collecting=_is_collecting(study, mode, lines),
+        left_before=tuple(consort.left_before.items()),
+        left_after=tuple(consort.left_after.items()),
+        by_condition=tuple(
+            ConditionFlow(
+                condition=line.label,
+                target=line.target or 0,  # of previews alone there is none
+                assigned=line.started,
+                under_way=line.active,
+                abandoned=line.abandoned,
+                completed=line.completed,
+                analysed=len(reading.analysed.of(line.label)),
+            )
+            for line in lines
+        ),
+    )
+
+
+def _is_collecting(study: Study, mode: str, lines: Sequence[ConditionCount]) -> bool:
+    """Whether people still take part in an open study whose planned sample is not complete."""
+    is_open = study.status in (StudyStatus.LIVE, StudyStatus.PAUSED)
+    return mode == Mode.LIVE and is_open and any(line.completed < (line.target or 0) for line in lines)
+
+
+def median_profile_length(keys: Sequence[int]) -> float | None:
+    """The median number of known items that participants rated or chose, by their keys; None without participants."""
+    rows = ProfileRating.objects.filter(participant__in=keys).order_by().values("participant")
+    counts = [row["n"] for row in rows.annotate(n=Count("pk"))]
+    return float(median(counts)) if counts else None
