@@ -45,6 +45,7 @@ class CountResult(Result):
     """Counts of conditions compared by a quasi-Poisson model."""
 
     dispersion: float  # variance over mean within conditions; 1 for Poisson's distribution
+    p_poisson: float  # of a dispersion this large if counts had Poisson's distribution
     f: float
     p: float
     df_between: int
@@ -59,7 +60,8 @@ def quasi_poisson(counts: Mapping[str, Sequence[int]], *, alpha: float = 0.05) -
     .. math:: \hat\varphi = \frac{1}{n - k} \sum_{ij} \frac{(y_{ij} - \bar y_i)^2}{\bar y_i}, \quad
               F = \frac{2 \sum_i n_i \bar y_i \log(\bar y_i / \bar y)}{(k - 1) \hat\varphi}
 
-    As R's ``glm(count ~ condition, quasipoisson)`` with ``anova(test = "F")``; pairs by t tests of log ratios. A
+    As R's ``glm(count ~ condition, quasipoisson)`` with ``anova(test = "F")``; pairs by t tests of log ratios;
+    overdispersion by Pearson's chi-squared statistic. A
     condition in which nothing happened adds to F, but has no ratio. Undefined with fewer than two conditions, without
     events, with one participant in each condition, or where counts do not vary within conditions. Raises ParameterError
     for an `alpha` outside (0, 1) and DataError for an empty condition or a value that is not a whole number of at least
@@ -115,7 +117,8 @@ def quasi_poisson(counts: Mapping[str, Sequence[int]], *, alpha: float = 0.05) -
         p = adjusted[a, b]
         pairs.append(CountPair(a, b, math.exp(log_ratio), _exp(interval), alone, p, p < alpha))
     p = float(special.fdtrc(k - 1, n - k, f))
-    return CountResult(dispersion, f, p, k - 1, n - k, tuple(means), tuple(pairs))
+    p_poisson = float(special.chdtrc(n - k, pearson))
+    return CountResult(dispersion, p_poisson, f, p, k - 1, n - k, tuple(means), tuple(pairs))
 
 
 def _exp(interval: Interval | None) -> Interval | None:

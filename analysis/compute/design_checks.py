@@ -9,15 +9,28 @@ from itertools import pairwise
 from statistics import median
 
 import numpy as np
+from django.db.models import Count
 
 from analysis.read.inputs import Answers
 from analysis.read.responses import Reading
-from analysis.results.design_checks import AtTheEnd, DesignCheck, NegativeItem, OtherDays, OtherLengths, Ungraded
+from analysis.read.sample import Opened
+from analysis.results.design_checks import (
+    AtTheEnd,
+    DesignCheck,
+    NegativeItem,
+    OtherDays,
+    OtherLengths,
+    Overdispersed,
+    SeveralConditions,
+    Ungraded,
+)
+from inference.counts import quasi_poisson
 from inference.rank_tests import kruskal_wallis
 from inference.results import Undefined
-from studies.models import Participant
+from studies.models import ExternalId, Participant
+from studies.monitoring.selectors.quality import PERSON_NAMES
 
-LEVEL_OF_DAYS = 0.001  # below which conditions count as collected at different times
+LEVEL = 0.001  # below which conditions count as collected at different times, and counts as overdispersed
 HALF = 0.5  # of the ratings of a condition at one end of the scale
 MANY_UNGRADED = 0.2  # of the participants
 LOWEST, HIGHEST = 1, 5  # ratings of items
@@ -25,12 +38,32 @@ FEWEST_ROWS = 10  # complete answers to a scale, below which a correlation says 
 DAY = 86_400  # seconds
 
 
-def design_checks(reading: Reading) -> tuple[DesignCheck, ...]:
+def design_checks(reading: Reading, opened: Opened) -> tuple[DesignCheck, ...]:
     """Everything that the checks found; empty where they found nothing."""
     answers = reading.analysed
     return (
-        *_lengths(answers), *_days(reading), *_ends(answers), *_ungraded(answers), *_negative_items(answers),
+        *_people(reading), *_lengths(answers), *_days(reading), *_counts(reading, opened), *_ends(answers),
+        *_ungraded(answers), *_negative_items(answers),
     )  # fmt: skip
+
+
+def _people(reading: Reading) -> Iterator[DesignCheck]:
+    """Entry refuses a second participation by a panel's id, but not by a parameter that a researcher's own link has."""
+    ids = ExternalId.objects.filter(participant__in=reading.keys, name__in=PERSON_NAMES).order_by()
+    conditions = Count("participant__condition", distinct=True)
+    n = ids.values("name", "value").annotate(conditions=conditions).filter(conditions__gt=1).count()
+    if n:
+        yield SeveralConditions(n=n)
+
+
+def _counts(reading: Reading, opened: Opened) -> Iterator[DesignCheck]:
+    for name, counts in (("details", opened.details), ("trailers", opened.trailers)):
+        by_condition: dict[str, list[int]] = defaultdict(list)
+        for person, key in zip(reading.analysed.people, reading.keys, strict=True):
+            by_condition[person.condition].append(counts.get(key, 0))
+        compared = quasi_poisson(by_condition)
+        if not isinstance(compared, Undefined) and compared.p_poisson < LEVEL:
+            yield Overdispersed(name=name, dispersion=compared.dispersion)
 
 
 def _lengths(answers: Answers) -> Iterator[DesignCheck]:
@@ -50,7 +83,7 @@ def _days(reading: Reading) -> Iterator[DesignCheck]:
     for label, at in moments:
         days[str(label)].append((at - moments[0][1]).total_seconds() / DAY)
     tested = kruskal_wallis(days)
-    if not isinstance(tested, Undefined) and tested.p < LEVEL_OF_DAYS:
+    if not isinstance(tested, Undefined) and tested.p < LEVEL:
         yield OtherDays(median_day={name: median(own) for name, own in days.items()}, p=tested.p)
 
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from analysis.enums import VARIABLE_OF
 from analysis.present import figures, objective, plan
 from analysis.present.words import whole
-from analysis.results.design_checks import AtTheEnd, DesignCheck, OtherDays, OtherLengths, Ungraded
+from analysis.results.design_checks import (
+    AtTheEnd,
+    DesignCheck,
+    OtherDays,
+    OtherLengths,
+    Overdispersed,
+    SeveralConditions,
+    Ungraded,
+)
 from analysis.results.flow import Flow
 from analysis.results.follow_up import Power
 from analysis.results.objective import FULL_RANKING, ObjectiveSide
@@ -157,8 +165,9 @@ def provenance_section(provenance: Provenance, followed: ReportPlan, inputs_hash
 
 
 NOTHING = (
-    "The data were checked for lists of different lengths, conditions collected at different times, ratings at an end "
-    "of the scale, ungraded lists and reversed questions: none was found."
+    "The data were checked for people in several conditions, lists of different lengths, conditions collected at "
+    "different times, overdispersed counts, ratings at an end of the scale, ungraded lists and reversed questions: "
+    "none was found."
 )
 
 
@@ -181,6 +190,14 @@ def _sentence(check: DesignCheck) -> str:
         return (
             f"The conditions were not collected at the same time (Kruskal-Wallis, p {p_with_sign(check.p)}; median "
             f"{listed(days)}), so differences between them may be differences between days."
+        )
+    if isinstance(check, SeveralConditions):
+        took = "person took" if check.n == 1 else "people took"
+        return f"{check.n:,} {took} part in several conditions, by the ids of their links. The tests count each time."
+    if isinstance(check, Overdispersed):
+        return (
+            f"Within conditions, the variance of how often {check.name} were opened is {number(check.dispersion)} "
+            "times the mean, so a Poisson test would find differences too easily. This report tests no counts."
         )
     if isinstance(check, AtTheEnd):
         end = "highest" if check.is_ceiling else "lowest"

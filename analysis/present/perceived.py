@@ -9,7 +9,7 @@ from analysis.present import figures
 from analysis.present.estimates import axis, means_of
 from analysis.present.orders import TIER_NAMES, dominance_cells, tiered_names
 from analysis.present.summary import primary_variable
-from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, span, whole
+from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, sentences, span, whole
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.rankings import Order
 from analysis.results.report import Results
@@ -171,18 +171,23 @@ def _welch(variable: PerceivedVariable) -> tuple[WelchResult | Undefined, str]:
     return variable.welch, ""
 
 
+NO_PAIR = "Welch's test shows that the means are not all equal; no pair of algorithms can be named."
+
+
 def order(variable: PerceivedVariable) -> str:
     """The significant pairs of Games-Howell and the ends of the order, or the detectable difference."""
     tests, tiers = variable.tests.games_howell, variable.orders.games_howell
     if isinstance(tests, Undefined):
         return f"No order can be claimed. {tests.reason}"
-    n_significant = sum(pair.is_significant for pair in tests.pairs)
+    n_significant, welch = sum(pair.is_significant for pair in tests.pairs), _welch(variable)[0]
     if not n_significant:
         pairs = f"any of the {len(tests.pairs)} pairs" if len(tests.pairs) > 1 else "the only pair"
-        return f"Games-Howell found no significant difference in {pairs}. {_detectable(variable)}".rstrip()
+        omnibus_alone = NO_PAIR if not isinstance(welch, Undefined) and welch.p < variable.alpha else ""
+        found_none = f"Games-Howell found no significant difference in {pairs}."
+        return sentences([found_none, omnibus_alone, _detectable(variable)])
     maximal = [name for name in tiers.best_first if tiers.tiers[name] is Tier.MAXIMAL]
     minimal = [name for name in tiers.best_first if tiers.tiers[name] is Tier.MINIMAL]
-    welch, addition = _welch(variable)[0], ""
+    addition = ""
     if not isinstance(welch, Undefined) and welch.p >= variable.alpha:
         addition = " The test controls its own error rate, so these differences hold without a significant F."
     return (

@@ -25,6 +25,23 @@ class OtherDays:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SeveralConditions:
+    """People who took part in more than one condition, by the ids that they came with."""
+
+    of: Literal["people"] = "people"
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overdispersed:
+    """Counts that vary more within conditions than Poisson's distribution; `dispersion` is variance over mean."""
+
+    of: Literal["counts"] = "counts"
+    name: str
+    dispersion: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class AtTheEnd:
     """A condition with at least half of its ratings at one end of the scale; `share` of them are."""
 
@@ -53,4 +70,4 @@ class NegativeItem:
     r: float
 
 
-DesignCheck = OtherLengths | OtherDays | AtTheEnd | Ungraded | NegativeItem
+DesignCheck = OtherLengths | OtherDays | SeveralConditions | Overdispersed | AtTheEnd | Ungraded | NegativeItem

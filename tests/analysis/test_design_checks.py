@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from django.utils import timezone
 
 from analysis.compute import design_checks as checks
 from analysis.present import method as narrative
 from analysis.read.inputs import Answers, Person, ScaleAnswers, Shown
 from analysis.read.responses import Reading
-from analysis.results.design_checks import AtTheEnd, DesignCheck, NegativeItem, OtherLengths, Ungraded
+from analysis.read.sample import Opened
+from analysis.results.design_checks import (
+    AtTheEnd,
+    DesignCheck,
+    NegativeItem,
+    OtherLengths,
+    Overdispersed,
+    SeveralConditions,
+    Ungraded,
+)
+from studies.models import ExternalId, Participant, Study
 
 
 def answered(ratings: dict[str, list[list[int]]], scales: tuple[ScaleAnswers, ...] = ()) -> Answers:
@@ -29,11 +41,13 @@ def answered(ratings: dict[str, list[list[int]]], scales: tuple[ScaleAnswers, ..
 
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch) -> object:
-    """All checks but the one that asks the database."""
+    """All checks but those that ask the database."""
     monkeypatch.setattr(checks, "_days", lambda _reading: ())
+    monkeypatch.setattr(checks, "_people", lambda _reading: ())
 
-    def of(answers: Answers) -> tuple[DesignCheck, ...]:
-        return checks.design_checks(Reading(answers, answers, {}, ()))  # type: ignore[arg-type]
+    def of(answers: Answers, details: Mapping[int, int] = {}) -> tuple[DesignCheck, ...]:
+        keys = tuple(range(len(answers.people)))
+        return checks.design_checks(Reading(answers, answers, {}, (), keys), Opened(details, {}))  # type: ignore[arg-type]
 
     return of
 
@@ -45,6 +59,36 @@ def test_graded_answers_of_equal_lists_have_no_finding(found: object) -> None:
     assert found(answered({"A": GRADED, "B": GRADED})) == ()  # type: ignore[operator]
     assert narrative.sentences(()) == [narrative.NOTHING]
     assert narrative.sentences(None) == []
+
+
+def test_counts_that_vary_more_than_chance_allows(found: object) -> None:
+    answers = answered({"A": GRADED, "B": GRADED})
+    even = dict(enumerate([2, 3, 2, 4, 3, 3, 2, 4, 2, 3]))
+    assert found(answers, even) == ()  # type: ignore[operator]
+    (finding,) = found(answers, dict(enumerate([0, 0, 1, 0, 20, 0, 30, 0, 1, 0])))  # type: ignore[operator]
+    assert isinstance(finding, Overdispersed)
+    assert finding.name == "details"
+    assert round(finding.dispersion, 2) == 23.6
+    assert "23.60 times the mean" in narrative.sentences((finding,))[0]
+
+
+@pytest.mark.django_db
+def test_one_person_in_two_conditions(study: Study) -> None:
+    first, second = study.conditions.all()[:2]
+    keys = []
+    for number, condition in enumerate((first, second, second)):
+        participant = Participant.objects.create(
+            study=study, condition=condition, code=f"P{number}", token_digest=f"{number}", entry_key=f"{number}",
+            consented_at=timezone.now(), last_seen_at=timezone.now(),
+        )  # fmt: skip
+        ExternalId.objects.create(
+            study=study, participant=participant, name="id", value="anna" if number < 2 else "ben"
+        )
+        keys.append(participant.pk)
+    answers = answered({"A": GRADED, "B": GRADED})
+    assert tuple(checks._people(Reading(answers, answers, {}, (), tuple(keys)))) == (SeveralConditions(n=1),)  # type: ignore[arg-type]
+    assert not tuple(checks._people(Reading(answers, answers, {}, (), tuple(keys[1:]))))  # type: ignore[arg-type]
+    assert narrative.sentences((SeveralConditions(n=1),))[0].startswith("1 person took part in several conditions")
 
 
 def test_lists_of_other_lengths(found: object) -> None:

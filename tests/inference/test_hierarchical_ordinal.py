@@ -156,7 +156,7 @@ def test_same_seed_same_draws_and_progress_is_told() -> None:
 
 @pytest.mark.unit
 def test_jax_is_imported_where_it_samples_and_nowhere_else() -> None:
-    script = "import sys, analysis.services.bayesian, analysis.tasks; assert not {'jax', 'numpyro'} & set(sys.modules)"
+    script = "import sys, analysis.compute.bayesian, analysis.tasks; assert not {'jax', 'numpyro'} & set(sys.modules)"
     django = "import os, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'parallax.settings'; django.setup(); "
     subprocess.run([sys.executable, "-c", django + script], check=True, cwd=Path(__file__).parents[2])
 
