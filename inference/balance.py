@@ -10,11 +10,13 @@ from statistics import fmean, variance
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.errors import DataError
 from inference.results import Result, Undefined
 
 T = TypeVar("T")
+DRAWS = 199  # random assignments, so that the 190th of them is the 95% point (Davison & Hinkley 1997, section 4.2)
 BALANCE = "Standardised difference"
 LEAST_N = 2  # participants in a condition, for a variance
 
@@ -137,3 +139,44 @@ def largest_difference(
         return Undefined("No two conditions have enough answers that vary.", BALANCE)
     (a, b), largest = max(defined.items(), key=lambda entry: entry[1])
     return LargestDifference(a, b, largest, len(differences), len(differences) - len(defined))
+
+
+def largest_by_chance(
+    rows: NDArray[np.float64],
+    sizes: Sequence[int],
+    difference: Callable[[NDArray[np.float64], NDArray[np.float64]], float | None],
+    rng: np.random.Generator,
+) -> float | None:
+    """The difference that the largest of all pairs stays within in 95% of random assignments of the same people.
+
+    Parameters
+    ----------
+    rows : float array, shape (n_people, n_columns)
+        What each person brought with them.
+    sizes : sequence of int
+        People in each condition; they add up to n_people.
+    difference : callable
+        From the rows of two conditions to their absolute difference, or None.
+    rng : Generator
+        For the assignments; `DRAWS` of them are made.
+
+    Returns
+    -------
+    float or None
+        In the unit of `difference`; None where an assignment has no difference.
+
+    Examples
+    --------
+    >>> rows = np.arange(40.0)[:, np.newaxis]
+    >>> by_chance = largest_by_chance(rows, [20, 20], lambda a, b: abs(a.mean() - b.mean()), np.random.default_rng(1))
+    >>> 6 < by_chance < 9
+    True
+    """
+    ends, largest = np.cumsum(sizes)[:-1], []
+    for _ in range(DRAWS):
+        groups = {str(place): group for place, group in enumerate(np.split(rng.permutation(rows), ends))}
+        drawn = largest_difference(groups, difference)
+        if isinstance(drawn, Undefined):
+            return None
+        largest.append(drawn.difference)
+    return sorted(largest)[math.ceil(0.95 * (DRAWS + 1)) - 1]

@@ -160,7 +160,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
             inputs.reading, tested, objective, pair, alpha=alpha, contrast=compared_contrast,
             advantage=compared_advantage,
         ),
-        sample=described_sample(inputs.reading, asked_questions(study), inputs.opened),
+        sample=described_sample(inputs.reading, asked_questions(study), inputs.opened, study.seed),
         answers=AnswerCounts(
             n=answers.n_answers,
             n_modelled=answers.n_modelled,

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import fmean, median, stdev
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from analysis.read.responses import Reading
 from analysis.read.sample import Opened, Respondent, comment_questions, questions_about
 from analysis.results.sample import AnswersOfCondition, Characteristic, Conduct, NumberSummary, Sample
-from inference.balance import LargestDifference, categorical_difference, largest_difference, numeric_difference
+from core.provenance import rng_for
+from inference.balance import (
+    LEAST_N,
+    LargestDifference,
+    categorical_difference,
+    largest_by_chance,
+    largest_difference,
+    numeric_difference,
+)
 from inference.results import Undefined
 from studies.instrument.questionnaires.conditions import is_number
 from studies.instrument.questionnaires.questions import CHOICE, IN_WORDS, MATRIX, MULTIPLE, OTHER, YES_NO, Question
@@ -18,9 +30,10 @@ from studies.instrument.questionnaires.schema import Questionnaire
 
 YES, NO = "Yes", "No"
 Read = Callable[[Respondent], Any]
+Floats = NDArray[np.float64]
 
 
-def described_sample(reading: Reading, questionnaire: Questionnaire, opened: Opened) -> Sample | None:
+def described_sample(reading: Reading, questionnaire: Questionnaire, opened: Opened, seed: int) -> Sample | None:
     """The analysed participants; None where there is none. `questionnaire` has its placeholders filled."""
     people, conditions = reading.respondents, reading.analysed.conditions
     if not people:
@@ -31,7 +44,7 @@ def described_sample(reading: Reading, questionnaire: Questionnaire, opened: Ope
         characteristics=tuple(
             characteristic
             for question in questions_about(questionnaire)
-            for characteristic in _characteristics(question, people, conditions)
+            for characteristic in _characteristics(question, people, conditions, seed)
         ),
         by_condition=tuple(
             _conduct([(person, key) for person, key in keyed if person.condition == name], opened)
@@ -47,15 +60,15 @@ def _english(texts: Mapping[str, str]) -> str:
 
 
 def _characteristics(
-    question: Question, people: Sequence[Respondent], conditions: Sequence[str]
+    question: Question, people: Sequence[Respondent], conditions: Sequence[str], seed: int
 ) -> list[Characteristic]:  # fmt: skip
     """One for a question, and one for each row of a matrix."""
     if question.kind != MATRIX:
-        return [_characteristic(question, question.key, _english(question.text), people, conditions)]
+        return [_characteristic(question, question.key, _english(question.text), people, conditions, seed)]
     return [
         _characteristic(
             question, f"{question.key}.{row.key}", f"{_english(question.text)} {_english(row.text)}", people,
-            conditions, row=row.key,
+            conditions, seed, row=row.key,
         )
         for row in question.rows
     ]  # fmt: skip
@@ -67,6 +80,7 @@ def _characteristic(
     wording: str,
     people: Sequence[Respondent],
     conditions: Sequence[str],
+    seed: int,
     *,
     row: str = "",
 ) -> Characteristic:
@@ -82,6 +96,7 @@ def _characteristic(
     groups = {name: [person for person in people if person.condition == name] for name in conditions}
     described = {name: describe(group) for name, group in groups.items()}
     balance: LargestDifference | Undefined | None = None
+    difference: Callable[[Floats, Floats], float | None] = _of_numbers
     if has_numbers:
         balance = largest_difference(
             {name: [float(x) for x in map(answer, group) if is_number(x)] for name, group in groups.items()},
@@ -89,6 +104,12 @@ def _characteristic(
         )
     elif labels:
         balance = largest_difference(described, _of_choices if question.kind == MULTIPLE else _of_categories)
+        difference = _of_chosen if question.kind == MULTIPLE else _of_answered
+    by_chance = None
+    if isinstance(balance, LargestDifference):
+        rng = rng_for(seed, "report", f"balance-{key}")
+        rows = np.array([_brought(answer(person), tuple(labels)) for group in groups.values() for person in group])
+        by_chance = largest_by_chance(rows, [len(group) for group in groups.values()], difference, rng)
     return Characteristic(
         key=key,
         question=wording,
@@ -98,7 +119,33 @@ def _characteristic(
         by_condition=tuple(described.values()),
         total=describe(people),
         balance=balance,
+        by_chance=by_chance,
     )
+
+
+def _brought(answer: Any, values: tuple[Any, ...]) -> list[float]:
+    """An answer as a row of numbers: whether each value was chosen, and whether there is an answer; or the number."""
+    if values:
+        return [*(float(answer is not None and _has(answer, value)) for value in values), float(answer is not None)]
+    return [float(answer) if is_number(answer) else math.nan]
+
+
+def _of_numbers(a: Floats, b: Floats) -> float | None:
+    """As `numeric_difference`, of rows that are not numbers where there is no answer."""
+    values = [rows[~np.isnan(rows)] for rows in (a, b)]
+    if min(map(len, values)) < LEAST_N:
+        return None
+    spread = math.sqrt(sum(float(own.var(ddof=1)) for own in values) / 2)
+    return abs(float(values[0].mean() - values[1].mean())) / spread if spread else None
+
+
+def _of_answered(a: Floats, b: Floats) -> float | None:
+    return categorical_difference(*(rows[:, :-1].sum(axis=0).astype(int).tolist() for rows in (a, b)))
+
+
+def _of_chosen(a: Floats, b: Floats) -> float | None:
+    counts = [rows.sum(axis=0).astype(int).tolist() for rows in (a, b)]
+    return _largest_of_choices(*((own[:-1], own[-1]) for own in counts))
 
 
 def _labels(question: Question) -> dict[Any, str]:
@@ -132,9 +179,14 @@ def _of_categories(a: AnswersOfCondition, b: AnswersOfCondition) -> float | None
 
 
 def _of_choices(a: AnswersOfCondition, b: AnswersOfCondition) -> float | None:
-    """The largest difference over the choices, each chosen or not."""
+    return _largest_of_choices((a.counts, a.n), (b.counts, b.n))
+
+
+def _largest_of_choices(a: tuple[Sequence[int], int], b: tuple[Sequence[int], int]) -> float | None:
+    """The largest difference over the choices, each chosen or not, from the counts of each and of the answers."""
+    (chosen_a, n_a), (chosen_b, n_b) = a, b
     differences = [
-        categorical_difference((x, a.n - x), (y, b.n - y)) for x, y in zip(a.counts, b.counts, strict=True)
+        categorical_difference((x, n_a - x), (y, n_b - y)) for x, y in zip(chosen_a, chosen_b, strict=True)
     ]  # fmt: skip
     return max((difference for difference in differences if difference is not None), default=None)
 

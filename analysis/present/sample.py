@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from analysis.present import method
 from analysis.present.words import MISSING, decimal, whole
 from analysis.results.report import Results
@@ -100,24 +98,22 @@ def small_cells(sample: Sample) -> str:
 
 def balance(sample: Sample) -> str:
     """The largest standardised difference between two conditions, and what chance alone would give."""
-    known = [
-        (characteristic.balance, characteristic.question)
+    described = [
+        (characteristic.balance, characteristic)
         for characteristic in sample.characteristics
         if isinstance(characteristic.balance, LargestDifference)
     ]
-    if not known:
+    if not described:
         return ""
-    largest, question = max(known, key=lambda entry: entry[0].difference)
+    largest, answers = max(described, key=lambda entry: entry[0].difference)
     if largest.difference == 0:
         return "The conditions do not differ in any of these answers."
-    smallest = min(group.n for group in sample.by_condition if group.n)
+    by_chance = ""
+    if answers.by_chance is not None:
+        by_chance = f" Random assignment keeps this question's within {number(answers.by_chance)} in 95% of draws."
     return (
         f"The largest standardised difference between two conditions is {number(largest.difference)} "
-        f"(“{question}”, {largest.a} and {largest.b}). It is not tested: under random assignment, differences are due "
-        "to chance, and losses after it can add to them. With "
-        f"{plural(smallest, 'participant')} in each of two conditions, the standard error of a standardised difference "
-        f"of means is about {number(math.sqrt(2 / smallest))}; the largest of many pairs, and differences over many "
-        "answers, are larger by chance."
+        f"(“{answers.question}”, {largest.a} and {largest.b}). It is not tested.{by_chance} Losses can add to it."
     )
 
 
@@ -171,25 +167,26 @@ def characteristics_table(sample: Sample) -> Table:
     """Every answer by condition: means of numbers, counts and shares of choices, counts of answers in words."""
     groups = [sample.total, *sample.by_condition]
     blank = Cell("", None)
-    rows = [Row((text("n"), *(whole(group.n) for group in groups), blank), group="Analysed participants")]
+    rows = [Row((text("n"), *(whole(group.n) for group in groups), blank, blank), group="Analysed participants")]
     for characteristic in sample.characteristics:
         answers = [characteristic.total, *characteristic.by_condition]
         name = f"{characteristic.question} ({characteristic.unit})" if characteristic.unit else characteristic.question
         lines = _lines(characteristic, answers)
-        balance = [_largest_difference(characteristic), *(blank for _ in lines[1:])]
+        first = (_largest_difference(characteristic), decimal(characteristic.by_chance))
         rows += [
-            Row((text(label), *cells, largest), group=name)
-            for (label, cells), largest in zip(lines, balance, strict=True)
+            Row((text(label), *cells, *(first if index == 0 else (blank, blank))), group=name)
+            for index, (label, cells) in enumerate(lines)
         ]
     columns = (
         Column("Answer"), *(Column(name, True) for name in (ALL, *sample.conditions)),
-        Column("Largest difference, SD", True),
+        Column("Largest difference, SD", True), Column("By chance, 95%", True),
     )  # fmt: skip
     note = (
         "Numbers of participants, with the share of those who answered. Answers that nobody chose have no line. No "
         "answer: not asked, declined or left out. Where several answers could be chosen, shares can add up to more "
         "than 100%. Largest difference: the absolute standardised difference after Yang and Dalton (2012), the largest "
-        "over all pairs of conditions; not tested. Chance alone gives differences: see the text."
+        "over all pairs of conditions; not tested. By chance: 95% of 199 random assignments of the same participants "
+        "stay within it."
     )
     return Table("sample", "Analysed participants by condition", columns, tuple(rows), note, "Question")
 

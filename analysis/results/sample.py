@@ -49,6 +49,8 @@ class Characteristic:
     by_condition: tuple[AnswersOfCondition, ...]  # in the order of the conditions
     total: AnswersOfCondition
     balance: LargestDifference | Undefined | None = None
+    # What 95% of random assignments of the same people stay within; None without a difference, and in older reports.
+    by_chance: float | None = field(default=None, metadata=stored(is_omitted=True))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,6 +87,9 @@ def test_numbers_and_choices_by_condition(described: Study) -> None:
     assert gender.balance.n_undefined == 1
     education = characteristic(sample, "education")
     assert (education.total.n, education.total.n_missing, education.answers) == (0, 8, ())
+    # Of the few people, 95% of random assignments differ by at least as much as people of other ages can.
+    assert age.by_chance is not None
+    assert age.by_chance > age.balance.difference
     nationality = characteristic(sample, "nationality")
     assert (nationality.total.n, nationality.answers, nationality.balance) == (8, (), None)
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from core.errors import DataError
-from inference.balance import LargestDifference, categorical_difference, largest_difference, numeric_difference
+from inference.balance import (
+    LargestDifference,
+    categorical_difference,
+    largest_by_chance,
+    largest_difference,
+    numeric_difference,
+)
 from inference.results import Undefined
 
 pytestmark = pytest.mark.unit
@@ -48,3 +56,18 @@ def test_the_largest_over_pairs() -> None:
     assert found == LargestDifference("A", "C", pytest.approx(1.2649110640673518), 6, 3)  # type: ignore[arg-type]
     assert isinstance(largest_difference({"A": [1.0, 2]}, numeric_difference), Undefined)
     assert isinstance(largest_difference({"A": [1.0], "B": [2.0]}, numeric_difference), Undefined)
+
+
+def apart(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
+    """The difference of two means; None where a group has people of one kind."""
+    return None if len({*a[:, 0], *b[:, 0]}) < 2 else abs(float(a.mean() - b.mean()))
+
+
+def test_by_chance_is_the_95_percent_point_over_assignments_of_the_same_people() -> None:
+    # One of ten people has 1: whatever the draw, the groups of five differ by .2.
+    rows = np.eye(10)[:, :1]
+    assert largest_by_chance(rows, [5, 5], apart, np.random.default_rng(1)) == pytest.approx(0.2)
+    # Of 40 people, 20 have 1: two hypergeometric shares differ by at most .2 in 89% of draws, by at most .3 in 97%.
+    rows = np.repeat([[0.0], [1.0]], 20, axis=0)
+    assert largest_by_chance(rows, [20, 20], apart, np.random.default_rng(2)) == pytest.approx(0.3)
+    assert largest_by_chance(np.zeros((10, 1)), [5, 5], apart, np.random.default_rng(1)) is None
