@@ -84,7 +84,7 @@ class Report(TimeStampedModel):
 
     def get_absolute_url(self) -> str:
         """Its page in the console."""
-        return reverse("analysis:detail", args=[self.pk])
+        return reverse("analysis:detail", args=[self.study.slug, self.number])
 
 
 class Drawing(TimeStampedModel):

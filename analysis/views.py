@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
@@ -10,6 +11,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
+from django.utils.encoding import iri_to_uri
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -103,9 +105,9 @@ def report_request_cancel(request: HttpRequest, pk: int) -> HttpResponse:
 @login_not_required
 @require_safe
 @gzip_page  # charts by their numbers; the token is masked anew in each response, and the length padded
-def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
+def report_detail(request: HttpRequest, study: str, number: int) -> HttpResponse:
     """Show a report and its files; without the files where it is read as a sample."""
-    report = _own_or_sample(request, pk)
+    report = _own_or_sample(request, study__slug=study, number=number)
     if report is None:
         return redirect_to_login(request.get_full_path())
     if (waiting := _redrawing(request, report, PAGE)) is not None:
@@ -117,9 +119,9 @@ def report_detail(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
-def report_files(request: HttpRequest, pk: int) -> HttpResponse:
+def report_files(request: HttpRequest, study: str, number: int) -> HttpResponse:
     """What is drawn of a report's files and what is left, as a part of its page."""
-    report = _own(request, pk)
+    report = _own(request, study, number)
     return render(request, "analysis/parts/_files_state.html", {"report": report, "state": files_state(report)})
 
 
@@ -137,9 +139,9 @@ def _redrawing(request: HttpRequest, report: Report, name: str) -> HttpResponse 
 @login_not_required
 @require_safe
 @gzip_page  # charts by their numbers; the token is masked anew in each response, and the length padded
-def report_chapter(request: HttpRequest, pk: int, chapter: str) -> HttpResponse:
+def report_chapter(request: HttpRequest, study: str, number: int, chapter: str) -> HttpResponse:
     """Show one chapter of a report."""
-    report = _own_or_sample(request, pk)
+    report = _own_or_sample(request, study__slug=study, number=number)
     if report is None:
         return redirect_to_login(request.get_full_path())
     if (waiting := _redrawing(request, report, PAGE) or _redrawing(request, report, f"{PAGE}-{chapter}")) is not None:
@@ -184,18 +186,18 @@ def _pair(report: Report, choices: Choices, chosen: Chosen) -> SafeString | str:
 
 
 @require_safe
-def report_comments(request: HttpRequest, pk: int) -> HttpResponse:
+def report_comments(request: HttpRequest, study: str, number: int) -> HttpResponse:
     """List the comments of the analysed participants, which the report itself does not hold."""
-    report = _own(request, pk)
+    report = _own(request, study, number)
     response = render(request, "analysis/comments.html", {"report": report, "comments": comments_of(report)})
     patch_cache_control(response, private=True, no_store=True)
     return response
 
 
 @require_safe
-def bayesian_progress(request: HttpRequest, pk: int) -> HttpResponse:
+def bayesian_progress(request: HttpRequest, study: str, number: int) -> HttpResponse:
     """The progress of the Bayesian analysis, as a part of the report's page, which is loaded again once it ends."""
-    report = _own(request, pk)
+    report = _own(request, study, number)
     analysis = get_object_or_404(BayesianAnalysis, report=report)
     if not analysis.is_open:
         return HttpResponse(headers={"HX-Refresh": "true"})
@@ -203,17 +205,17 @@ def bayesian_progress(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
-def bayesian_request(request: HttpRequest, pk: int) -> HttpResponse:
+def bayesian_request(request: HttpRequest, study: str, number: int) -> HttpResponse:
     """Request the Bayesian analysis of a report that has none, or whose analysis failed or was cancelled."""
-    report = _own(request, pk)
+    report = _own(request, study, number)
     request_bayesian(report=report, actor=request.user)
     return redirect(report)
 
 
 @require_POST
-def bayesian_cancel(request: HttpRequest, pk: int) -> HttpResponse:
+def bayesian_cancel(request: HttpRequest, study: str, number: int) -> HttpResponse:
     """Cancel the Bayesian analysis of a report."""
-    report = _own(request, pk)
+    report = _own(request, study, number)
     try:
         cancel_bayesian(analysis=get_object_or_404(BayesianAnalysis, report=report), actor=request.user)
     except NotAllowedInState as refused:
@@ -222,9 +224,9 @@ def bayesian_cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
-def report_file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
+def report_file(request: HttpRequest, study: str, number: int, name: str) -> HttpResponse:
     """Download one file of the report; a worker creates the study package first, unless one is stored."""
-    report = _own(request, pk)
+    report = _own(request, study, number)
     if name == PACKAGE and report.is_pilot:
         raise Http404("A pilot report has no study package.")
     if name == PACKAGE:
@@ -238,12 +240,23 @@ def report_file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         if refused.code == "report.no_such_file":
             raise Http404(str(refused)) from refused
         messages.error(request, str(refused))
-        return redirect("analysis:detail", pk=report.pk)
+        return redirect(report)
     if file is None:
         request_files(report=report, asked_by=request.user)
         messages.info(request, f"A worker is drawing {name}. The list of files shows when it is ready.")
         return redirect(f"{report.get_absolute_url()}#files")
     return _response(file)
+
+
+@login_not_required
+@require_safe
+def report_by_key(request: HttpRequest, pk: int, rest: str = "") -> HttpResponse:
+    """Redirect from a report's former address to its address by study and number."""
+    report = _own_or_sample(request, pk=pk)
+    if report is None:
+        return redirect_to_login(request.get_full_path())
+    query = f"?{request.META['QUERY_STRING']}" if request.META["QUERY_STRING"] else ""
+    return redirect(f"{report.get_absolute_url()}{iri_to_uri(rest)}{query}", permanent=True)
 
 
 def _response(file: Download) -> HttpResponse:
@@ -253,18 +266,18 @@ def _response(file: Download) -> HttpResponse:
     return response
 
 
-def _own(request: HttpRequest, pk: int) -> Report:
+def _own(request: HttpRequest, study: str, number: int) -> Report:
     """The report, where the researcher is on its study and may read outcomes; else it does not exist."""
     reports = reports_of(request.user).select_related("study", "run", "made_by", "bayesian")
-    return get_object_or_404(reports, pk=pk)
+    return get_object_or_404(reports, study__slug=study, number=number)
 
 
-def _own_or_sample(request: HttpRequest, pk: int) -> Report | None:
+def _own_or_sample(request: HttpRequest, **address: Any) -> Report | None:
     """The report of the researcher, else the sample report; None where a visitor has to sign in first."""
     if not request.user.is_authenticated:
-        return sample_reports().filter(pk=pk).first()
-    own = reports_of(request.user).select_related("study", "run", "made_by", "bayesian").filter(pk=pk).first()
-    return own or get_object_or_404(sample_reports(), pk=pk)
+        return sample_reports().filter(**address).first()
+    own = reports_of(request.user).select_related("study", "run", "made_by", "bayesian").filter(**address).first()
+    return own or get_object_or_404(sample_reports(), **address)
 
 
 def _shell(request: HttpRequest) -> str:

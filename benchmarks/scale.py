@@ -220,7 +220,7 @@ def _addresses(report: Any) -> list[str]:
     }  # fmt: skip
     addresses = [reverse("evaluation:figure", args=[run.pk, name]) for name in ("recall", "fallout")]
     addresses += [reverse("studies:export", args=[study.slug, kind]) for kind in ("long", "psych-ds")]
-    addresses += [reverse("analysis:chapter", args=[report.pk, key]) for key in KEYS]
+    addresses += [reverse("analysis:chapter", args=[report.study.slug, report.number, key]) for key in KEYS]
     for space, pattern in _patterns():
         names = set(pattern.pattern.converters)
         if space in arguments and names <= arguments[space].keys():

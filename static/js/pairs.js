@@ -35,7 +35,7 @@
 
   function show(panel, cell, cells, names) {
     const { first, second, kind, says } = cell.dataset;
-    const parts = [element("h3", `${first} − ${second}`), element("p", `${kind[0].toUpperCase()}${kind.slice(1)}. ${says}`)];
+    const parts = [element("p", `${first} − ${second}`, "names"), element("p", `${kind[0].toUpperCase()}${kind.slice(1)}. ${says}`)];
     for (const side of SIDES) {
       const difference = differenceOf(cell, side);
       const line = element("p", "", "difference");

@@ -13,7 +13,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 
 from analysis.compute import bayesian
@@ -34,7 +33,7 @@ from inference.results import Undefined
 from studies.models import Participant, Study, StudyMembership
 from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.accounts import UserFactory
-from tests.factories.analysis import page_without_pictures, plant, planted_person
+from tests.factories.analysis import page_without_pictures, plant, planted_person, report_page
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
@@ -100,7 +99,7 @@ def test_posterior_recovers_what_is_planted(analysed: Report) -> None:
 @pytest.mark.slow
 def test_pages_offer_the_analysis_only_until_it_is_there(analysed: Report, client: Client) -> None:
     client.force_login(analysed.study.memberships.get().researcher)
-    chapter = reverse("analysis:chapter", args=[analysed.pk, "robustness"])
+    chapter = report_page(analysed, "chapter", "robustness")
     for page in (analysed.get_absolute_url(), chapter):
         assert 'id="bayesian-analysis"' not in client.get(page).text
     BayesianAnalysis.objects.filter(report=analysed).update(status=RequestStatus.FAILED)
@@ -232,15 +231,15 @@ def test_page_shows_the_progress_and_cancels_and_tries_again(
     document = document_of(report)
     monkeypatch.setattr(report_cache, "document_of", lambda report: document)
     client.force_login(StudyMembership.objects.get(study=planted).researcher)
-    page, part = report.get_absolute_url(), reverse("analysis:bayesian", args=[report.pk])
+    page, part = report.get_absolute_url(), report_page(report, "bayesian")
     assert "waiting for a worker" in client.get(page).content.decode()
     assert 'hx-trigger="every 3s"' in client.get(part).content.decode()
-    client.post(reverse("analysis:bayesian-cancel", args=[report.pk]))
+    client.post(report_page(report, "bayesian-cancel"))
     assert client.get(part).headers["HX-Refresh"] == "true"
     assert "Try again" in client.get(page).content.decode()
     assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False
-    client.post(reverse("analysis:bayesian-cancel", args=[report.pk]))  # it is over: a message, no error
-    client.post(reverse("analysis:bayesian-request", args=[report.pk]))
+    client.post(report_page(report, "bayesian-cancel"))  # it is over: a message, no error
+    client.post(report_page(report, "bayesian-request"))
     assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
     assert 'id="bayesian-analysis"' not in client.get(page).content.decode()
     BayesianAnalysis.objects.all().delete()  # as for a report of an older version

@@ -8,12 +8,12 @@ from typing import Any
 import lxml.html
 import pytest
 from django.test import Client
-from django.urls import reverse
 
 from analysis.files.chosen import Chosen, chosen_body
 from analysis.models import Drawing, Report
 from analysis.services.report_cache import chapter_of, page_of
 from studies.models import StudyMembership
+from tests.factories.analysis import report_page
 
 pytestmark = pytest.mark.slow
 
@@ -97,7 +97,7 @@ def owner(stored_report: Report) -> Client:
 
 
 def chapter(report: Report, key: str) -> str:
-    return reverse("analysis:chapter", args=[report.pk, key])
+    return report_page(report, "chapter", key)
 
 
 @pytest.mark.integration

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 
 from analysis.files import document as arranging
 from analysis.files.document import document_from, document_of
@@ -21,7 +20,7 @@ from analysis.services.requests import make_requested
 from charting import render
 from studies.models import Study, StudyMembership
 from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES, PLANTED
-from tests.factories.analysis import plant, planted_person
+from tests.factories.analysis import plant, planted_person, report_page
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
@@ -153,7 +152,7 @@ def test_two_reports_have_a_page_each(owner: Client, report: Report, planted: St
     planted_person(planted, "TopPop", [5] * 5, 5)
     other = build_report(study=planted)
     assert other.pk != report.pk
-    pages = [owner.get(reverse("analysis:detail", args=[one.pk])).context["page"].body for one in (report, other)]
+    pages = [owner.get(one.get_absolute_url()).context["page"].body for one in (report, other)]
     assert pages[0] != pages[1]
 
 
@@ -167,7 +166,7 @@ def test_files_are_drawn_with_the_report_and_the_page_lists_what_is_left(
     page = owner.get(report.get_absolute_url()).text
     assert f"0 files are ready, {n_files + 1} are left." in page
     assert "every 2s" in page
-    part = reverse("analysis:files", args=[report.pk])
+    part = report_page(report, "files")
     drawn: list[str] = []
     draw = render.svg
 

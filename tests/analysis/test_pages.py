@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from django.urls import reverse
+from django.urls import URLPattern, reverse
 
 from analysis.enums import RequestStatus
 from analysis.models import Report, ReportRequest
 from analysis.services import build_report
 from analysis.services.report_cache import page_of
-from analysis.urls import urlpatterns
+from analysis.urls import report_pages, urlpatterns
 from studies.enums import ParticipantStatus, Role
 from studies.models import Study, StudyMembership
 from studies.monitoring.services.blinding import open_outcomes
@@ -184,6 +184,8 @@ ANSWERED = {
     "bayesian": (200, 200, 404),
     "bayesian-request": (302, 302, 404),
     "bayesian-cancel": (302, 302, 404),
+    "former": (301, 301, 404),
+    "former-part": (301, 301, 404),
 }
 POSTED = {"request-cancel", "bayesian-request", "bayesian-cancel"}
 
@@ -194,19 +196,22 @@ def test_every_address_against_every_role(planted: Study, report: Report) -> Non
     for role in (Role.ANALYST, Role.INTERVIEWER):
         people[role] = UserFactory()
         StudyMembership.objects.create(study=planted, researcher=people[role], role=role)
-    assert {str(pattern.name) for pattern in urlpatterns} == set(ANSWERED)
+    named = {str(pattern.name) for pattern in (*urlpatterns, *report_pages) if isinstance(pattern, URLPattern)}
+    assert named == set(ANSWERED)
     for name, (to_owner, to_analyst, to_others) in ANSWERED.items():
         expected = {"owner": to_owner, Role.ANALYST: to_analyst}
         for who, researcher in [*people.items(), ("nobody", None)]:
             asked = ReportRequest.objects.create(study=planted, asked_by=owner)
             arguments = {
                 **{
-                    of_report: [report.pk]
+                    of_report: [planted.slug, report.number]
                     for of_report in ("detail", "comments", "files", "bayesian", "bayesian-request", "bayesian-cancel")
                 },
                 **{of_request: [asked.pk] for of_request in ("request", "request-cancel")},
-                "chapter": [report.pk, "comparison"],
-                "file": [report.pk, "report.json"],
+                "chapter": [planted.slug, report.number, "comparison"],
+                "file": [planted.slug, report.number, "report.json"],
+                "former": [report.pk],
+                "former-part": [report.pk, "files/"],
                 "list": [],
                 "new": [],
             }

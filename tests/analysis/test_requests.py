@@ -15,6 +15,7 @@ from core.models import LogEntry
 from studies.models import Study, StudyMembership
 from studies.monitoring.services.blinding import open_outcomes
 from tests.factories.accounts import UserFactory
+from tests.factories.analysis import report_page
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -97,13 +98,16 @@ def test_every_page_of_a_report_is_drawn_by_the_worker(
         first = owner.get(address, follow=True)
         assert planted.title in first.text
         for link in report_cache.page_of(report).chapters:
-            page = owner.get(reverse("analysis:chapter", args=[report.pk, link.key]))
+            page = owner.get(report_page(report, "chapter", link.key))
             assert link.title in page.text
         # Pages of an older version of the code are drawn by a worker too.
         Drawing.objects.update(version="old")
         polling = {"HX-Request": "true", "HX-Target": "redrawing"}
         with django_capture_on_commit_callbacks() as waiting:
-            for url in (report.get_absolute_url(), reverse("analysis:chapter", args=[report.pk, "method"])):
+            for url in (
+                report.get_absolute_url(),
+                report_page(report, "chapter", "method"),
+            ):
                 assert "This report is being drawn." in owner.get(url).text
                 assert owner.get(url, headers=polling).status_code == 204
     assert len(waiting) == 2

@@ -7,7 +7,6 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
-from django.urls import reverse
 
 from analysis.files.formats import Outputs
 from analysis.models import Report
@@ -23,7 +22,7 @@ from studies.models import Event, Participant, Response, Study
 from studies.monitoring.services.exclusions import exclude
 from studies.participation.services.withdrawal import withdraw
 from tests.factories.accounts import UserFactory
-from tests.factories.analysis import page_without_pictures, planted_person
+from tests.factories.analysis import page_without_pictures, planted_person, report_page
 from tests.factories.console import owner_of, signed_in
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
@@ -153,7 +152,7 @@ def test_comments_are_in_no_file_and_members_read_them(described: Study) -> None
     assert "dentist" not in str(report.results)
     texts = [file.make().decode() for file in Outputs(report).files() if file.suffix in ("md", "csv", "json", "txt")]
     assert [text for text in texts if "dentist" in text] == []
-    address = reverse("analysis:comments", args=[report.pk])
+    address = report_page(report, "comments")
     owner = owner_of(described)
     assert address in owner.get(report.get_absolute_url()).content.decode()
     page = owner.get(address).content.decode()
@@ -178,7 +177,7 @@ def test_identifying_questions_are_left_out(study: Study) -> None:
     sample = sample_of(report)
     assert "mail" not in [each.key for each in sample.characteristics]
     assert sample.total.commented == 0
-    assert "Ada" not in owner_of(study).get(reverse("analysis:comments", args=[report.pk])).content.decode()
+    assert "Ada" not in owner_of(study).get(report_page(report, "comments")).content.decode()
 
 
 def test_a_report_of_an_older_version_has_the_flow_alone(described: Study) -> None:

@@ -15,13 +15,13 @@ from analysis.files.chapters import KEYS
 from analysis.models import Report
 from analysis.services import build_report
 from analysis.services.samples import publish_sample, slope_drawing, withdraw_sample
-from analysis.urls import urlpatterns
+from analysis.urls import report_pages
 from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.enums import Mode
 from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES, PLANTED
 from tests.factories.accounts import UserFactory
-from tests.factories.analysis import plant
+from tests.factories.analysis import plant, report_page
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
@@ -45,19 +45,15 @@ def sample(drawn: Report) -> Report:
 
 
 def pages_of(report: Report) -> list[str]:
-    chapters = [reverse("analysis:chapter", args=[report.pk, key]) for key in KEYS]
+    chapters = [report_page(report, "chapter", key) for key in KEYS]
     return [report.get_absolute_url(), *chapters]
 
 
 def others_of(report: Report) -> list[str]:
     """Every other address of the report."""
-    named = [
-        reverse(f"analysis:{route.name}", args=[report.pk])
-        for route in urlpatterns
-        if route.name not in ("detail", "chapter", "file", "request", "request-cancel", "list", "new")
-    ]
+    named = [report_page(report, page.name) for page in report_pages if page.name not in ("detail", "chapter", "file")]
     files = [f"{report.get_absolute_url()}{name}" for name in ("report.pdf", "report.json", "study-package.zip")]
-    assert len(named) == 4
+    assert len(named) == 5
     return named + files
 
 
@@ -83,7 +79,7 @@ def test_a_signed_in_stranger_reads_the_sample_as_visitors_do(client: Client, sa
     for url in pages_of(sample):
         html = client.get(url).content.decode()
         assert "Study package" not in html
-        assert reverse("analysis:comments", args=[sample.pk]) not in html
+        assert report_page(sample, "comments") not in html
     for url in others_of(sample):
         assert client.get(url).status_code in (404, 405), url
     assert sample.study.title not in client.get(reverse("analysis:list")).content.decode()
@@ -122,7 +118,7 @@ def test_a_report_of_participants_is_never_a_sample(client: Client, stored_repor
     with pytest.raises(IntegrityError), transaction.atomic():
         Report.objects.filter(pk=stored_report.pk).update(is_sample=True)
     assert client.get(stored_report.get_absolute_url()).status_code == 302
-    absent = client.get(reverse("analysis:detail", args=[stored_report.pk + 1000]))
+    absent = client.get(reverse("analysis:detail", args=[stored_report.study.slug, stored_report.number + 1000]))
     assert absent.status_code == 302  # a visitor cannot tell which reports exist
 
 
@@ -146,3 +142,12 @@ def test_the_command_refuses_reports_of_participants(stored_report: Report) -> N
         call_command("sample_report", slug)
     with pytest.raises(CommandError, match="about participants"):
         call_command("sample_report", slug, number=1)
+
+
+def test_a_former_address_leads_to_the_report(sample: Report, client: Client) -> None:
+    for rest in ("", "chapters/method/", "chapters/comparison/?measure=fon"):
+        answer = client.get(f"/reports/{sample.pk}/{rest}")
+        assert answer.status_code == 301
+        assert answer.headers["Location"] == f"/reports/studies/{sample.study.slug}/{sample.number}/{rest}"
+    Report.objects.filter(pk=sample.pk).update(is_sample=False)
+    assert client.get(f"/reports/{sample.pk}/").headers["Location"].startswith("/account/sign-in/")

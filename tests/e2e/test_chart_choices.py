@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.urls import reverse
 from playwright.sync_api import Browser, Page
 
 from analysis.models import Report
 from analysis.services import build_report
 from tests.e2e.test_console_accessibility import drawn, signed_in
-from tests.factories.analysis import plant
+from tests.factories.analysis import plant, report_page
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
@@ -32,7 +31,10 @@ def page(live_server: Any, browser: Browser, report: Report) -> Page:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     signed_in(context, live_server.url, report.study.memberships.get().researcher)
     page = context.new_page()
-    page.goto(live_server.url + reverse("analysis:chapter", args=[report.pk, "comparison"]), timeout=60_000)
+    page.goto(
+        live_server.url + report_page(report, "chapter", "comparison"),
+        timeout=60_000,
+    )
     drawn(page)
     return page
 

@@ -26,7 +26,7 @@ from studies.models import Study
 from studies.monitoring.services.exclusions import exclude
 from tests.e2e.test_accessibility import SIDEWAYS, violations_of_look, with_axe
 from tests.factories.accounts import UserFactory
-from tests.factories.analysis import plant, planted_person
+from tests.factories.analysis import plant, planted_person, report_page
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 
@@ -91,9 +91,9 @@ def pages_of(study: Study, report: Report) -> dict[str, tuple[str, Callable[[Pag
     }
     return {
         "new report, unfolded": (reverse("analysis:new"), unfolded),
-        **{f"chapter {key}": (reverse("analysis:chapter", args=[report.pk, key]), drawn) for key in KEYS},
+        **{f"chapter {key}": (report_page(report, "chapter", key), drawn) for key in KEYS},
         "chosen pair of measures": (
-            f"{reverse('analysis:chapter', args=[report.pk, 'comparison'])}?measure=fon&highlight=TopPop",
+            f"{report_page(report, 'chapter', 'comparison')}?measure=fon&highlight=TopPop",
             drawn,
         ),
         **{name: (request.get_absolute_url(), None) for name, request in requests.items()},

@@ -17,6 +17,11 @@ from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Participant, RecommendationList, RecommendedItem, Response, Study
 
 
+def report_page(report: Report, name: str, *rest: str) -> str:
+    """The address of a page of a report, by its name in `analysis.urls`."""
+    return reverse(f"analysis:{name}", args=[report.study.slug, report.number, *rest])
+
+
 def planted_person(
     study: Study,
     label: str,
@@ -85,7 +90,7 @@ def every_page(client: Client, report: Report) -> str:
     """The summary and the chapters of a report as the console serves them."""
     first = client.get(report.get_absolute_url())
     assert first.status_code == 200
-    chapters = [client.get(reverse("analysis:chapter", args=[report.pk, key])).text for key in chapters_on(first)]
+    chapters = [client.get(report_page(report, "chapter", key)).text for key in chapters_on(first)]
     return "".join([first.text, *chapters])
 
 

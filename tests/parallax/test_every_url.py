@@ -23,7 +23,7 @@ PUBLIC = {
     "accounts:sign_in", "accounts:password_reset", "accounts:password_reset_sent", "accounts:password_reset_confirm",
     "accounts:invitation", "account_login", "mfa_authenticate", "mfa_login_webauthn", "openid_connect_login",
     "openid_connect_callback",
-    "catalog:poster", "catalog:clip", "analysis:detail", "analysis:chapter",
+    "catalog:poster", "catalog:clip", "analysis:detail", "analysis:chapter", "analysis:former", "analysis:former-part",
 }  # fmt: skip
 # Open to every researcher with an account: their own account.
 # Those who may not read a replication get no page: tests/parallax/test_replication_jobs.py.

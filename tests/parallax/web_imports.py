@@ -38,7 +38,7 @@ def make() -> None:
     for kind in FORMATS:
         addresses[f"export-{kind}"] = reverse("studies:export", args=[study.slug, kind])
     addresses["participant"] = f"/s/{made.studies[0].slug}/"
-    addresses["public-report"] = reverse("analysis:detail", args=[made.report.pk])
+    addresses["public-report"] = made.report.get_absolute_url()
     print(json.dumps({"owner": made.owner.pk, "addresses": addresses}))
 
 
