@@ -89,6 +89,7 @@ def study_measured(
         errors={kind: found for kind, found in tests.items() if kind in ERRORS},
         is_by_user=measured.is_by_user,
         rare=rare_rates(measured),
+        by_popularity=measured.by_popularity,
     )
     return result, rankings
 

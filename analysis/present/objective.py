@@ -39,6 +39,7 @@ def metrics_section(results: Results, figure: FigureMaker) -> Section:
     for length in cut:
         as_many = as_many_as_participants(results.study, length.profile_length)
         section.say(shorter(whole, length, run.tested[0], as_many=as_many))
+    section.say(by_popularity(whole))
     section.say(unmeasured(run))
     section.draw(_bars(run, run.tested[0], figure))
     section.put(table_2(run, results.conditions))
@@ -54,6 +55,7 @@ def metrics_in_detail(results: Results, figure: FigureMaker) -> Section:
     section.put(served_table(run))
     section.draw(*(_bars(run, kind, figure) for kind in run.tested[1:]))
     whole, *cut = run.lengths
+    section.put(popularity_table(whole))
     section.put(intervals_table(whole))
     section.draw(*(_curves(whole, kind, run.n, figure) for kind in HITS))
     section.draw(*(_hasse(whole, kind, run.n, figure) for kind in run.tested))
@@ -119,6 +121,20 @@ def best_and_worst(length: ProfileLength, n: int, kind: str = "recall") -> str:
         return f"There are no cases to measure {kind_word(kind)} on, {words}."
     means = ", the mean over users," if length.is_by_user else ""
     return f"{kind_at(kind, n)}{means} {words} ranges {_range(values, kind)}."
+
+
+THIRDS = ("Most popular", "Middle", "Least popular")
+
+
+def by_popularity(length: ProfileLength) -> str:
+    """Recall among the most and the least popular hidden items; empty where they were not measured apart."""
+    if len(length.by_popularity) < 2:
+        return ""
+    first, *_, last = length.by_popularity
+    return (
+        f"Recall ranges {_range(first.recall, 'recall')} where the hidden item is among the most popular, "
+        f"{_range(last.recall, 'recall')} where it is among the least popular (thirds of the training ratings)."
+    )
 
 
 def unmeasured(run: ObjectiveSide) -> str:
@@ -337,6 +353,26 @@ def table_2(objective: ObjectiveSide, conditions: Sequence[ConditionFacts]) -> T
         tuple(rows),
         f"{_means_note(objective) if objective.is_by_user else RATES_NOTE}{_rare_note(objective)}",
     )
+
+
+def popularity_table(length: ProfileLength) -> Table | None:
+    """Recall by the popularity of the hidden item."""
+    if not length.by_popularity:
+        return None
+    parts = length.by_popularity
+    rows = [
+        Row((text(name), *(decimal(part.recall[name], 3, is_share=True) for part in parts)))
+        for name in length.conditions
+    ]
+    columns = (
+        Column("Algorithm"),
+        *(Column(f"{THIRDS[part.third]} ({part.n_cases:,} cases)", True, "objective") for part in parts),
+    )
+    note = (
+        "Thirds of the training ratings, items in order of their number of ratings. Recall with whole profiles, pooled "
+        "over the cases of each third; differences are not tested."
+    )
+    return Table("by-popularity", "Recall by the popularity of the hidden item", columns, tuple(rows), note)
 
 
 def type_of(algorithm: str) -> str:

@@ -113,7 +113,8 @@ def balance(sample: Sample) -> str:
         by_chance = f" Random assignment keeps this question's within {number(answers.by_chance)} in 95% of draws."
     return (
         f"The largest standardised difference between two conditions is {number(largest.difference)} "
-        f"(“{answers.question}”, {largest.a} and {largest.b}). It is not tested.{by_chance} Losses can add to it."
+        f"(“{answers.question}”, {largest.a} and {largest.b}). It is not tested.{by_chance} "
+        "Losses of participants can add to it."
     )
 
 

@@ -9,15 +9,18 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.results.objective import KINDS
+from analysis.results.objective import KINDS, PopularityThird
 from core.errors import ParallaxError
 from core.provenance import digest_of
+from evaluation.metrics.hits import mean_hits
 from evaluation.models import EvaluationRun
+from evaluation.protocols.case_facts import popularity_thirds
 from evaluation.reported_kinds import ERRORS, HITS, tested_kinds
-from evaluation.selectors.cases import cases_of
+from evaluation.selectors.cases import cases_of, training_means
 from evaluation.selectors.results import (
     ModelRow,
     UserValues,
+    case_counts,
     is_pooled,
     metrics_by_user,
     model_rows,
@@ -145,6 +148,7 @@ class Measured:
     served: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     is_by_user: bool = False
     tested: tuple[str, ...] = HITS
+    by_popularity: tuple[PopularityThird, ...] = ()
 
     @property
     def conditions_with(self) -> Mapping[str, tuple[int, ...]]:
@@ -248,6 +252,32 @@ def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list
         served=_served(measured, conditions, positions),
         is_by_user=is_by_user,
         tested=tested,
+        by_popularity=() if is_by_user else _by_popularity(run, conditions, positions, length),
+    )
+
+
+def _by_popularity(
+    run: EvaluationRun, conditions: tuple[str, ...], positions: list[int], length: int
+) -> tuple[PopularityThird, ...]:
+    """Recall in each third of the training ratings that has cases, from the most popular items."""
+    run_cases, counts = cases_of(run), case_counts(run, length)
+    cases = run_cases.cases
+    thirds = popularity_thirds(cases, training_means(run).popularity)[cases.is_relevant]
+    # Counts of cases from a file are in its order.
+    relevant = (
+        np.flatnonzero(cases.is_relevant) if run_cases.file_rows is None else run_cases.file_rows[cases.is_relevant]
+    )
+    means = []
+    for position in positions:
+        above, tied = counts[position]
+        means.append(mean_hits(thirds, above[relevant], tied[relevant], [run.n]))
+    return tuple(
+        PopularityThird(
+            third=int(third),
+            n_cases=int(n_cases),
+            recall={name: float(own.values[row, 0]) for name, own in zip(conditions, means, strict=True)},
+        )
+        for row, (third, n_cases) in enumerate(zip(means[0].groups, means[0].n_cases, strict=True))
     )
 
 

@@ -56,6 +56,15 @@ class MetricTests:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PopularityThird:
+    """Recall by condition among the hidden items of one third of the training ratings."""
+
+    third: int  # 0 for the most popular items
+    n_cases: int
+    recall: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProfileLength:
     """What the run measured with profiles of this many ratings; 0 means whole profiles.
 
@@ -77,6 +86,8 @@ class ProfileLength:
     errors: dict[str, MetricTests] = field(default_factory=dict, metadata=stored(is_omitted=True))
     is_by_user: bool = field(default=False, metadata=stored(is_omitted=True))
     rare: dict[str, tuple[str, ...]] = field(default_factory=dict, metadata=stored(is_omitted=True))
+    # From the most to the least popular items; empty where values are means over users, and in older reports.
+    by_popularity: tuple[PopularityThird, ...] = field(default=(), metadata=stored(is_omitted=True))
 
     @property
     def averaged(self) -> str:

@@ -39,6 +39,31 @@ def popularity_ranks(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDAr
     return ranks
 
 
+def popularity_thirds(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Return the third of the training ratings in which each case's item lies: 0 for the most popular items.
+
+    Items are ordered by popularity, then item number; an item belongs where the middle of its ratings lies. So a third
+    of the popular items is small, and the thirds have about as many cases. `popularity`: int array, shape (n_items,).
+    Returns an int64 array, shape (n_cases,).
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from evaluation.protocols.cases import make_cases
+    >>> train = csr_array(np.zeros((3, 4)))
+    >>> cases = make_cases(train, np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([5.0, 5.0, 5.0]),
+    ...                    relevant=5, irrelevant=1, seed=1, every=True, barred="trained")
+    >>> popularity_thirds(cases, np.array([6, 6, 4, 2])).tolist()
+    [0, 1, 2]
+    """
+    order = np.lexsort((np.arange(cases.n_items), -np.asarray(popularity)))
+    counts = np.asarray(popularity, dtype=np.float64)[order]
+    middles = np.cumsum(counts) - counts / 2
+    thirds = np.empty(cases.n_items, dtype=np.int64)
+    thirds[order] = np.minimum(3 * middles // max(counts.sum(), 1.0), 2)
+    return thirds[cases.items]
+
+
 def profile_popularity(user_items: Any, popularity: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
     """Return the mean popularity of the items in each profile: a float array, shape (n_profiles,); NaN for an empty
     profile.

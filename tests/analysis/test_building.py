@@ -13,6 +13,7 @@ from analysis.compute.objective import _resampled, metric_intervals, study_measu
 from analysis.files.formats import file_of
 from analysis.files.html import report_json
 from analysis.models import Report
+from analysis.present import objective as narrative
 from analysis.read.inputs import Measured
 from analysis.services import build_report
 from core.errors import ParallaxError
@@ -90,6 +91,19 @@ def test_objective_values_are_the_runs_own(planted: Study) -> None:
     users = user_values(planted.run, "recall")
     assert report.results["objective"]["lengths"][0]["recall"]["n_cases"] == planted.run.n_relevant
     assert report.results["objective"]["lengths"][0]["recall"]["n_users"] <= len(users.user_ids)
+
+
+def test_recall_by_popularity_adds_up_to_the_recall_of_all_cases(planted: Study) -> None:
+    whole = build_report(study=planted).read_results().objective.lengths[0]
+    parts = whole.by_popularity
+    assert [part.third for part in parts] == sorted({part.third for part in parts})
+    n_cases = sum(part.n_cases for part in parts)
+    assert n_cases == whole.recall.n_cases
+    for name, recall in whole.defined_values("recall").items():
+        assert sum(part.n_cases * part.recall[name] for part in parts) / n_cases == pytest.approx(recall)
+    table = narrative.popularity_table(whole)
+    assert table is not None
+    assert (table.key, len(table.rows), len(table.columns)) == ("by-popularity", 3, 1 + len(parts))
 
 
 def test_primary_pair_is_the_plans_and_outside_the_exploratory_family(planted: Study) -> None:

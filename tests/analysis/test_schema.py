@@ -19,7 +19,6 @@ from tests.factories.analysis import plant
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 DEGENERATE = [
-    pytest.param({}, id="nobody"),
     pytest.param({"TopPop": [3]}, id="one participant"),
     pytest.param({"TopPop": [3, 4, 5]}, id="one condition"),
     pytest.param({"TopPop": [3, 4, 5], "CorNgr": [2], "PureSVD4": [1, 2]}, id="one participant in a condition"),

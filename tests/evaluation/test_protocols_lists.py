@@ -15,7 +15,7 @@ from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import METRICS, metric
 from evaluation.protocols import blocks
 from evaluation.protocols.blocks import joined, measure_block
-from evaluation.protocols.case_facts import popularity_ranks, profile_popularity
+from evaluation.protocols.case_facts import popularity_ranks, popularity_thirds, profile_popularity
 from evaluation.protocols.cases import Cases, make_cases
 from evaluation.protocols.full_ranking import first_items
 from evaluation.protocols.model_facts import ModelFacts
@@ -417,3 +417,11 @@ def test_list_over_too_many_pairs_is_refused(monkeypatch):
     monkeypatch.setattr(blocks, "MAX_SCORES", 2)
     with pytest.raises(DataError, match="maximum that fits into memory is 2"):
         measured("unconstrained", ["groc-area"])
+
+
+def test_thirds_of_the_training_ratings_by_the_popularity_of_the_hidden_item():
+    cases = make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=1, seed=1, every=True, barred="trained")
+    # In order: item 3 with two ratings, items 0 and 4 with one each; the middles lie at 1, 2.5 and 3.5 of 4.
+    by_item = dict(zip(cases.items.tolist(), popularity_thirds(cases, POPULARITY).tolist(), strict=True))
+    assert by_item == {1: 2, 2: 2, 0: 1}
+    assert popularity_thirds(cases, np.zeros(5, dtype=np.int64)).tolist() == [0, 0, 0]
