@@ -70,7 +70,7 @@ def interval_cell(low: float | None, high: float | None, digits: int = 2, is_sha
 
     Examples
     --------
-    >>> interval(-0.1, 0.25).text
+    >>> interval_cell(-0.1, 0.25).text
     '[−0.10, 0.25]'
     """
     if low is None or high is None:
