@@ -99,7 +99,7 @@ def test_posterior_recovers_what_is_planted(analysed: Report) -> None:
 @pytest.mark.slow
 def test_pages_offer_the_analysis_only_until_it_is_there(analysed: Report, client: Client) -> None:
     client.force_login(analysed.study.memberships.get().researcher)
-    chapter = report_page(analysed, "chapter", "robustness")
+    chapter = report_page(analysed, "chapter", "supplement")
     for page in (analysed.get_absolute_url(), chapter):
         assert 'id="bayesian-analysis"' not in client.get(page).text
     BayesianAnalysis.objects.filter(report=analysed).update(status=RequestStatus.FAILED)
@@ -138,13 +138,13 @@ def test_numbers_stand_in_the_file_of_numbers(analysed: Report) -> None:
 def test_report_is_there_first_and_the_chapter_follows(planted: Study, brief: None) -> None:
     report = build_report(study=planted)
     assert report.bayesian.status == RequestStatus.QUEUED
-    assert narrative.PENDING in str(chapter_of(report, "robustness"))
+    assert narrative.PENDING in str(chapter_of(report, "supplement"))
     version = version_of(report)
     assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
     assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False  # delivered twice
     report = Report.objects.get(pk=report.pk)
     assert version_of(report) != version
-    body = str(chapter_of(report, "robustness"))
+    body = str(chapter_of(report, "supplement"))
     assert narrative.PENDING not in body
     # Such short chains have not converged: no conclusion is drawn from them.
     assert "did not converge" in body
@@ -158,7 +158,7 @@ def test_report_is_there_first_and_the_chapter_follows(planted: Study, brief: No
 @pytest.mark.slow
 def test_the_command_computes_it_before_it_writes_files(planted: Study, brief: None, tmp_path: Path) -> None:
     call_command("report", planted.slug, "--bayesian", "--out", str(tmp_path))
-    page = (tmp_path / "report.html").read_text()
+    page = (tmp_path / "supplement.html").read_text()
     assert narrative.PENDING not in page
     assert "did not converge" in page
     # A worker that is at it keeps it.

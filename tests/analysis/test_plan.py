@@ -157,14 +157,14 @@ def test_exclusions_stand_beside_everybody_with_reasons_and_never_who(study: Stu
     accuracy = found["variables"][0]
     assert (accuracy["kept"]["n"]["TopPop"], accuracy["everybody"]["n"]["TopPop"]) == (4, 7)
     assert (accuracy["kept"]["means"]["TopPop"], accuracy["everybody"]["means"]["TopPop"]) == (4.5, 3.0)
-    assert accuracy["kept"]["anova"]["f"] == report.results["variables"][0]["anova"]["f"]
+    assert accuracy["kept"]["welch"]["f"] == report.results["variables"][0]["welch"]["f"]
     assert accuracy["only_kept"] == [["TopPop", "CorNgr"], ["TopPop", "PureSVD4"]]
     assert not accuracy["survives"]
     tau = next(one for one in report.results["comparisons"] if one["is_primary"])["tau"]
     assert found["primary"]["kept"] == tau
     everybody = build_report(study=study, overrides=Overrides(by_hand=False))
     assert everybody.results["exclusions"] is None
-    assert everybody.results["variables"][0]["anova"]["f"] == accuracy["everybody"]["anova"]["f"]
+    assert everybody.results["variables"][0]["welch"]["f"] == accuracy["everybody"]["welch"]["f"]
     assert "Participants excluded by hand are included." in sentences(everybody)
     assert "3 participants were excluded by hand, for reasons that the plan does not name." in sentences(report)
     html = page_without_pictures(report)

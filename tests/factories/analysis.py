@@ -82,8 +82,9 @@ def plant(study: Study, satisfactions: Mapping[str, Sequence[int]], **kwargs: ob
 
 
 def page_without_pictures(report: Report) -> str:
-    """The report as a page, for tests of its words: pictures take seconds to draw."""
-    return render_to_string("analysis/parts/_body.html", {"document": document_of(report)})
+    """The report and its supplement as pages, for tests of their words: pictures take seconds to draw."""
+    context = {"document": document_of(report)}
+    return "".join(render_to_string(f"analysis/parts/{part}.html", context) for part in ("_body", "_supplement"))
 
 
 def every_page(client: Client, report: Report) -> str:
