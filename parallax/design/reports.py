@@ -13,7 +13,6 @@ from parallax.design.items import HERE
 from parallax.design.tables import AT
 
 REPORT = {
-    "pk": 4,
     "number": 4,
     "get_absolute_url": HERE,
     "created_at": AT,

@@ -67,22 +67,20 @@ def _results() -> dict[str, Any]:
 
 def _reports() -> list[dict[str, Any]]:
     report = {
-        "pk": 4,
         "number": 4,
-        "study": {"title": "Films"},
+        "study": {"title": "Films", "slug": "films"},
         "run_id": 7,
         "made_by": "A. Researcher",
         "created_at": AT,
     }
     return [
         report,
-        {**report, "pk": 3, "number": 3, "is_out_of_date": True, "mode": "simulated", "made_by": None},
+        {**report, "number": 3, "is_out_of_date": True, "mode": "simulated", "made_by": None},
         {
             **report,
-            "pk": 2,
             "number": 2,
             "is_sample": True,
-            "study": {"title": "Recommendations for films, second wave"},
+            "study": {"title": "Recommendations for films, second wave", "slug": "films-2"},
         },
-        {**report, "pk": 1, "number": 1, "is_pilot": True},
+        {**report, "number": 1, "is_pilot": True},
     ]

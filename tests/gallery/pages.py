@@ -61,11 +61,12 @@ def _arguments(
     installation: Installation, namespace: str, name: str, names: set[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Values for the arguments of an address, each with a mark that tells them apart."""
-    version = installation.run.version
+    version, report = installation.run.version, installation.report
+    of_report = {"study": report.study.slug, "number": report.number}
     given = {
         "": {},
         "accounts": {},
-        "analysis": {"pk": installation.request.pk if name.startswith("request") else installation.report.pk},
+        "analysis": {"pk": installation.request.pk} if name.startswith("request") else of_report,
         "catalog": {"name": version.dataset.name, "number": version.number, "index": 0},
         "evaluation": {"pk": installation.run.pk, "name": version.dataset.name, "number": version.number},
         "projects": {},
@@ -79,7 +80,7 @@ def _arguments(
                 yield str(study.status), {argument: arguments[argument] for argument in names}
     elif "chapter" in names:
         for key in KEYS:
-            yield key, {"pk": installation.report.pk, "chapter": key}
+            yield key, {**of_report, "chapter": key}
     elif names <= given.keys():
         yield "", {argument: given[argument] for argument in names}
 

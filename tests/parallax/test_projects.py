@@ -109,7 +109,8 @@ class Scene:
             return {"pk": self.experiment.pk}
         if space == "analysis":
             pk = self.request.pk if own.startswith("request") else self.report.pk
-            return {"pk": pk, "chapter": KEYS[0], "mode": "light", "width": "wide", "name": "report.json"}
+            return {"pk": pk, "study": self.study.slug, "number": self.report.number, "chapter": KEYS[0],
+                    "mode": "light", "width": "wide", "name": "report.json", "rest": "files/"}  # fmt: skip
         if space == "studies":
             return {"slug": self.study.slug, "pk": 1, "block": "overall", "kind": "text", "key": "comment",
                     "form": "osf", "outcome": "complete"}  # fmt: skip
