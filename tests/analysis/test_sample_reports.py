@@ -15,7 +15,7 @@ from analysis.files.chapters import KEYS
 from analysis.models import Report
 from analysis.services import build_report
 from analysis.services.samples import publish_sample, slope_drawing, withdraw_sample
-from analysis.urls import report_pages
+from analysis.urls import urlpatterns
 from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.enums import Mode
@@ -51,7 +51,8 @@ def pages_of(report: Report) -> list[str]:
 
 def others_of(report: Report) -> list[str]:
     """Every other address of the report."""
-    named = [report_page(report, page.name) for page in report_pages if page.name not in ("detail", "chapter", "file")]
+    of_report = [page.name for page in urlpatterns if {"study", "number"} == set(page.pattern.converters)]
+    named = [report_page(report, name) for name in of_report if name != "detail"]
     files = [f"{report.get_absolute_url()}{name}" for name in ("report.pdf", "report.json", "study-package.zip")]
     assert len(named) == 5
     return named + files
