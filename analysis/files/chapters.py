@@ -36,7 +36,7 @@ _CHAPTER_OF = {
     "measures": "perceived",
     "metrics": "objective",
     **dict.fromkeys(("agreement", "contrast", "equivalence"), "comparison"),
-    **dict.fromkeys(("alternatives", "exclusions"), "robustness"),
+    **dict.fromkeys(("other-analyses", "exclusions"), "robustness"),
     "sample": "sample",
     **dict.fromkeys(("plan", "method"), "method"),
 }

@@ -44,7 +44,7 @@ def agreement_section(results: Results) -> Section:
 
 def alternatives_section(results: Results, figure: FigureMaker) -> Section:
     """The specification curve."""
-    section = Section("alternatives", "Other defensible analyses")
+    section = Section("other-analyses", "Other defensible analyses")
     if has_verdict(results) and results.primary is not None:
         section.draw(
             figure(

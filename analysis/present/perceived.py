@@ -135,8 +135,8 @@ def classic_section(results: Results) -> Section:
     if not results.flow.analysed:
         return section
     section.say(
-        "The paper's analysis of variance and Tukey's HSD assume equal variances in all conditions. They are shown for "
-        "comparison; no conclusion of this report rests on them."
+        "The analysis of variance and Tukey's HSD of Cremonesi et al. (2011) assume equal variances in all conditions. "
+        "They are shown for comparison; no conclusion of this report rests on them."
     )
     section.put(table_1(results.variables, by_tukey=True))
     for variable in results.variables:

@@ -33,12 +33,12 @@ def folded(key: str) -> str:
     )
 
 
-FIGURES = ("hasse-recall", "hasse-recall-5", "hasse-fallout", "bars-recall")
+FIGURES = ("hasse-recall", "hasse-fallout", "bars-recall")
 BODY = (
     '<p class="notice">Simulated</p><section id="variable-accuracy"><p>1 &lt; 2</p></section>'
     '<section id="variable-fon"><p>novelty</p></section><section id="objective">'
     + "".join(f'<figure id="{name}"></figure>' for name in FIGURES)
-    + "".join(map(folded, ("signs-recall-whole", "signs-recall-profile-5", "signs-fallout-whole", "table-2")))
+    + "".join(map(folded, ("order-recall", "order-recall-5", "order-fallout", "accuracy-pairs", "table-2")))
     + "</section>"
 )
 
@@ -66,19 +66,19 @@ def test_measure_keeps_its_section_and_every_caveat() -> None:
 
 @pytest.mark.unit
 def test_metric_and_length_keep_their_figures_and_tables() -> None:
-    assert keys(shown(metric="fallout")) == ["hasse-fallout", "signs-fallout-whole", "table-2"]
+    assert keys(shown(metric="fallout")) == ["hasse-fallout", "order-fallout", "accuracy-pairs", "table-2"]
     assert keys(shown(metric="recall", length="5")) == [
-        "hasse-recall-5", "bars-recall", "signs-recall-profile-5", "table-2",
+        "hasse-recall", "bars-recall", "order-recall-5", "accuracy-pairs", "table-2",
     ]  # fmt: skip
     assert keys(shown(length="0")) == [
-        "hasse-recall", "hasse-fallout", "bars-recall", "signs-recall-whole", "signs-fallout-whole", "table-2",
+        *FIGURES, "order-recall", "order-fallout", "accuracy-pairs", "table-2",
     ]  # fmt: skip
 
 
 @pytest.mark.unit
 def test_only_significant_pairs_by_the_corrected_p() -> None:
     root = shown(is_significant=True)
-    pairs = root.xpath(".//div[@class='scroll table-signs-recall-whole']//tbody/tr")
+    pairs = root.xpath(".//div[@class='scroll table-accuracy-pairs']//tbody/tr")
     assert [row.text_content() for row in pairs] == ["TopPopLSA.010.030", "LSACorNgr< .001< .001"]
     assert len(root.xpath(".//div[@class='scroll table-table-2']//tbody/tr")) == 3
 
@@ -118,21 +118,21 @@ def test_every_pair_of_measures_can_be_looked_at(stored_report: Report, owner: C
     html = owner.get(address, {"measure": "fon", "metric": "fallout", "length": "5"}).text
     section = html.split('<section id="pair"')[1].split("</section>")[0]
     assert "First-order novelty and fallout at 5 with profiles of 5 ratings" in section
-    assert "An exploratory pair of measures" in section
-    assert section.count("<figure") == 2
+    assert section.count("<figure") == 1  # no grid of pairs with fewer than five participants in a condition
     primary = owner.get(address, {"measure": "accuracy"}).text
-    assert "The primary pair of measures" in primary
+    assert "Perceived accuracy and recall at 5" in primary
 
 
 @pytest.mark.integration
 @pytest.mark.django_db
 def test_choices_do_not_change_what_is_stored(stored_report: Report, owner: Client) -> None:
-    before = chapter_of(stored_report, "objective")
+    before = chapter_of(stored_report, "supplement")
     results = Report.objects.values_list("results", flat=True).get(pk=stored_report.pk)
-    html = owner.get(chapter(stored_report, "objective"), {"metric": "fallout", "significant": "on"}).text
-    assert 'id="hasse-recall"' not in html
-    assert "data-significant" in html
-    assert chapter_of(stored_report, "objective") == before
+    html = owner.get(chapter(stored_report, "supplement"), {"metric": "fallout", "significant": "on"}).text
+    assert "table-order-fallout" in html
+    assert "table-order-recall" not in html
+    assert html.count("<tr") < before.count("<tr")
+    assert chapter_of(stored_report, "supplement") == before
     assert Report.objects.values_list("results", flat=True).get(pk=stored_report.pk) == results
     names = set(Drawing.objects.filter(report=stored_report).values_list("name", flat=True))
     assert not any("fallout" in name for name in names if "pair" not in name)
@@ -141,7 +141,7 @@ def test_choices_do_not_change_what_is_stored(stored_report: Report, owner: Clie
 @pytest.mark.integration
 @pytest.mark.django_db
 def test_perceived_chapter_of_one_measure(stored_report: Report, owner: Client) -> None:
-    html = owner.get(chapter(stored_report, "perceived"), {"measure": "son", "highlight": "TopPop"}).text
+    html = owner.get(chapter(stored_report, "supplement"), {"measure": "son", "highlight": "TopPop"}).text
     assert re.findall(r'<section id="variable-(\w+)"', html) == ["son"]
     assert '<tr class="highlighted">' in html
     assert "<option selected>TopPop</option>" in html
@@ -150,7 +150,7 @@ def test_perceived_chapter_of_one_measure(stored_report: Report, owner: Client) 
 @pytest.mark.integration
 @pytest.mark.django_db
 def test_unknown_choice_is_said_beside_the_field_and_ignored(stored_report: Report, owner: Client) -> None:
-    html = owner.get(chapter(stored_report, "perceived"), {"measure": "sales", "highlight": "nothing"}).text
+    html = owner.get(chapter(stored_report, "supplement"), {"measure": "sales", "highlight": "nothing"}).text
     assert "sales is not one of the available choices" in html
     assert 'id="variable-accuracy"' in html
     assert "highlighted" not in html

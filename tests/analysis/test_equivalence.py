@@ -122,7 +122,7 @@ def test_both_scripts_recompute_the_tests(draft: Study, rscript: str, tmp_path: 
     for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         differing = [line for line in done.stdout.splitlines()[1:-1] if not line.endswith("yes")]
-        assert (done.returncode, differing) == (0, []), done.stderr
+        assert (done.returncode, differing) == (0, []), (differing, done.stderr)
         assert done.stdout.splitlines()[-1].startswith(f"# {len(lines)} of {len(lines)} numbers agree")
 
 

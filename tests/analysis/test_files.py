@@ -14,6 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.template.loader import render_to_string
 
+from analysis.enums import VARIABLE_OF
 from analysis.files.document import document_of
 from analysis.files.formats import Outputs
 from analysis.models import Report
@@ -23,7 +24,7 @@ from analysis.results.perceived import PerceivedVariable
 from analysis.services import build_report
 from analysis.templatetags.typeset import typeset
 from documents.delimited import table_csv
-from documents.tables import Cell, Column, Row, Table, text
+from documents.tables import Column, Row, Table, text
 from studies.enums import Mode, Provenance
 from studies.models import Study
 from tests.factories.analysis import plant
@@ -95,9 +96,12 @@ def test_figures_say_what_is_simulated_and_what_is_synthetic(study: Study) -> No
             assert {line.startswith(f"{both}: ") for line in sentences} == {True}
     assert document.notice.endswith("0% are the users' own ratings and 100% are modelled.")
     undrawn = document.with_drawings(lambda figure: "")
-    page = render_to_string("analysis/file.html", {"document": undrawn, "styles": ""})
+    page = render_to_string(
+        "analysis/file.html", {"document": undrawn, "body": "analysis/parts/_body.html", "styles": ""}
+    )
     body = page[page.index("<h1>") :]
-    assert body.index("Simulated participants") < body.index("headline")
+    headline = body[body.index('class="headline"') :]
+    assert "Simulated participants" in headline[: headline.index("</p>")]
 
 
 @pytest.mark.integration
@@ -147,9 +151,9 @@ def test_tables_hold_what_the_results_hold(stored_report: Report) -> None:
     lines = stored_report.results["objective"]["lengths"][0]["table"]
     assert [float(row["Recall, pooled"]) for row in rows] == [line["recall"] for line in lines]
     pairs = list(csv.DictReader(io.StringIO(files["tables/accuracy-pairs.csv"].make().decode())))
-    tukey = stored_report.results["variables"][0]["tests"]["tukey"]["pairs"]
-    assert [float(row["Simultaneous 95% CI, low"]) for row in pairs] == [pair["ci_low"] for pair in tukey]
-    assert [float(row["p, Tukey"]) for row in pairs] == [pair["p"] for pair in tukey]
+    tested = stored_report.results["variables"][0]["tests"]["games_howell"]["pairs"]
+    assert [float(row["Simultaneous 95% CI, low"]) for row in pairs] == [pair["ci_low"] for pair in tested]
+    assert [float(row["p, Games-Howell"]) for row in pairs] == [pair["p"] for pair in tested]
 
 
 @pytest.mark.unit
@@ -173,23 +177,24 @@ def test_csv_defuses_formulas_and_splits_intervals() -> None:
 
 
 @pytest.mark.unit
-def test_table_1_marks_the_unordered_and_splits_novelty_where_orders_differ() -> None:
-    def variable(key: str, middle: list[str], unordered: list[str]) -> PerceivedVariable:
+def test_table_1_has_a_row_of_its_own_for_those_without_a_place() -> None:
+    def variable(key: str) -> PerceivedVariable:
         rows = [
             {"tier": "maximal", "names": ["A"], "unordered": []},
-            {"tier": "intermediate", "names": middle, "unordered": unordered},
+            {"tier": "intermediate", "names": ["B", "C"], "unordered": ["C"]},
             {"tier": "minimal", "names": [], "unordered": []},
         ]
-        found: PerceivedVariable = partial(PerceivedVariable, {"key": key, "orders": {"tukey": {"rows": rows}}})
+        found: PerceivedVariable = partial(
+            PerceivedVariable,
+            {"key": key, "name": VARIABLE_OF[key].name, "alpha": 0.05, "orders": {"tukey": {"rows": rows}}},
+        )
         return found
 
-    variables = [variable(key, ["B", "C"], ["C"]) for key in ("accuracy", "fon", "son", "satisfaction")]
-    one = table_1(variables, is_one_novelty=True)
-    assert [column.name for column in one.columns] == ["Algorithms", "Perceived accuracy", "Novelty", "Satisfaction"]
-    assert [[cell.text for cell in row.cells] for row in one.rows][1] == ["Intermediate"] + ["B, C†"] * 3
-    assert one.rows[2].cells[1] == Cell("–", "–")
-    two = table_1(variables, is_one_novelty=False)
-    assert [column.name for column in two.columns][2:4] == ["First-order novelty", "Second-order novelty"]
+    table = table_1([variable(key) for key in ("accuracy", "fon")], by_tukey=True)
+    assert [column.name for column in table.columns] == ["Algorithms", "Perceived accuracy", "First-order novelty"]
+    assert [[cell.text for cell in row.cells] for row in table.rows] == [
+        ["Maximal", "A", "A"], ["Intermediate", "B", "B"], ["Minimal", "–", "–"], ["No place in the order", "C", "C"],
+    ]  # fmt: skip
 
 
 @pytest.mark.unit

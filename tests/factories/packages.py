@@ -11,6 +11,7 @@ from analysis.files.contents import (
     write_plan,
     write_run,
     write_scripts,
+    write_separated,
 )
 from analysis.files.numbers import numbers_csv
 from analysis.models import Report
@@ -22,6 +23,7 @@ def write_numbers(report: Report, folder: Path) -> None:
     write_plan(report, folder)
     write_contrast(report, folder)
     write_equivalence(report, folder)
+    write_separated(report, folder)
     write_run(report, folder)
     write_scripts(report, folder)
     (folder / "report").mkdir()
