@@ -180,12 +180,12 @@ def characteristics_table(sample: Sample) -> Table:
         ]
     columns = (
         Column("Answer"), *(Column(name, True) for name in (ALL, *sample.conditions)),
-        Column("Largest difference, SD", True), Column("By chance, 95%", True),
+        Column("Largest d", True), Column("By chance", True),
     )  # fmt: skip
     note = (
         "Numbers of participants, with the share of those who answered. Answers that nobody chose have no line. No "
         "answer: not asked, declined or left out. Where several answers could be chosen, shares can add up to more "
-        "than 100%. Largest difference: the absolute standardised difference after Yang and Dalton (2012), the largest "
+        "than 100%. Largest d: the absolute standardised difference after Yang and Dalton (2012), the largest "
         "over all pairs of conditions; not tested. By chance: 95% of 199 random assignments of the same participants "
         "stay within it."
     )
