@@ -50,11 +50,11 @@ def popularity_thirds(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDA
     --------
     >>> from scipy.sparse import csr_array
     >>> from evaluation.protocols.cases import make_cases
-    >>> train = csr_array(np.zeros((3, 4)))
-    >>> cases = make_cases(train, np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([5.0, 5.0, 5.0]),
+    >>> train = csr_array(np.array([[4.0, 0, 0, 0]]))
+    >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
     ...                    relevant=5, irrelevant=1, seed=1, every=True, barred="trained")
-    >>> popularity_thirds(cases, np.array([6, 6, 4, 2])).tolist()
-    [0, 1, 2]
+    >>> popularity_thirds(cases, np.array([9, 1, 1, 7])).tolist()
+    [2]
     """
     order = np.lexsort((np.arange(cases.n_items), -np.asarray(popularity)))
     counts = np.asarray(popularity, dtype=np.float64)[order]

@@ -57,7 +57,7 @@ def built(module_database: None) -> Report:
     run = make_run_at("succeeded", algorithms=ALGORITHMS)
     study = make_study(slug="packed-films", run=run, settings=FEW_RESAMPLES)
     for place, (label, given) in enumerate(RATINGS.items()):
-        for number in range(5 + place):
+        for number in range(6 + place):
             turned = [1 + (rating - 1 + (number * (rank + 1)) // 4) % 5 for rank, rating in enumerate(given)]
             planted_person(study, label, turned, 1 + (number + place) % 5, n_watched=1 + (number + place) % 3,
                            n_heard=number % 2, first_item=(number * 3 + place) % 9)  # fmt: skip
@@ -219,9 +219,9 @@ def test_package_holds_what_its_readme_names(unpacked: Path) -> None:
     for told in (numbers["inputs_hash"], str(numbers["provenance"]["study_seed"]), "numpy", "Synthetic ratings"):
         assert told in readme
     analysed = list(csv.DictReader((unpacked / "data/analysed.csv").read_text().splitlines()))
-    assert len(analysed) == numbers["results"]["flow"]["analysed"] == 17
+    assert len(analysed) == numbers["results"]["flow"]["analysed"] == 20
     people = list(csv.DictReader((unpacked / "data/participants.csv").read_text().splitlines()))
-    assert len(people) == 18
+    assert len(people) == 21
     assert "participant.code" not in people[0]
     check_quarto(unpacked)
 
@@ -278,7 +278,7 @@ def test_changed_answers_give_no_package_and_taking_one_is_recorded(
         assert archive.read("report/report.json") == download(report=report, name="report.json").content
     assert LogEntry.objects.get(facts__format="study package").actor == owner
     assert ReportRequest.objects.count() == 1
-    exclude(participant=Participant.objects.order_by("pk")[3], reason="Late")
+    exclude(participant=Participant.objects.order_by("pk")[6], reason="Late")
     with pytest.raises(ParallaxError, match="Build a new report and download its package") as refused:
         download(report=report, name=PACKAGE)
     assert refused.value.code == "report.answers_changed"
@@ -319,7 +319,7 @@ def test_a_program_waits_for_a_package_and_is_told_why_there_is_none(
     given = program.get(address)
     assert (given.content, given["Content-Type"]) == (b"PK made by a worker", "application/zip")
     assert LogEntry.objects.get(facts__format="study package").actor == owner
-    exclude(participant=Participant.objects.order_by("pk")[3], reason="Late")
+    exclude(participant=Participant.objects.order_by("pk")[6], reason="Late")
     with django_capture_on_commit_callbacks(execute=True):
         assert program.get(address).status_code == 202
     refused = program.get(address)
