@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from core.errors import ParameterError
 from inference.anova import why_not_pooled
 from inference.contrasts import CONTRAST, ContrastResult
-from inference.exact import as_float
 from inference.groups import Groups, GroupValues
 from inference.results import Result, Undefined
 
@@ -122,8 +121,8 @@ def jzs_anova(groups: GroupValues, scale: float = SCALE_ANOVA, least_n: int = 2)
     if undefined := why_not_pooled(read, JZS_ANOVA):
         return undefined
     sizes = np.array([group.n for group in read.members], dtype=np.float64)
-    totals = np.array([as_float(group.mean * group.n) for group in read.members])
-    ss_total = as_float(read.ss_within + read.ss_between)
+    totals = np.array([float(group.mean * group.n) for group in read.members])
+    ss_total = read.ss_within + read.ss_between
     contrasts = _sum_to_zero(read.k)
     information = contrasts.T @ (np.diag(sizes) - np.outer(sizes, sizes) / read.n) @ contrasts
     eigenvalues, vectors = np.linalg.eigh(information)

@@ -13,7 +13,6 @@ from itertools import combinations
 
 from core.errors import ParameterError
 from inference.corrections import check_alpha, holm
-from inference.exact import as_float
 from inference.groups import Group, Groups, GroupValues
 from inference.partial_order import compact_letters
 from inference.results import Interval, Pair, Result, Undefined
@@ -118,7 +117,7 @@ def equivalence(groups: GroupValues, bound: float, alpha: float = 0.05) -> Equiv
         return Undefined("Fewer than two conditions have two observations.", EQUIVALENCE)
     pairs = tuple(_adjusted([_tested(a, b, bound, alpha) for a, b in combinations(read.members, 2)], alpha))
     separate = [Pair(pair.a, pair.b, 0.0, None, not pair.is_equivalent) for pair in pairs]
-    letters = compact_letters({group.name: as_float(group.mean) for group in read.members}, separate)
+    letters = compact_letters({group.name: float(group.mean) for group in read.members}, separate)
     return EquivalenceResult(bound, alpha, pairs, letters, read.left_out)
 
 
@@ -150,8 +149,8 @@ def _tested(a: Group, b: Group, bound: float, alpha: float) -> BoundedPair:
     if not of_a + of_b:
         reason = f"Neither {a.name} nor {b.name} has any variance."
         return BoundedPair(a.name, b.name, Undefined(reason, EQUIVALENCE))
-    df, se = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)]), math.sqrt(as_float(of_a + of_b))
-    return BoundedPair(a.name, b.name, bound_test(as_float(a.mean - b.mean), se, df, bound, alpha))
+    df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
+    return BoundedPair(a.name, b.name, bound_test(float(a.mean - b.mean), math.sqrt(of_a + of_b), df, bound, alpha))
 
 
 def _adjusted(pairs: Sequence[BoundedPair], alpha: float) -> Iterator[BoundedPair]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import combinations
 
 from inference.anova import why_not_pooled
 from inference.corrections import check_alpha
-from inference.exact import as_float
 from inference.groups import Group, Groups, GroupValues
 from inference.results import Pair, PairwiseResult, Undefined
 from inference.studentized_range import critical_range, upper_tail
@@ -42,11 +40,8 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
         return undefined
     df = read.n - read.k
     half_ms_within = read.ss_within / df / 2
-    critical = critical_range(alpha, read.k, df)
     pairs = (
-        _compare(
-            a, b, half_ms_within * (Fraction(1, a.n) + Fraction(1, b.n)), read.k, df, critical=critical, alpha=alpha
-        )
+        _compare(a, b, half_ms_within * (1 / a.n + 1 / b.n), read.k, df, alpha)
         for a, b in combinations(read.members, 2)
     )
     return _pairwise(TUKEY, alpha, read, pairs)
@@ -84,23 +79,22 @@ def _games_howell_pairs(read: Groups, alpha: float) -> Iterator[Pair]:
             yield Pair(a.name, b.name, float(a.mean - b.mean), None, False, reason=reason)
             continue
         df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
-        yield _compare(a, b, (of_a + of_b) / 2, read.k, df, critical=critical_range(alpha, read.k, df), alpha=alpha)
+        yield _compare(a, b, (of_a + of_b) / 2, read.k, df, alpha)
 
 
-def _compare(a: Group, b: Group, squared_unit: Fraction, k: int, df: float, *, critical: float, alpha: float) -> Pair:
+def _compare(a: Group, b: Group, squared_unit: float, k: int, df: float, alpha: float) -> Pair:
     """Compare two means in units of their studentized range, whose square is given."""
-    difference = a.mean - b.mean
-    unit = math.sqrt(squared_unit)
-    q = math.sqrt(as_float(difference**2 / squared_unit))
+    difference, unit, critical = float(a.mean - b.mean), math.sqrt(squared_unit), critical_range(alpha, k, df)
+    q = abs(difference) / unit
     p = upper_tail(q, k, df)
     return Pair(
         a.name,
         b.name,
-        float(difference),
+        difference,
         p,
         p < alpha,
-        ci_low=float(difference) - critical * unit,
-        ci_high=float(difference) + critical * unit,
+        ci_low=difference - critical * unit,
+        ci_high=difference + critical * unit,
         statistic=q,
         df=float(df),
         se=math.sqrt(2 * squared_unit),
