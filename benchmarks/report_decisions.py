@@ -17,7 +17,7 @@ from inference.attrition_bounds import Arm, lee_bounds, worst_case_bounds
 from inference.contrasts import ContrastTest, planned_contrast
 from inference.covariates import Covariate
 from inference.equivalence import equivalence
-from inference.item_effects import ItemAnswers, nested_items
+from inference.item_effects import ItemAnswers, fit_items
 from inference.ordinal import cumulative_link
 from inference.pair_decisions import PairClass, decide_pairs
 from inference.paired import sign_tests_between
@@ -84,7 +84,7 @@ def _items(design: Design, sample: SimulatedStudy, table: str) -> Iterator[Decis
         for row in range(len(of))
         for _ in range(ITEMS)
     ]
-    result = nested_items(
+    fit = fit_items(
         ItemAnswers(
             values=np.concatenate([of.ravel() for of in sample.answers]).astype(float).tolist(),
             conditions=conditions,
@@ -92,8 +92,9 @@ def _items(design: Design, sample: SimulatedStudy, table: str) -> Iterator[Decis
             items=np.concatenate([of.ravel() for of in sample.items]).tolist(),
         )
     )
-    if isinstance(result, Undefined):
+    if isinstance(fit, Undefined):
         return
+    result = fit.result()
     yield table, "Mixed model, items nested", result.p < ALPHA
     truth = dict(zip(NAMES, design.means, strict=True))
     for pair in result.pairs.pairs:

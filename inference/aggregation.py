@@ -15,8 +15,8 @@ import numpy as np
 
 from core.errors import DataError
 from inference.correlation import CorrelationResult, pearson
-from inference.covariates import Floats, Integers, numbered
-from inference.results import Interval, Result, Undefined
+from inference.covariates import numbered
+from inference.results import Floats, Integers, Interval, Result, Undefined
 from inference.t_tests import t_test
 
 AGGREGATION = "Relation at several levels"

@@ -19,8 +19,8 @@ import numpy as np
 from core.errors import DataError
 from inference.average_advantage import MeanEstimates
 from inference.corrections import check_alpha, holm
-from inference.covariates import Blocks, Covariate, Floats, Integers, UnusedCovariate, blocks_of, independent
-from inference.results import Interval, Result, Undefined
+from inference.covariates import Blocks, Covariate, UnusedCovariate, blocks_of, independent
+from inference.results import Floats, Integers, Interval, Result, Undefined
 from inference.t_tests import Contrast, tested
 
 ANCOVA = "Analysis of covariance"

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import DataError
-from inference.covariates import Floats, Integers
 from inference.permutations import DRAWN, SAMPLED, SEED
-from inference.results import Interval, PermutationTest, Undefined
+from inference.results import Floats, Integers, Interval, Result, Undefined
 from inference.simulated_power import wilson
 
 ATTRITION = "Test of differential attrition"
@@ -33,7 +32,7 @@ class AttritionRate:
 
 
 @dataclass(frozen=True)
-class AttritionResult(PermutationTest):
+class AttritionResult(Result):
     """Losses by condition, and the test that they are equally likely in each."""
 
     rates: tuple[AttritionRate, ...]

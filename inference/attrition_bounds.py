@@ -16,8 +16,7 @@ from statistics import NormalDist
 import numpy as np
 
 from core.errors import DataError
-from inference.covariates import Floats
-from inference.results import Interval, Result, Undefined
+from inference.results import Floats, Interval, Result, Undefined
 
 WORST_CASE, LEE = "Worst-case bounds", "Lee bounds"
 CONFIDENCE = 0.95

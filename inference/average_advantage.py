@@ -15,17 +15,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import DataError, ParameterError
 from inference.corrections import check_alpha
 from inference.groups import Groups, GroupValues, in_words
-from inference.results import Interval, Result, Undefined
+from inference.results import Floats, Interval, Result, Undefined
 from inference.t_tests import t_test
 
 AVERAGE_ADVANTAGE = "Average advantage"
 LEAST_FOR_A_CHECK = 5  # algorithms; with fewer, too few pairs remain without one of them
-Floats = NDArray[np.float64]
 Separated = Sequence[tuple[str, str]]  # (better, worse) by the metric
 
 

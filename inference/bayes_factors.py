@@ -12,21 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import ParameterError
 from inference.anova import why_not_pooled
 from inference.contrasts import CONTRAST, ContrastResult
 from inference.groups import Groups, GroupValues
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
 JZS_ANOVA = "JZS Bayes factor of the one-way design"
 SCALE_T = math.sqrt(2) / 2  # the prior's scale of a difference in standard deviations, "medium" in R's BayesFactor
 SCALE_ANOVA = 0.5  # of fixed effects, "medium" in R's BayesFactor; of two conditions the same prior as `SCALE_T`
 STEPS = 4000  # of the trapezoidal rule
 WIDTH = 40.0  # of its range on either side of the peak, in units of log g
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
-from inference.results import Result
+from inference.results import Floats, Result
 
 GRID = (121, 41)  # points of the logits of mu and of rho
 COARSE = (61, 21)
 WIDEST = 12.0  # the first grid reaches from -12 to 12 on both logits
 NEGLIGIBLE = 1e-9  # share of the highest density that the next grid leaves out
 BLOCK = 200  # distinct pairs of hits and cases evaluated at once
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,19 @@ sections 8.3 (several samples) and 13.3 (percentile intervals).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
 from inference.groups import Groups, GroupValues, in_words
-from inference.results import Interval, Undefined
+from inference.results import Floats, Interval, Undefined
 
-Means = NDArray[np.float64]
 BOOTSTRAP = "Bootstrap"
 # Sums of integers up to here are exact in a float, so resampled means that are equal on paper are equal here.
 LARGEST_EXACT = 2**53
 CHUNK = 2_000_000  # cells gathered at a time
 
 
-def condition_means(groups: GroupValues, resamples: int, rng: np.random.Generator) -> Means | Undefined:
+def condition_means(groups: GroupValues, resamples: int, rng: np.random.Generator) -> Floats | Undefined:
     """Resample the participants of each condition and compute the means: shape (resamples, n_conditions), in the order
     of the data, in which `rng` is consumed too. A condition of equal values keeps its mean in every resample. Undefined
     without conditions, or when one of them is empty. Raises ParameterError when `resamples` is below 1.
@@ -49,7 +48,7 @@ def condition_means(groups: GroupValues, resamples: int, rng: np.random.Generato
     return np.column_stack(columns)
 
 
-def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> Means | Undefined:
+def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> Floats | Undefined:
     """Resample users, the rows of `values`, and take the mean of every algorithm over the same users: shape (resamples,
     n_algorithms).
 
@@ -76,7 +75,7 @@ def check_resamples(resamples: int) -> None:
         raise ParameterError(f"The bootstrap was asked for {resamples} resamples: it needs 1 or more.")
 
 
-def resampled_sums(rows: Means, resamples: int, rng: np.random.Generator) -> Means:
+def resampled_sums(rows: Floats, resamples: int, rng: np.random.Generator) -> Floats:
     """Column sums of n of the n rows, drawn with replacement and added row by row: the same bits on every machine.
     `rows` is finite and has at least one row; the sums have shape (resamples, n_columns).
     """
@@ -106,7 +105,7 @@ def percentile_intervals(means: ArrayLike, confidence: float = 0.95) -> tuple[In
     return tuple(Interval(float(low), float(high)) for low, high in zip(lows, highs, strict=True))
 
 
-def finite_means(means: ArrayLike) -> Means:
+def finite_means(means: ArrayLike) -> Floats:
     """Resampled means as a float array. Raises DataError unless it has two dimensions, a row and finite values only."""
     array = np.asarray(means, dtype=np.float64)
     if array.ndim != 2 or not len(array):

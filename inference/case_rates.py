@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
 RATE_LIMITS = "Clopper-Pearson limits"
 RARE = 10  # events or non-events, below which the clustered variance is too uncertain to stand alone
 RARE_CORRELATION = 0.1  # of cases within a user, assumed for rare events
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

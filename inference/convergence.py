@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError
-from inference.results import Result
+from inference.results import Floats, Result
 
 MOST_R_HAT = 1.01
 LEAST_ESS = 400.0
 TAILS = (0.05, 0.95)
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import DataError
 from inference.exact import Number, exact
 from inference.groups import Groups, GroupValues, in_words
-from inference.results import Interval, Result, Undefined
+from inference.results import Floats, Interval, Result, Undefined
 
 PEARSON = "Pearson's r"
 WITHIN = "Pooled within-condition correlation"
@@ -26,7 +25,6 @@ FISHER = "Fisher's z"
 CONFIDENCE = 0.95
 EQUAL = 1e-12  # of the largest mean: means that differ by less are equal on paper
 PERFECT = 1e-20  # share of variance below which what is left is rounding
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from inference.results import Floats
+
 Matrix = Literal["loadings", "residuals", "covariances", "paths", "intercepts", "means"]
 
 
@@ -26,12 +26,12 @@ class Entry:
 class Structure:
     """The matrices of one group; `entries` are estimated, all other numbers are fixed."""
 
-    loadings: Array  # shape (items, latents)
-    residuals: Array  # variances, shape (items,)
-    covariances: Array  # of latents, or of their disturbances; shape (latents, latents), symmetric
-    paths: Array  # among latents, shape (latents, latents): from the column to the row
-    intercepts: Array  # shape (items,)
-    means: Array  # of latents, or their intercepts; shape (latents,)
+    loadings: Floats  # shape (items, latents)
+    residuals: Floats  # variances, shape (items,)
+    covariances: Floats  # of latents, or of their disturbances; shape (latents, latents), symmetric
+    paths: Floats  # among latents, shape (latents, latents): from the column to the row
+    intercepts: Floats  # shape (items,)
+    means: Floats  # of latents, or their intercepts; shape (latents,)
     entries: tuple[Entry, ...]
 
     @classmethod
@@ -48,10 +48,10 @@ class Structure:
             (),
         )
 
-    def at(self, parameters: Array) -> Structure:
+    def at(self, parameters: Floats) -> Structure:
         """The matrices at values of the parameters."""
         names = ("loadings", "residuals", "covariances", "paths", "intercepts", "means")
-        matrices: dict[str, Array] = {name: getattr(self, name).copy() for name in names}
+        matrices: dict[str, Floats] = {name: getattr(self, name).copy() for name in names}
         for entry in self.entries:
             matrix, value = matrices[entry.matrix], parameters[entry.parameter]
             if matrix.ndim == 1:
@@ -70,10 +70,10 @@ class Structure:
             means=matrices["means"],
         )
 
-    def latent_covariance(self) -> Array:
+    def latent_covariance(self) -> Floats:
         """Covariances of the latents themselves, at fixed matrices; shape (latents, latents)."""
         total = np.linalg.inv(np.eye(len(self.means)) - self.paths)
-        covariance: Array = total @ self.covariances @ total.T
+        covariance: Floats = total @ self.covariances @ total.T
         return covariance
 
 
@@ -81,13 +81,13 @@ class Structure:
 class Moments:
     """Implied means and covariances with their derivatives by each parameter, the first axis of `by_*`."""
 
-    covariance: Array
-    mean: Array
-    by_covariance: Array
-    by_mean: Array
+    covariance: Floats
+    mean: Floats
+    by_covariance: Floats
+    by_mean: Floats
 
 
-def covariance_of(structure: Structure, parameters: Array) -> tuple[Array, Array]:
+def covariance_of(structure: Structure, parameters: Floats) -> tuple[Floats, Floats]:
     """The implied covariances and means of the items, without derivatives.
 
     Examples
@@ -104,7 +104,7 @@ def covariance_of(structure: Structure, parameters: Array) -> tuple[Array, Array
     return covariance, at.intercepts + at.loadings @ total @ at.means
 
 
-def moments_of(structure: Structure, parameters: Array) -> Moments:
+def moments_of(structure: Structure, parameters: Floats) -> Moments:
     r"""Moments of the items under a structure, with derivatives.
 
     .. math::
@@ -158,6 +158,6 @@ class FreeParameters:
         return Entry(matrix, row, column, len(self.values) - 1)
 
     @property
-    def start(self) -> Array:
+    def start(self) -> Floats:
         """The starting values."""
         return np.array(self.values)

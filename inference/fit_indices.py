@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inference.covariance_fit import Sample
-from inference.covariance_models import Array
-from inference.results import Result
+from inference.results import Floats, Result
 
 CONFIDENCE = 0.90  # of RMSEA, by convention
 
@@ -99,7 +98,7 @@ def _noncentrality(model: ChiSquare) -> tuple[float, float]:
     return limit((1 + CONFIDENCE) / 2), limit((1 - CONFIDENCE) / 2)
 
 
-def srmr_of(samples: Sequence[Sample], implied: Sequence[tuple[Array, Array]], *, with_means: bool = False) -> float:
+def srmr_of(samples: Sequence[Sample], implied: Sequence[tuple[Floats, Floats]], *, with_means: bool = False) -> float:
     """Standardised root mean square residual of covariances (and means), averaged over groups by their n.
 
     Source: Bentler (1995), EQS Structural Equations Program Manual.

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError
 from inference.corrections import check_alpha
 from inference.paired import largest, per_user
-from inference.results import Pair, PairwiseResult, Result, Undefined
+from inference.results import Integers, Pair, PairwiseResult, Result, Undefined
 from inference.signed_rank import DECIMALS
 from inference.studentized_range import critical_range, upper_tail
 
@@ -54,7 +54,7 @@ class NemenyiResult(PairwiseResult):
 @dataclass(frozen=True, eq=False)
 class _Ranks:
     names: tuple[str, ...]
-    doubled: NDArray[np.int64]  # (n_users, n_algorithms): mid-ranks times two
+    doubled: Integers  # (n_users, n_algorithms): mid-ranks times two
     n_left_out: int
 
 

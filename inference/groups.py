@@ -15,10 +15,10 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import ParameterError
 from inference.exact import Number, exact
+from inference.results import Floats
 
 # Condition -> its observations: integers, floats or fractions, no missing values.
 GroupValues = Mapping[str, Iterable[Number]]
@@ -64,7 +64,7 @@ class Group:
         return self.n > 1 and min(self.points) == max(self.points)
 
     @cached_property
-    def floats(self) -> NDArray[np.float64]:
+    def floats(self) -> Floats:
         """The observations, each rounded once."""
         return np.array([point / self.scale for point in self.points], dtype=np.float64)
 

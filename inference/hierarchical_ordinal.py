@@ -16,10 +16,10 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParallaxError, ParameterError
-from inference.results import Result
+from inference.results import Floats, Integers, Result
 
 if TYPE_CHECKING:
     from jax import Array
@@ -35,9 +35,6 @@ NEEDS_NUMPYRO = (
     "The Bayesian analysis needs NumPyro, which is not installed. Run `.venv/bin/pip install -r "
     "requirements-bayesian.txt`, restart the worker, and request it again."
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -60,10 +57,10 @@ class OrdinalRatings:
     two indexes. Raises DataError where an index has no rating, the shapes differ, or a code is outside the scale.
     """
 
-    codes: Ints
-    conditions: Ints
-    participants: Ints
-    items: Ints
+    codes: Integers
+    conditions: Integers
+    participants: Integers
+    items: Integers
     n_categories: int
 
     def __post_init__(self) -> None:

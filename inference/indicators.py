@@ -9,8 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from core.errors import DataError
-from inference.covariance_models import Array
-from inference.results import Undefined
+from inference.results import Floats, Undefined
 
 LEAST_N = 100  # participants of a factor model
 PER_PARAMETER = 5  # participants for each free parameter (Bentler & Chou, 1987)
@@ -22,7 +21,7 @@ MOST_CATEGORIES = 7  # answers that are modelled as ordered categories
 class Indicators:
     """Complete answers to the items of one or more factors."""
 
-    answers: Array  # shape (participants, items), without missing values
+    answers: Floats  # shape (participants, items), without missing values
     items: tuple[str, ...]
     factors: tuple[str, ...]  # the factor of each item
     n_left_out: int  # participants excluded for a missing answer

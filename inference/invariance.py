@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 
 from inference.covariance_fit import Minimum, NormalLikelihood, Sample, log_likelihood, minimum_of, sample_of
-from inference.covariance_models import Array, FreeParameters, Structure, covariance_of
+from inference.covariance_models import FreeParameters, Structure, covariance_of
 from inference.factor_analysis import LEAST_ITEMS
 from inference.fit_indices import ChiSquare, FitIndices, indices, srmr_of
 from inference.indicators import PER_PARAMETER, Indicators, why_degenerate
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
 INVARIANCE = "Measurement invariance"
 Level = Literal["configural", "metric", "scalar"]
@@ -105,7 +105,7 @@ def measurement_invariance(data: Indicators, labels: Sequence[str]) -> Invarianc
     return InvarianceResult(groups, tuple(map(len, members)), tuple(models), tuple(improper))
 
 
-def _why_not(data: Indicators, groups: Sequence[str], members: Sequence[Array]) -> Undefined | None:
+def _why_not(data: Indicators, groups: Sequence[str], members: Sequence[Floats]) -> Undefined | None:
     k = len(data.items)
     needed = PER_PARAMETER * 2 * k
     smallest = min(range(len(groups)), key=lambda index: len(members[index]))
@@ -121,7 +121,7 @@ def _why_not(data: Indicators, groups: Sequence[str], members: Sequence[Array]) 
     return None
 
 
-def _structures(samples: Sequence[Sample], level: Level) -> tuple[list[Structure], Array]:
+def _structures(samples: Sequence[Sample], level: Level) -> tuple[list[Structure], Floats]:
     """One factor per group, whose first loading is 1; groups share what the level makes equal."""
     k, free = len(samples[0].mean), FreeParameters()
     base = Structure.of_zeros(k, 1)

@@ -51,7 +51,7 @@ def adjusted_items(
     """Compare means of conditions at equal covariates; a covariate has one value for each answer.
 
     The variances are those of R's ``lmer(value ~ condition + covariates + (1 | person) + (1 | condition:item))``.
-    Undefined and errors as in `inference.item_effects.nested_items`, and undefined without a usable covariate.
+    Undefined and errors as in `inference.item_effects.fit_items`, and undefined without a usable covariate.
 
     Examples
     --------

@@ -20,8 +20,8 @@ import numpy as np
 from core.errors import DataError
 from inference.ancova import ParticipantValues, read_conditions
 from inference.bootstrap import check_resamples, percentile_intervals
-from inference.covariates import Floats, Integers, independent
-from inference.results import Interval, Result, Undefined
+from inference.covariates import independent
+from inference.results import Floats, Integers, Interval, Result, Undefined
 from inference.t_tests import t_test
 
 MEDIATION = "Mediation"

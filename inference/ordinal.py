@@ -15,20 +15,18 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import ParameterError
 from inference.corrections import check_alpha, decided
 from inference.exact import Number, exact
 from inference.groups import in_words
-from inference.results import Pair, PairwiseResult, Result, Undefined
+from inference.results import Floats, Integers, Pair, PairwiseResult, Result, Undefined
 
 ORDINAL = "Ordinal model (cumulative link)"
 ORDINAL_HOLM = "Ordinal model, Wald-Holm"
 CONFIDENCE = 0.95
 MOST_CATEGORIES = 60
 LARGEST_GRADIENT = 1e-6  # of the log likelihood of one answer, at a maximum
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,7 @@ def cumulative_link(
 def _result(
     fit: _LinkFit,
     names: Sequence[str],
-    counts: NDArray[np.int64],
+    counts: Integers,
     categories: Sequence[Fraction],
     *,
     empty: tuple[float, ...],
@@ -206,7 +204,7 @@ def _odds(estimate: float) -> float:
     return math.exp(min(estimate, 700.0))
 
 
-def _log_likelihood(counts: NDArray[np.int64]) -> float:
+def _log_likelihood(counts: Integers) -> float:
     """Log likelihood of every row's own shares: without conditions one row, saturated a row a condition."""
     from scipy import special
 
@@ -215,7 +213,7 @@ def _log_likelihood(counts: NDArray[np.int64]) -> float:
 
 
 def _pairs(
-    fit: _LinkFit, names: Sequence[str], counts: NDArray[np.int64], left_out: tuple[str, ...], alpha: float
+    fit: _LinkFit, names: Sequence[str], counts: Integers, left_out: tuple[str, ...], alpha: float
 ) -> PairwiseResult:
     """Differences of shifts with Wald's test, adjusted as one family by Holm."""
     from scipy import special
@@ -252,7 +250,7 @@ class _LinkFit:
     log_likelihood: float  # of all answers
 
 
-def _fitted(counts: NDArray[np.int64], link: str) -> _LinkFit | None:
+def _fitted(counts: Integers, link: str) -> _LinkFit | None:
     """Fit one effect a condition by maximum likelihood; None where the fit did not reach a maximum.
 
     `counts` of shape (n_conditions, n_categories) holds the answers in each category, the reference's row first,
@@ -294,7 +292,7 @@ def _fitted(counts: NDArray[np.int64], link: str) -> _LinkFit | None:
     return _LinkFit(np.concatenate([[0.0], params[: k - 1]]), thresholds, covariance, float(estimate.llf))
 
 
-def _why_separated(names: Sequence[str], counts: NDArray[np.int64], categories: Sequence[Fraction]) -> str:
+def _why_separated(names: Sequence[str], counts: Integers, categories: Sequence[Fraction]) -> str:
     """Say in a sentence why the likelihood of such `counts` has no maximum; "" where it has one.
 
     A condition ties together the borders between its lowest and its highest answer. Where the conditions do not tie all

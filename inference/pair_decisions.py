@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError
 from inference.corrections import check_alpha
@@ -19,13 +19,12 @@ from inference.paired_hits import SAME, flip_sums
 from inference.partial_order import PartialOrder, partial_order
 from inference.permutations import pair_places
 from inference.rank_sets import RankSets, relation_rank_sets
-from inference.results import Pair, PairwiseResult, Result, Undefined
+from inference.results import Floats, Pair, PairwiseResult, Result, Undefined
 
 MAX_T = "Single-step max-|t|, clustered by user"
 DRAWS = 40_000
 SEED = 2011
 FEW_USERS = 25  # users who differ, below which the normal approximation is not trusted alone
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

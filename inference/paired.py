@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError
 from inference.corrections import Correction, check_alpha, decided
-from inference.results import SignPair, SignTestResult, SignTests, Undefined
+from inference.results import Floats, SignPair, SignTestResult, SignTests, Undefined
 
 SIGN_TEST = "Sign test"
 # Values of users are sums of a few float terms: two that differ by less, relative to the largest, are equal on paper.
@@ -56,7 +56,7 @@ def sign_test(a: ArrayLike, b: ArrayLike) -> SignTestResult | Undefined:
     )
 
 
-def both_per_user(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def both_per_user(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
     """The values of two algorithms, one of each user. Raises DataError as `per_user`, and for other lengths."""
     first, second = per_user(a, "the first algorithm"), per_user(b, "the second algorithm")
     if first.shape != second.shape:
@@ -64,7 +64,7 @@ def both_per_user(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDAr
     return first, second
 
 
-def per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
+def per_user(values: ArrayLike, whose: str) -> Floats:
     """One value a user as floats, NaN kept. Raises DataError, which names `whose` values they are, for text, another
     number of dimensions, or an infinity.
 
@@ -84,7 +84,7 @@ def per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
     return array
 
 
-def largest(*values: NDArray[np.float64]) -> float:
+def largest(*values: Floats) -> float:
     """The largest absolute value, NaN left out; 0 if there is none.
 
     Examples
@@ -129,7 +129,7 @@ def sign_tests_between(
     )
 
 
-def _pair(a: str, b: str, first: NDArray[np.float64], second: NDArray[np.float64]) -> SignPair:
+def _pair(a: str, b: str, first: Floats, second: Floats) -> SignPair:
     result = sign_test(first, second)
     if isinstance(result, Undefined):
         n_both = int(np.count_nonzero(~np.isnan(first - second)))

@@ -9,12 +9,12 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
 from inference.corrections import Correction, check_alpha, decided
 from inference.paired import per_user, sign_test
-from inference.results import Pair, PairwiseResult, Undefined
+from inference.results import Floats, Integers, Pair, PairwiseResult, Undefined
 from inference.sign_flips import is_countable, share_at_least
 
 SIGN_FLIP = "Sign-flip permutation by user"
@@ -24,7 +24,6 @@ NAMES: Mapping[HitTest, str] = {"sign-flip": SIGN_FLIP, "mcnemar": MCNEMAR}
 RESAMPLES = 20_000
 CELLS = 4_000_000  # signs drawn at a time
 SAME = 1e-9  # hits in expectation are fractions; sums that differ by less are equal on paper
-Floats = NDArray[np.float64]
 
 
 def flip_sums(sums: Floats, *, rng: np.random.Generator) -> tuple[float, str]:
@@ -133,7 +132,7 @@ def _tested(pair: Pair, a: Floats, b: Floats, test: HitTest, rng: np.random.Gene
     return replace(pair, p_unadjusted=flip_sums(a - b, rng=rng)[0])
 
 
-def _no_mcnemar(counts: NDArray[np.int64], hits: Mapping[str, Floats]) -> str:
+def _no_mcnemar(counts: Integers, hits: Mapping[str, Floats]) -> str:
     """Why McNemar's test does not apply; empty where it does."""
     if (counts > 1).any():
         return "McNemar's test needs one case a user; here some own several. Use the sign flips of whole users."

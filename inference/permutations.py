@@ -16,7 +16,7 @@ from itertools import accumulate, combinations, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from inference.results import Integers
 
 MOST_PERMUTED = 8  # 40,320 orders
 DRAWN = 99_999  # random orders of a longer list; with the observed one 100,000

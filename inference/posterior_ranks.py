@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError
 from inference.bootstrap import finite_means
 from inference.order_bootstrap import RankProbabilities, TauDistribution, rank_distribution, tau_distribution
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def posterior_ranks(
     )
 
 
-def _pairs(x: NDArray[np.float64], y: NDArray[np.float64], names: Sequence[str]) -> tuple[PairAgreement, ...]:
+def _pairs(x: Floats, y: Floats, names: Sequence[str]) -> tuple[PairAgreement, ...]:
     pairs = []
     for (a, first), (b, second) in combinations(zip(names, range(len(names)), strict=True), 2):
         above, below = _shares(x, first, second)
@@ -74,7 +74,7 @@ def _pairs(x: NDArray[np.float64], y: NDArray[np.float64], names: Sequence[str])
     return tuple(pairs)
 
 
-def _shares(draws: NDArray[np.float64], first: int, second: int) -> tuple[float, float]:
+def _shares(draws: Floats, first: int, second: int) -> tuple[float, float]:
     """Shares of draws in which the first is above and below the second; of a tie, half either way."""
     above = float(np.mean(draws[:, first] > draws[:, second]))
     tied = float(np.mean(draws[:, first] == draws[:, second]))

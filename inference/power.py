@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import ParameterError
-from inference.results import Result
+from inference.results import Floats, Result
 
 LARGEST_N = 1_000_000  # per condition; a plan beyond it is a mistake in the wish
 LARGEST_F = 100.0
@@ -264,7 +263,7 @@ def equivalence_power(bound: float, n_per_condition: int, *, alpha: float = 0.05
 
 
 @cache
-def _quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _quadrature() -> tuple[Floats, Floats]:
     """Nodes and weights of Gauss and Legendre."""
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     return np.asarray(nodes), np.asarray(weights)

@@ -22,12 +22,11 @@ from numpy.typing import ArrayLike, NDArray
 from core.errors import DataError, ParameterError
 from inference.bootstrap import finite_means
 from inference.permutations import pair_places
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
 RANK_SETS = "Confidence sets for ranks"
 CELLS = 2_000_000  # standardised differences at a time
 Ranks = tuple[int, int]
-Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 

@@ -18,14 +18,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
-from inference.results import Interval, Result, Undefined
+from inference.results import Floats, Interval, Result, Undefined
 from inference.t_tests import t_test
 
 REPEATS = "Repeated splits"
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 
+from inference.results import Floats, Integers
 from inference.t_tests import Contrast, tested
-from inference.variance_components import Design, Fit, Floats, Integers, RestrictedLikelihood
+from inference.variance_components import Design, Fit, RestrictedLikelihood
 
 STEP = 1e-3  # of a variance ratio and one over the answers per level
 SMALLEST_CURVATURE = 1e-6  # below, the deviance is flat

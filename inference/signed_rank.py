@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from inference.corrections import Correction, check_alpha, decided
 from inference.paired import both_per_user, largest, per_user
-from inference.results import Pair, PairwiseResult, Result, Undefined
+from inference.results import Floats, Integers, Pair, PairwiseResult, Result, Undefined
 from inference.sign_flips import is_countable, share_at_least
 
 SIGNED_RANK = "Wilcoxon signed rank"
@@ -79,14 +79,14 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
     )
 
 
-def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
+def _doubled_ranks(values: Floats) -> Integers:
     """Mid-ranks times two, so that they are integers."""
     _, run, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return np.asarray((2 * ends - counts + 1)[run], dtype=np.int64)
 
 
-def _p_of(doubled: NDArray[np.int64], observed: int) -> tuple[float, str]:
+def _p_of(doubled: Integers, observed: int) -> tuple[float, str]:
     from scipy import special
 
     factor = int(np.gcd.reduce(doubled))  # 2 where no ranks are halves; without it the count is shorter

@@ -18,11 +18,11 @@ from inference.covariance_fit import (
     minimum_of,
     sample_of,
 )
-from inference.covariance_models import Array, FreeParameters, Structure, covariance_of
+from inference.covariance_models import FreeParameters, Structure, covariance_of
 from inference.factor_analysis import LEAST_ITEMS, Z
 from inference.fit_indices import ChiSquare, FitIndices, indices, srmr_of
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
 STRUCTURAL = "Structural equation model"
 N_DRAWS = 100_000  # of the Monte Carlo intervals
@@ -34,7 +34,7 @@ class Outcome:
     """The observed outcome of each participant, with the condition."""
 
     name: str
-    values: Array  # shape (participants,)
+    values: Floats  # shape (participants,)
     conditions: tuple[str, ...]  # of each participant
 
 
@@ -171,7 +171,7 @@ def _why_not(data: Indicators, outcome: Outcome, names: tuple[str, ...], least_n
     return why_degenerate(whole, STRUCTURAL) or why_too_few(data.n, n_parameters, STRUCTURAL, least_n)
 
 
-def _structure(data: Indicators, parts: _Parts, observed: Array) -> tuple[Structure, Array]:
+def _structure(data: Indicators, parts: _Parts, observed: Floats) -> tuple[Structure, Floats]:
     """The matrices: latents are the qualities, the outcome and the conditions, in this order; paths come first."""
     k, n_items, n_conditions = parts.n_qualities, parts.n_items, parts.n_conditions
     base = Structure.of_zeros(n_items + 1 + n_conditions, k + 1 + n_conditions)
@@ -193,7 +193,7 @@ def _structure(data: Indicators, parts: _Parts, observed: Array) -> tuple[Struct
     return replace(base, loadings=loadings, covariances=covariances, entries=tuple(entries)), free.start
 
 
-def _standardised(structure: Structure, parts: _Parts, parameters: Array) -> Array:
+def _standardised(structure: Structure, parts: _Parts, parameters: Floats) -> Floats:
     """The paths in standard deviations of qualities and outcome; conditions remain differences of 0 and 1."""
     sd = np.sqrt(np.diag(structure.at(parameters).latent_covariance()))[: parts.n_qualities + 1]
     values = parameters[: parts.n_paths].copy()
@@ -255,7 +255,7 @@ def _path(start: str, end: str, estimate: float, se: float) -> StructuralPath:
 
 
 def _indirect(
-    paths: Sequence[StructuralPath], parts: _Parts, values: Array, covariance: Array, rng: np.random.Generator
+    paths: Sequence[StructuralPath], parts: _Parts, values: Floats, covariance: Floats, rng: np.random.Generator
 ) -> tuple[IndirectEffect, ...]:
     draws = rng.multivariate_normal(values, covariance, N_DRAWS, method="eigh")
     tail = 0.05 / parts.effects / 2
@@ -279,7 +279,7 @@ def _indirect(
 
 
 def _tests(
-    qualities: tuple[str, ...], parts: _Parts, values: Array, covariance: Array
+    qualities: tuple[str, ...], parts: _Parts, values: Floats, covariance: Floats
 ) -> tuple[ConditionTest, ...]:  # fmt: skip
     from scipy import stats
 

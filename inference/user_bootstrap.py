@@ -9,14 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
 from inference.bootstrap import BOOTSTRAP, check_resamples, percentile_intervals, resampled_sums
 from inference.paired import per_user
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
-Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Statistic = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def mean_interval(
     return UserInterval(**{**interval.as_dict(), "n_left_out": array.size - known.size})
 
 
-def _mean(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    means: NDArray[np.float64] = sums[:, 0] / sums[:, 1]
+def _mean(sums: Floats) -> Floats:
+    means: Floats = sums[:, 0] / sums[:, 1]
     return means
 
 

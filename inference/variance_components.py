@@ -15,11 +15,9 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from inference.results import Floats, Integers
 
 LARGEST_RATIO = 1e6  # of a random intercept's variance to the residual's
 LARGEST_SHARE = LARGEST_RATIO / (1 + LARGEST_RATIO)
