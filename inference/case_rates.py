@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
+from inference.corrections import check_confidence
 from inference.results import Floats, Result, Undefined
 
 RATE_LIMITS = "Clopper-Pearson limits"
@@ -55,8 +56,7 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95
     >>> limits.rates, limits.low, round(limits.high[0], 4), limits.is_rare
     ((0.0,), (0.0,), 0.0147, (True,))
     """
-    if not 0 < confidence < 1:
-        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
+    check_confidence(confidence)
     n_hits, cases = np.asarray(hits, dtype=np.float64), np.asarray(n_cases, dtype=np.float64)
     if n_hits.ndim != 2 or cases.shape != n_hits.shape[:1]:
         raise DataError(

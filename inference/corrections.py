@@ -93,6 +93,12 @@ def check_alpha(alpha: float) -> None:
         raise ParameterError(f"The level alpha is {alpha}: it must lie between 0 and 1.")
 
 
+def check_confidence(confidence: float) -> None:
+    """Raise ParameterError when the confidence is outside (0, 1)."""
+    if not 0 < confidence < 1:
+        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
+
+
 def _checked(p_values: Sequence[float]) -> list[float]:
     for position, p in enumerate(p_values):
         if not 0 <= p <= 1:

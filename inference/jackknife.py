@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
+from inference.corrections import check_confidence
 from inference.results import Interval, Result
 from inference.t_tests import t_test
 
@@ -28,8 +29,7 @@ class StudentEstimate(Result):
         >>> StudentEstimate(0.5, 0.0, 19).interval()
         Interval(low=0.5, high=0.5)
         """
-        if not 0 < confidence < 1:
-            raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
+        check_confidence(confidence)
         return t_test(self.value, self.standard_error, self.df, confidence)[1]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
@@ -62,7 +62,6 @@ class PartialOrder(Result):
     cycle: tuple[str, ...]  # conditions that dominate each other in a cycle (sign tests only); no edge joins them
     is_empty: bool  # no pair is significant: no order can be claimed
     higher_is_better: bool  # whether the larger location dominates
-    pairs: tuple[Pair, ...] = field(metadata={"in_json": False})  # the comparisons; not in ``as_dict()``
 
     @property
     def best_first(self) -> tuple[str, ...]:
@@ -88,27 +87,14 @@ class PartialOrder(Result):
 
     def rows(self) -> tuple[TierRow, ...]:
         """Give the table of three rows that the paper prints, the unordered marked in its middle row."""
-        return tuple(
-            TierRow(
-                tier,
-                tuple(name for name in self.best_first if self._printed(name) is tier),
-                tuple(name for name in self.best_first if tier is Tier.INTERMEDIATE and self._is_loose(name)),
-            )
-            for tier in (Tier.MAXIMAL, Tier.INTERMEDIATE, Tier.MINIMAL)
+        of_tier = {tier: [name for name in self.best_first if self.tiers[name] is tier] for tier in Tier}
+        unordered = of_tier[Tier.UNORDERED]
+        middle = [name for name in self.best_first if name in (*of_tier[Tier.INTERMEDIATE], *unordered)]
+        return (
+            TierRow(Tier.MAXIMAL, tuple(of_tier[Tier.MAXIMAL]), ()),
+            TierRow(Tier.INTERMEDIATE, tuple(middle), tuple(unordered)),
+            TierRow(Tier.MINIMAL, tuple(of_tier[Tier.MINIMAL]), ()),
         )
-
-    def _is_loose(self, name: str) -> bool:
-        return self.tiers[name] is Tier.UNORDERED
-
-    def _printed(self, name: str) -> Tier:
-        return Tier.INTERMEDIATE if self._is_loose(name) else self.tiers[name]
-
-    def p_of(self, a: str, b: str) -> float | None:
-        """The adjusted p of a pair, in either order; None when it was not tested."""
-        for pair in self.pairs:
-            if {pair.a, pair.b} == {a, b}:
-                return pair.p
-        return None
 
 
 def partial_order(
@@ -161,7 +147,6 @@ def partial_order(
         cycle=tuple(name for name in names if (name, name) in closure),
         is_empty=not direct,
         higher_is_better=higher_is_better,
-        pairs=compared,
     )
 
 

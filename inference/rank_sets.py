@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from inference.bootstrap import finite_means
+from inference.corrections import check_confidence
 from inference.permutations import pair_places
 from inference.results import Floats, Result, Undefined
 
@@ -61,7 +62,7 @@ def relation_rank_sets(dominates: Mapping[str, Sequence[str]], confidence: float
     >>> relation_rank_sets({"A": ["C"], "B": ["C"], "C": []}, 0.95).sets
     {'A': (1, 2), 'B': (1, 2), 'C': (3, 3)}
     """
-    _check(confidence)
+    check_confidence(confidence)
     above = {name: sum(name in below for below in dominates.values()) for name in dominates}
     k = len(dominates)
     sets = {name: (1 + above[name], k - len(below)) for name, below in dominates.items()}
@@ -104,7 +105,7 @@ def rank_sets(
     >>> rank_sets({"A": 0.1, "B": 0.2, "C": 0.9}, draws).sets
     {'A': (2, 3), 'B': (2, 3), 'C': (1, 1)}
     """
-    _check(confidence)
+    check_confidence(confidence)
     array = finite_means(draws)
     estimates = np.array(list(values.values()), dtype=np.float64)
     if array.shape[1] != estimates.size:
@@ -189,8 +190,3 @@ def _as_normal(statistic: Floats, n: int) -> Floats:
 
     tail = special.stdtr(n - 1, -np.abs(statistic) * math.sqrt((n - 1) / n))
     return np.asarray(-np.sign(statistic) * special.ndtri(tail))
-
-
-def _check(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")

@@ -28,8 +28,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
-        shown = (field for field in fields(value) if field.metadata.get("in_json", True))
-        return {field.name: plain(getattr(value, field.name)) for field in shown}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from inference.corrections import Correction, check_alpha, decided
 from inference.paired import both_per_user, largest, per_user
-from inference.results import Floats, Integers, Pair, PairwiseResult, Result, Undefined
+from inference.results import Integers, Pair, PairwiseResult, Result, Undefined
 from inference.sign_flips import is_countable, share_at_least
 
 SIGNED_RANK = "Wilcoxon signed rank"
@@ -54,6 +54,8 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
     >>> result.v_plus, result.n_zeros, result.p
     (6.0, 1, 0.25)
     """
+    from scipy import stats
+
     first, second = both_per_user(a, b)
     differences = first - second
     unit = largest(first, second) or 1.0
@@ -63,7 +65,7 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
     if n_zeros == difference.size:
         return Undefined("Every user has equal values under both algorithms.", SIGNED_RANK)
     difference = difference[~is_zero]
-    doubled = _doubled_ranks(np.abs(difference))
+    doubled = np.rint(2 * stats.rankdata(np.abs(difference))).astype(np.int64)  # whole numbers, with ties
     plus = int(doubled[difference > 0].sum())
     minus = int(doubled.sum()) - plus
     p, method = _p_of(doubled, max(plus, minus))
@@ -77,13 +79,6 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
         n_zeros=n_zeros,
         n_left_out=first.size - difference.size - n_zeros,
     )
-
-
-def _doubled_ranks(values: Floats) -> Integers:
-    """Mid-ranks times two, so that they are integers."""
-    _, run, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return np.asarray((2 * ends - counts + 1)[run], dtype=np.int64)
 
 
 def _p_of(doubled: Integers, observed: int) -> tuple[float, str]:

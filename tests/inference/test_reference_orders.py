@@ -132,7 +132,7 @@ def test_percentile_interval_agrees_with_quantile_type_7(cases: Cases) -> None:
 
 def test_bootstrap_of_a_mean_has_the_moments_of_all_its_resamples(cases: Cases) -> None:
     exhaustive = cases("bootstrap")[0]
-    means = bootstrap.condition_means({"y": exhaustive["input"]["y"]}, 40_000, np.random.default_rng(7))
+    means = bootstrap.user_means(np.array([exhaustive["input"]["y"]]).T, 40_000, np.random.default_rng(7))
     # Standard errors: .27 / sqrt(40000) = .0014 of the mean, about .001 of the standard deviation.
     assert means.mean() == pytest.approx(exhaustive["expected"]["mean"], abs=0.006)
     assert means.std() == pytest.approx(exhaustive["expected"]["sd_population"], abs=0.005)
