@@ -96,8 +96,8 @@ def _p_value(n: Integers, lost: Integers, chi_squared: float, smallest: float) -
     log_choices = [_log_choices(size) for size in n.tolist()]
     observed = sum(float(choices[gone]) for choices, gone in zip(log_choices, lost.tolist(), strict=True))
     limit = observed + math.log(CLOSE)
-    if _n_tables(n, int(lost.sum())) <= MOST_TABLES:
-        logs = _tables(log_choices, int(lost.sum()))
+    logs = _tables(log_choices, int(lost.sum()))
+    if logs is not None:
         weights = np.exp(logs - logs.max())
         return min(float(weights[logs <= limit].sum() / weights.sum()), 1.0), EXACT
     tables = np.random.default_rng(SEED).multivariate_hypergeometric(n, int(lost.sum()), DRAWN, method="marginals")
@@ -114,19 +114,10 @@ def _log_choices(n: int) -> Floats:
     return logs
 
 
-def _n_tables(n: Integers, n_lost: int) -> int:
-    """Number of tables with these margins, counted with integers."""
-    ways = [1] + [0] * n_lost
-    for size in n.tolist():
-        totals = [0]
-        for count in ways:
-            totals.append(totals[-1] + count)
-        ways = [totals[used + 1] - totals[max(used - size, 0)] for used in range(n_lost + 1)]
-    return ways[n_lost]
-
-
-def _tables(log_choices: list[Floats], n_lost: int) -> Floats:
-    """Logarithms of the weights of all tables, each condition added to the tables of those before it."""
+def _tables(log_choices: list[Floats], n_lost: int) -> Floats | None:
+    """Logarithms of the weights of all tables, each condition added to the tables of those before it; None if there are
+    more than `MOST_TABLES`.
+    """
     used, logs = np.zeros(1, dtype=np.int64), np.zeros(1)
     room = sum(len(choices) - 1 for choices in log_choices)
     for choices in log_choices:
@@ -134,4 +125,7 @@ def _tables(log_choices: list[Floats], n_lost: int) -> Floats:
         totals = used[:, np.newaxis] + np.arange(len(choices))
         is_possible = (totals <= n_lost) & (totals >= n_lost - room)
         used, logs = totals[is_possible], (logs[:, np.newaxis] + choices)[is_possible]
+        # Each of these has a completion, so that the tables of all conditions are no fewer.
+        if len(used) > MOST_TABLES:
+            return None
     return logs

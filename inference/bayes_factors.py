@@ -113,6 +113,8 @@ def jzs_anova(groups: GroupValues, scale: float = SCALE_ANOVA, least_n: int = 2)
     >>> round(jzs_anova({"A": [4, 5, 5], "B": [1, 2, 2], "C": [2, 3, 2]}).alternative, 1)
     19.7
     """
+    from scipy import linalg
+
     _check_positive(scale=scale)
     read = Groups.read(groups, least_n)
     if undefined := why_not_pooled(read, JZS_ANOVA):
@@ -120,7 +122,7 @@ def jzs_anova(groups: GroupValues, scale: float = SCALE_ANOVA, least_n: int = 2)
     sizes = np.array([group.n for group in read.members], dtype=np.float64)
     totals = np.array([float(group.mean * group.n) for group in read.members])
     ss_total = read.ss_within + read.ss_between
-    contrasts = _sum_to_zero(read.k)
+    contrasts = linalg.helmert(read.k).T  # orthonormal columns that sum to zero
     information = contrasts.T @ (np.diag(sizes) - np.outer(sizes, sizes) / read.n) @ contrasts
     eigenvalues, vectors = np.linalg.eigh(information)
     projected = (vectors.T @ contrasts.T @ (totals - sizes * totals.sum() / read.n)) ** 2 / ss_total
@@ -132,13 +134,6 @@ def jzs_anova(groups: GroupValues, scale: float = SCALE_ANOVA, least_n: int = 2)
         return ratio
 
     return BayesFactor(_log_integral(log_ratio, scale), scale)
-
-
-def _sum_to_zero(k: int) -> Floats:
-    """Orthonormal columns that span the vectors of length `k` whose sum is 0."""
-    _values, vectors = np.linalg.eigh(np.eye(k) - 1 / k)
-    columns: Floats = vectors[:, 1:]
-    return columns
 
 
 def _log_integral(log_ratio: Callable[[Floats], Floats], scale: float) -> float:

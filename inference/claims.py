@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, pairwise
 from typing import Any, Protocol
 
@@ -157,17 +158,14 @@ def _judge_values(bounds: Callable[..., Bounds]) -> Callable[..., list[Finding]]
     return rule
 
 
-def _judge_differences(pairs_of: Callable[[Names], Iterable[tuple[str, str]]]) -> Callable[..., list[Finding]]:
-    def rule(evidence: Evidence, quantities: Sequence[Quantity], names: Names, by: float = 0.0) -> list[Finding]:
+def _judge_differences(
+    pairs_of: Callable[[Names], Iterable[tuple[str, str]]], bounds: Callable[..., Bounds] = lambda by=0.0: least(by)
+) -> Callable[..., list[Finding]]:
+    def rule(evidence: Evidence, quantities: Sequence[Quantity], names: Names, **numbers: float) -> list[Finding]:
         compared = [(quantity, {a: 1.0, b: -1.0}) for quantity in quantities for a, b in pairs_of(names)]
-        return _judge_contrasts(evidence, compared, least(by))
+        return _judge_contrasts(evidence, compared, bounds(**numbers))
 
     return rule
-
-
-def _alike(evidence: Evidence, quantities: Sequence[Quantity], names: Names, within: float) -> list[Finding]:
-    compared = [(quantity, {a: 1.0, b: -1.0}) for quantity in quantities for a, b in combinations(names, 2)]
-    return _judge_contrasts(evidence, compared, near(0, within))
 
 
 def _judge_contrasts(evidence: Evidence, compared: Sequence[tuple[Quantity, Weights]], bounds: Bounds) -> list[Finding]:
@@ -207,10 +205,6 @@ def _top(
                 words[-1] += f" and {worse} {_listed(passed_by)}"
         findings.append(Finding(quantity, "; ".join(words), False if is_not else is_as or None))
     return findings
-
-
-def _bottom(evidence: Evidence, quantities: Sequence[Quantity], names: Names) -> list[Finding]:
-    return _top(evidence, quantities, names, is_mirrored=True)
 
 
 def _tiers(evidence: Evidence, quantities: Sequence[Quantity], names: Names, minimal: Names) -> list[Finding]:
@@ -346,9 +340,9 @@ RULES: Mapping[str, Callable[..., list[Finding]]] = {
     "order": _judge_differences(pairwise),
     "highest": _judge_differences(lambda names: [(names[0], rival) for rival in names[1:]]),
     "lowest": _judge_differences(lambda names: [(rival, names[0]) for rival in names[1:]]),
-    "alike": _alike,
+    "alike": _judge_differences(lambda names: combinations(names, 2), lambda within: near(0, within)),
     "top": _top,
-    "bottom": _bottom,
+    "bottom": partial(_top, is_mirrored=True),
     "tiers": _tiers,
     "differs": _differs,
     "one-order": _one_order,

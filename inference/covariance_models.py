@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -38,20 +38,12 @@ class Structure:
     def of_zeros(cls, n_items: int, n_latents: int) -> Structure:
         """A structure without a free entry, all of whose numbers are 0."""
         square = np.zeros((n_latents, n_latents))
-        return cls(
-            np.zeros((n_items, n_latents)),
-            np.zeros(n_items),
-            square,
-            square,
-            np.zeros(n_items),
-            np.zeros(n_latents),
-            (),
-        )
+        items = np.zeros(n_items)
+        return cls(np.zeros((n_items, n_latents)), items, square, square, items, np.zeros(n_latents), ())
 
     def at(self, parameters: Floats) -> Structure:
         """The matrices at values of the parameters."""
-        names = ("loadings", "residuals", "covariances", "paths", "intercepts", "means")
-        matrices: dict[str, Floats] = {name: getattr(self, name).copy() for name in names}
+        matrices: dict[str, Any] = {name: getattr(self, name).copy() for name in get_args(Matrix)}
         for entry in self.entries:
             matrix, value = matrices[entry.matrix], parameters[entry.parameter]
             if matrix.ndim == 1:
@@ -60,15 +52,7 @@ class Structure:
                 matrix[entry.row, entry.column] = value
             if entry.matrix == "covariances":
                 matrix[entry.column, entry.row] = value
-        return replace(
-            self,
-            loadings=matrices["loadings"],
-            residuals=matrices["residuals"],
-            covariances=matrices["covariances"],
-            paths=matrices["paths"],
-            intercepts=matrices["intercepts"],
-            means=matrices["means"],
-        )
+        return replace(self, **matrices)
 
     def latent_covariance(self) -> Floats:
         """Covariances of the latents themselves, at fixed matrices; shape (latents, latents)."""

@@ -67,15 +67,13 @@ def posterior_ranks(
 
 def _pairs(x: Floats, y: Floats, names: Sequence[str]) -> tuple[PairAgreement, ...]:
     pairs = []
-    for (a, first), (b, second) in combinations(zip(names, range(len(names)), strict=True), 2):
-        above, below = _shares(x, first, second)
-        over, under = _shares(y, first, second)
-        pairs.append(PairAgreement(a, b, perceived=above, objective=over, agree=above * over + below * under))
+    for first, second in combinations(range(len(names)), 2):
+        above, over = (_share_above(draws[:, first], draws[:, second]) for draws in (x, y))
+        agree = above * over + (1 - above) * (1 - over)
+        pairs.append(PairAgreement(names[first], names[second], perceived=above, objective=over, agree=agree))
     return tuple(pairs)
 
 
-def _shares(draws: Floats, first: int, second: int) -> tuple[float, float]:
-    """Shares of draws in which the first is above and below the second; of a tie, half either way."""
-    above = float(np.mean(draws[:, first] > draws[:, second]))
-    tied = float(np.mean(draws[:, first] == draws[:, second]))
-    return above + tied / 2, 1 - above - tied / 2
+def _share_above(a: Floats, b: Floats) -> float:
+    """The share of draws in which the first is above the second, with half of the ties."""
+    return float(np.mean(a > b) + np.mean(a == b) / 2)

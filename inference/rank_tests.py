@@ -23,9 +23,8 @@ def _ranked(read: Groups) -> tuple[dict[str, float], float]:
     place = {point: at for at, point in enumerate(sorted({point for group in read.members for point in group.points}))}
     ranks = stats.rankdata([place[point] for group in read.members for point in group.points])
     parts = np.split(ranks, np.cumsum([group.n for group in read.members])[:-1])
-    ties = sum(int(t) ** 3 - int(t) for t in np.unique(ranks, return_counts=True)[1])
     mean_ranks = {group.name: float(of.mean()) for group, of in zip(read.members, parts, strict=True)}
-    return mean_ranks, 1 - ties / (read.n**3 - read.n)
+    return mean_ranks, float(stats.tiecorrect(np.rint(2 * ranks).astype(np.int64)))
 
 
 def _why_not_ranked(read: Groups, procedure: str) -> Undefined | None:

@@ -82,21 +82,16 @@ class RepeatedRatios:
         """
         if resamples < 1:
             raise ParameterError(f"There are {resamples} resamples: at least 1 is needed.")
-        covariance = self.users + self.repetitions
-        values, vectors = np.linalg.eigh(covariance)
+        values, vectors = np.linalg.eigh(self.users + self.repetitions)
         root = vectors * np.sqrt(np.clip(values, 0.0, None))
         normal = rng.standard_normal((resamples, self.values.size)) @ root.T
-        df = self._smallest_df()
-        return np.asarray(self.values + normal / np.sqrt(rng.chisquare(df, (resamples, 1)) / df))
-
-    def _smallest_df(self) -> float:
         first, second = np.triu_indices(self.values.size, 1)
-        users, repetitions = (
-            part[first, first] + part[second, second] - 2 * part[first, second]
+        of_pairs = [
+            np.maximum(part[first, first] + part[second, second] - 2 * part[first, second], 0.0).tolist()
             for part in (self.users, self.repetitions)
-        )
-        all_df = [self._df(max(0.0, a), max(0.0, b)) for a, b in zip(users.tolist(), repetitions.tolist(), strict=True)]
-        return min(all_df, default=float(self.n_users - 1))
+        ]
+        df = min(map(self._df, *of_pairs), default=float(self.n_users - 1))
+        return np.asarray(self.values + normal / np.sqrt(rng.chisquare(df, (resamples, 1)) / df))
 
 
 def repeated_ratios(hits: ArrayLike, cases: ArrayLike) -> RepeatedRatios | Undefined:

@@ -19,10 +19,11 @@ from inference.covariance_fit import (
     sample_of,
 )
 from inference.covariance_models import FreeParameters, Structure, covariance_of
-from inference.factor_analysis import LEAST_ITEMS, Z
+from inference.factor_analysis import LEAST_ITEMS
 from inference.fit_indices import ChiSquare, FitIndices, indices, srmr_of
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
 from inference.results import Floats, Result, Undefined
+from inference.t_tests import t_test
 
 STRUCTURAL = "Structural equation model"
 N_DRAWS = 100_000  # of the Monte Carlo intervals
@@ -219,10 +220,10 @@ def _result(
     ends = [(condition, quality) for quality in qualities for condition in names[1:]]
     ends += [(quality, outcome.name) for quality in qualities]
     ends += [(condition, outcome.name) for condition in names[1:]]
-    paths = [
-        _path(*end, float(value), float(se))
-        for end, value, se in zip(ends, values, np.sqrt(np.diag(covariance)), strict=True)
-    ]
+    paths = []
+    for end, value, se in zip(ends, values.tolist(), np.sqrt(np.diag(covariance)).tolist(), strict=True):
+        p, interval = t_test(value, se, math.inf)
+        paths.append(StructuralPath(*end, value, se, value / se, p, interval.low, interval.high))
     at = structure.at(minimum.parameters)
     last = parts.n_qualities
     return StructuralModel(
@@ -244,13 +245,6 @@ def _result(
             *(data.items[index] for index in np.flatnonzero(at.residuals[: parts.n_items] < 0)),
             *((*qualities, outcome.name)[index] for index in np.flatnonzero(np.diag(at.covariances)[: last + 1] < 0)),
         ),
-    )
-
-
-def _path(start: str, end: str, estimate: float, se: float) -> StructuralPath:
-    z = estimate / se
-    return StructuralPath(
-        start, end, estimate, se, z, math.erfc(abs(z) / math.sqrt(2)), estimate - Z * se, estimate + Z * se
     )
 
 
