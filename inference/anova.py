@@ -155,7 +155,7 @@ def welch(groups: GroupValues, leave_out_constant: bool = False) -> WelchResult 
         verb, whose = ("has", "its") if len(read.constant) == 1 else ("have", "their")
         reason = f"{in_words(read.constant)} {verb} no variance: {whose} weight would be infinite."
         return Undefined(reason, WELCH)
-    read = read.without(read.constant)
+    read = Groups(tuple(group for group in read.members if not group.is_constant), read.left_out + read.constant)
     if read.k < 2:
         reason = "Welch's test needs two conditions with two observations or more and with variance."
         return Undefined(reason, WELCH)

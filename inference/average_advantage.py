@@ -17,7 +17,7 @@ from enum import StrEnum
 import numpy as np
 
 from core.errors import DataError, ParameterError
-from inference.corrections import check_alpha
+from inference.equivalence import check_bound
 from inference.groups import Groups, GroupValues, in_words
 from inference.results import Floats, Interval, Result, Undefined
 from inference.t_tests import t_test
@@ -128,11 +128,7 @@ def average_advantage(
     """
     from scipy import special
 
-    check_alpha(alpha)
-    if alpha >= 0.5:
-        raise ParameterError(f"The level of the average advantage is below .5; got {alpha!r}.")
-    if bound is not None and not (math.isfinite(bound) and bound > 0):
-        raise ParameterError(f"The smallest effect of interest is a positive number; got {bound!r}.")
+    check_bound(1.0 if bound is None else bound, alpha)
     weights = _weights(estimates.names, separated)
     if not separated:
         return Undefined("The metric separates no pair of algorithms.", AVERAGE_ADVANTAGE)

@@ -130,8 +130,7 @@ def jzs_anova(groups: GroupValues, scale: float = SCALE_ANOVA, least_n: int = 2)
     def log_ratio(g: Floats) -> Floats:
         shrunk = 1 + g[:, None] * eigenvalues
         explained = (g[:, None] * projected / shrunk).sum(axis=1)
-        ratio: Floats = -np.log(shrunk).sum(axis=1) / 2 - (read.n - 1) / 2 * np.log1p(-explained)
-        return ratio
+        return np.asarray(-np.log(shrunk).sum(axis=1) / 2 - (read.n - 1) / 2 * np.log1p(-explained))
 
     return BayesFactor(_log_integral(log_ratio, scale), scale)
 

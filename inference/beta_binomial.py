@@ -65,8 +65,7 @@ def hit_rate_draws(
     of_mean = np.exp(density - density.max()).sum(axis=1)
     logits = rng.choice(axes[0], draws, p=of_mean / of_mean.sum())
     logits = logits + (axes[0][1] - axes[0][0]) * rng.uniform(-0.5, 0.5, draws)
-    rates: Floats = 1 / (1 + np.exp(-logits))
-    return rates
+    return np.asarray(1 / (1 + np.exp(-logits)))
 
 
 def _counted(hits: ArrayLike, cases: ArrayLike) -> tuple[Floats, Floats]:
@@ -98,8 +97,7 @@ def _log_posterior(pairs: Floats, counts: Floats, axes: tuple[Floats, Floats], p
     for logits, (alpha, beta), axis in ((axes[0], prior.mean, 1), (axes[1], prior.correlation, 0)):
         own = alpha * special.log_expit(logits) + beta * special.log_expit(-logits)
         density = (density.reshape(mean.shape) + np.expand_dims(own, axis)).ravel()
-    whole: Floats = density.reshape(mean.shape)
-    return whole
+    return np.asarray(density.reshape(mean.shape))
 
 
 def _zoomed(axis: Floats, profile: Floats, points: int) -> Floats:

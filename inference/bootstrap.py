@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
 from inference.corrections import check_confidence
+from inference.exact import finite
 from inference.results import Floats, Interval, Undefined
 
 BOOTSTRAP = "Bootstrap"
@@ -40,7 +41,7 @@ def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> F
 def check_resamples(resamples: int) -> None:
     """Raise ParameterError when the number of resamples is below 1."""
     if resamples < 1:
-        raise ParameterError(f"The bootstrap was asked for {resamples} resamples: it needs 1 or more.")
+        raise ParameterError(f"There are {resamples} resamples: at least 1 is needed.")
 
 
 def resampled_sums(rows: Floats, resamples: int, rng: np.random.Generator) -> Floats:
@@ -74,9 +75,7 @@ def percentile_intervals(means: ArrayLike, confidence: float = 0.95) -> tuple[In
 
 def finite_means(means: ArrayLike) -> Floats:
     """Resampled means as a float array. Raises DataError unless it has two dimensions, a row and finite values only."""
-    array = np.asarray(means, dtype=np.float64)
+    array = finite(means, "The resampled means hold a value that is not finite.")
     if array.ndim != 2 or not len(array):
         raise DataError(f"Resampled means of shape {array.shape} cannot be used: give one row a resample.")
-    if not np.isfinite(array).all():
-        raise DataError("The resampled means hold a value that is not finite.")
     return array

@@ -80,10 +80,17 @@ def planned_contrast(
     (2.6667, 6.532, 6.0, 0.00061)
     """
     check_alpha(alpha)
-    _check_sets(groups, higher, lower, sides)
+    sets, conditions = (higher, lower), (*higher, *lower)
+    if not higher or not lower:
+        raise ParameterError("A contrast has at least one condition on either side.")
+    if len(set(conditions)) < len(conditions):
+        raise ParameterError("A contrast names each condition once.")
+    if unknown := [name for name in conditions if name not in groups]:
+        raise ParameterError(f"The contrast names {unknown[0]!r}, which is no condition.")
+    if sides not in (1, 2):
+        raise ParameterError(f"A test has 1 or 2 sides; got {sides!r}.")
     read = Groups.read(groups, least_n)
-    sets = (higher, lower)
-    if missing := [name for name in (*higher, *lower) if name in read.left_out]:
+    if missing := [name for name in conditions if name in read.left_out]:
         return Undefined(f"Too few participants in {in_words(missing)} for the planned contrast.", CONTRAST)
     if undefined := why_not_pooled(read, CONTRAST):
         return undefined
@@ -109,18 +116,6 @@ def planned_contrast(
         d_interval=None if limits is None else Interval(limits.low * unit, limits.high * unit),
         n=read.n,
     )
-
-
-def _check_sets(groups: GroupValues, higher: Sequence[str], lower: Sequence[str], sides: int) -> None:
-    if not higher or not lower:
-        raise ParameterError("A contrast has at least one condition on either side.")
-    conditions = (*higher, *lower)
-    if len(set(conditions)) < len(conditions):
-        raise ParameterError("A contrast names each condition once.")
-    if unknown := [name for name in conditions if name not in groups]:
-        raise ParameterError(f"The contrast names {unknown[0]!r}, which is no condition.")
-    if sides not in (1, 2):
-        raise ParameterError(f"A test has 1 or 2 sides; got {sides!r}.")
 
 
 def _tested(difference: float, error: float, df: float, alpha: float, sides: int) -> ContrastTest:

@@ -55,7 +55,9 @@ class NormalLikelihood:
         total = 0.0
         for sample, structure in zip(self.samples, self.structures, strict=True):
             implied, mean = covariance_of(structure, parameters)
-            if (root := _root(implied)) is None:
+            try:
+                root = np.linalg.cholesky(implied)
+            except np.linalg.LinAlgError:
                 return math.inf
             distance = np.linalg.solve(root, sample.mean - mean)
             inner = np.linalg.solve(root, np.linalg.solve(root, sample.covariance).T)
@@ -175,11 +177,3 @@ def sample_of(rows: Floats) -> Sample:
     [[1.0, -2.0], [-2.0, 4.0]]
     """
     return Sample(len(rows), np.atleast_2d(np.cov(rows, rowvar=False, bias=True)), rows.mean(axis=0))
-
-
-def _root(matrix: Floats) -> Floats | None:
-    try:
-        root: Floats = np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        return None
-    return root

@@ -57,8 +57,7 @@ class Structure:
     def latent_covariance(self) -> Floats:
         """Covariances of the latents themselves, at fixed matrices; shape (latents, latents)."""
         total = np.linalg.inv(np.eye(len(self.means)) - self.paths)
-        covariance: Floats = total @ self.covariances @ total.T
-        return covariance
+        return np.asarray(total @ self.covariances @ total.T)
 
 
 @dataclass(frozen=True)

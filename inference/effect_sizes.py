@@ -52,12 +52,9 @@ def hedges_g_between(groups: GroupValues) -> tuple[EffectSize | Undefined, ...]:
     ['Neither A nor B has any variance: the standardised difference cannot be computed.']
     """
     read = Groups.read(groups)
-    return tuple(_of_pair(*_both(read, a, b)) for a, b in combinations(groups, 2))
-
-
-def _both(read: Groups, a: str, b: str) -> tuple[Group, Group]:
     by_name = {group.name: group for group in read.members}
-    return by_name.get(a, Group(a, (), 1)), by_name.get(b, Group(b, (), 1))
+    every = [by_name.get(name, Group(name, (), 1)) for name in groups]
+    return tuple(_of_pair(a, b) for a, b in combinations(every, 2))
 
 
 def _of_pair(a: Group, b: Group) -> EffectSize | Undefined:

@@ -9,14 +9,24 @@ from numbers import Rational
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from core.errors import DataError
+from inference.results import Floats
 
 Number = float | Fraction | Decimal | np.floating[Any] | np.integer[Any]
 
 # Squares of anything inside these bounds, and ratios of squares, stay within the range of a float.
 LARGEST = Fraction(10) ** 60
 SMALLEST = 1 / LARGEST
+
+
+def finite(values: ArrayLike, message: str) -> Floats:
+    """The values as an array of floats. Raises DataError with the message where one is not a finite number."""
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise DataError(message)
+    return array
 
 
 def exact(value: object, where: str = "the data") -> Fraction:

@@ -19,7 +19,7 @@ from inference.covariance_fit import (
     sample_of,
 )
 from inference.covariance_models import FreeParameters, Structure, covariance_of
-from inference.fit_indices import ChiSquare, FitIndices, indices, srmr_of
+from inference.fit_indices import ChiSquare, FitIndices, indices, normal_fit, srmr_of
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
 from inference.polychoric import polychorics
 from inference.results import Floats, Result, Undefined
@@ -179,12 +179,9 @@ def _continuous(data: Indicators) -> FactorModel | Undefined:
     minimum = minimum_of(NormalLikelihood([sample], [structure]), start, FACTORS)
     if isinstance(minimum, Undefined):
         return minimum
-    k = len(data.items)
-    model = ChiSquare(data.n * minimum.value, k * (k + 1) // 2 - len(start))
-    baseline = ChiSquare(-data.n * float(np.linalg.slogdet(sample.covariance)[1]), k * (k - 1) // 2)
     covariance = np.linalg.inv(minimum.information) / data.n
     raw = replace(sample, covariance=sample.covariance * np.outer(sd, sd))
-    fit = indices(model, baseline, srmr_of([sample], [covariance_of(structure, minimum.parameters)]), (data.n, 1))
+    fit = normal_fit([sample], [structure], minimum)
     return _result(data, minimum, covariance, sample.covariance, fit, log_likelihood([raw], minimum.value))
 
 

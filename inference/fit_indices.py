@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inference.covariance_fit import Sample
+from inference.covariance_fit import Minimum, Sample
+from inference.covariance_models import Structure, covariance_of
 from inference.results import Floats, Result
 
 CONFIDENCE = 0.90  # of RMSEA, by convention
@@ -78,6 +79,31 @@ def indices(
         srmr=srmr,
         is_scaled=is_scaled,
     )
+
+
+def normal_fit(
+    samples: Sequence[Sample],
+    structures: Sequence[Structure],
+    minimum: Minimum,
+    *,
+    n_fixed: int = 0,
+    with_means: bool = False,
+) -> FitIndices:
+    """Indices of a model by maximum likelihood, against the one in which the variables are uncorrelated.
+
+    The last `n_fixed` variables, such as conditions, are fixed; means count if the model restricts them.
+    """
+    p, n = len(samples[0].mean), sum(sample.n for sample in samples)
+    n_own, independence = p - n_fixed, 0.0
+    for sample in samples:
+        variances = np.log(np.diag(sample.covariance)[:n_own]).sum()
+        fixed, whole = (np.linalg.slogdet(sample.covariance[at:, at:])[1] for at in (n_own, 0))
+        independence += sample.n * float(variances + fixed - whole)
+    n_moments = (p * (p + 1) - n_fixed * (n_fixed + 1)) // 2 + with_means * p
+    model = ChiSquare(n * minimum.value, len(samples) * n_moments - len(minimum.parameters))
+    baseline = ChiSquare(independence, len(samples) * (n_moments - n_own * (1 + with_means)))
+    implied = [covariance_of(structure, minimum.parameters) for structure in structures]
+    return indices(model, baseline, srmr_of(samples, implied, with_means=with_means), (n, len(samples)))
 
 
 def _noncentrality(model: ChiSquare) -> tuple[float, float]:

@@ -99,12 +99,6 @@ class Groups:
         members = tuple(group for group in groups.groups if group.n >= least_n)
         return cls(members, tuple(group.name for group in groups.groups if group.n < least_n))
 
-    def without(self, names: Iterable[str]) -> Groups:
-        """Leave the named conditions out."""
-        dropped = tuple(names)
-        members = tuple(group for group in self.members if group.name not in dropped)
-        return Groups(members, self.left_out + dropped)
-
     @property
     def k(self) -> int:
         """Number of conditions that take part."""

@@ -146,7 +146,10 @@ def sample_ordinal(
         raise ParallaxError("bayesian.library_missing", NEEDS_NUMPYRO) from missing
 
     groups = (ratings.conditions, ratings.participants, ratings.items)
-    sizes = (*(int(group.max()) + 1 for group in groups), ratings.n_categories - 1, _middle(ratings))
+    # The threshold in the middle divides the ratings most evenly.
+    below = np.cumsum(np.bincount(ratings.codes, minlength=ratings.n_categories))[:-1]
+    middle = int(np.abs(below - ratings.codes.size / 2).argmin())
+    sizes = (*(int(group.max()) + 1 for group in groups), ratings.n_categories - 1, middle)
     data = (ratings.codes, *groups, prior.effect_sd, prior.spread_scale)
     parts = []
     with jax.enable_x64(True):  # for this thread and this block alone
@@ -167,12 +170,6 @@ def sample_ordinal(
         acceptance=float(whole["acceptance"].mean()),
         divergences=int(whole["is_divergent"].sum()),
     )
-
-
-def _middle(ratings: OrdinalRatings) -> int:
-    """The index of the threshold that divides the ratings most evenly."""
-    below = np.cumsum(np.bincount(ratings.codes, minlength=ratings.n_categories))[:-1]
-    return int(np.abs(below - ratings.codes.size / 2).argmin())
 
 
 def _starting_values(sizes: tuple[int, ...], rng: np.random.Generator) -> dict[str, Floats]:

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from inference.covariance_fit import Minimum, NormalLikelihood, Sample, log_likelihood, minimum_of, sample_of
-from inference.covariance_models import FreeParameters, Structure, covariance_of
+from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
-from inference.fit_indices import ChiSquare, FitIndices, indices, srmr_of
+from inference.fit_indices import FitIndices, normal_fit
 from inference.indicators import PER_PARAMETER, Indicators, why_degenerate
 from inference.results import Floats, Result, Undefined
 
@@ -154,15 +154,7 @@ def _model(
 ) -> InvarianceModel:
     from scipy import stats
 
-    n, k, groups = sum(sample.n for sample in samples), len(samples[0].mean), len(samples)
-    of_independence = sum(
-        sample.n * float(np.log(np.diag(sample.covariance)).sum() - np.linalg.slogdet(sample.covariance)[1])
-        for sample in samples
-    )
-    model = ChiSquare(n * minimum.value, groups * k * (k + 3) // 2 - len(minimum.parameters))
-    baseline = ChiSquare(of_independence, groups * k * (k - 1) // 2)
-    implied = [covariance_of(structure, minimum.parameters) for structure in structures]
-    fit = indices(model, baseline, srmr_of(samples, implied, with_means=True), (n, groups))
+    fit = normal_fit(samples, structures, minimum, with_means=True)
     change = None
     if before:
         last = before[-1].fit

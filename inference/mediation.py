@@ -10,7 +10,6 @@ the indirect parts, are associations: they are causes only if nothing else drive
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,9 +17,10 @@ from itertools import combinations
 import numpy as np
 
 from core.errors import DataError
-from inference.ancova import ParticipantValues, read_conditions
+from inference.ancova import LinearModel, ParticipantValues, read_conditions
 from inference.bootstrap import check_resamples, percentile_intervals
 from inference.covariates import independent
+from inference.exact import finite
 from inference.results import Floats, Integers, Interval, Result, Undefined
 from inference.t_tests import t_test
 
@@ -98,21 +98,22 @@ def mediation(
         return Undefined(f"A comparison needs two conditions with participants; there are {k}.", MEDIATION)
     if wrong := next((name for name, own in mediators.items() if len(own) != len(values)), ""):
         raise DataError(f"There are {len(mediators[wrong])} values of {wrong!r} for {len(values)} participants.")
-    columns = np.array([list(own) for own in mediators.values()], dtype=np.float64).reshape(-1, len(values)).T
-    if not np.isfinite(columns).all():
-        raise DataError("A mediator is not a finite number.")
+    rows = finite([list(own) for own in mediators.values()], "A mediator is not a finite number.")
+    columns = rows.reshape(-1, len(values)).T
     if not q or independent(np.eye(k)[condition], columns).shape[1] < q:
         return Undefined("The mediators do not vary within conditions independently of each other.", MEDIATION)
-    df = len(values) - k - q
-    if df < 1:
+    model = LinearModel(np.hstack([np.eye(k)[condition], columns]), values, k)
+    if model.df < 1:
         return Undefined(f"{len(values)} participants leave no residual degrees of freedom.", MEDIATION)
+    errors = np.sqrt(model.variance * np.diag(model.unscaled)).tolist()
+    estimated = zip(mediators, model.coefficients[k:].tolist(), errors[k:], strict=True)
     moments = _Moments(values, columns, condition)
     slopes, means = moments.at(np.ones((1, len(values))))
     resampled = _resampled(moments, condition, resamples, rng)
     return MediationResult(
         n=len(values),
         resamples=resamples,
-        slopes=_slopes(tuple(mediators), slopes[0], moments, df),
+        slopes=tuple(MediatorSlope(name, value, se, *t_test(value, se, model.df)) for name, value, se in estimated),
         pairs=tuple(
             _pair((names[a], names[b]), tuple(mediators), _parts(slopes, means, a, b), _parts(*resampled, a, b))
             for a, b in combinations(range(k), 2)
@@ -202,17 +203,3 @@ def _pair(
             )
         ),
     )
-
-
-def _slopes(mediators: tuple[str, ...], slopes: Floats, moments: _Moments, df: int) -> tuple[MediatorSlope, ...]:
-    """Slopes with the errors of least squares."""
-    means = np.array([moments.centred[moments.condition == index].mean(axis=0) for index in range(moments.k)])
-    within = moments.centred - means[moments.condition]
-    x, y = within[:, :-1] * moments.scale[:-1], within[:, -1]
-    rest = y - x @ slopes
-    covariance = float(rest @ rest) / df * np.linalg.inv(x.T @ x)
-    results = []
-    for index, mediator in enumerate(mediators):
-        estimate, se = float(slopes[index]), math.sqrt(covariance[index, index])
-        results.append(MediatorSlope(mediator, estimate, se, *t_test(estimate, se, df)))
-    return tuple(results)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,7 +42,7 @@ def sign_test(a: ArrayLike, b: ArrayLike) -> SignTestResult | Undefined:
     """
     from scipy import stats
 
-    first, second = both_per_user(a, b)
+    first, second = by_algorithm({"the first algorithm": a, "the second algorithm": b}).values()
     tie_within = TIE_WITHIN * largest(first, second)
     difference = (first - second)[~np.isnan(first - second)]
     n_a, n_b = int(np.count_nonzero(difference > tie_within)), int(np.count_nonzero(difference < -tie_within))
@@ -56,12 +57,23 @@ def sign_test(a: ArrayLike, b: ArrayLike) -> SignTestResult | Undefined:
     )
 
 
-def both_per_user(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
-    """The values of two algorithms, one of each user. Raises DataError as `per_user`, and for other lengths."""
-    first, second = per_user(a, "the first algorithm"), per_user(b, "the second algorithm")
-    if first.shape != second.shape:
-        raise DataError(f"There are {first.size} users on one side and {second.size} on the other.")
-    return first, second
+def by_algorithm(values: Mapping[str, ArrayLike]) -> dict[str, Floats]:
+    """The values of every algorithm, one of each user. Raises DataError as `per_user`, and for different lengths."""
+    columns = {name: per_user(of_name, name) for name, of_name in values.items()}
+    if len({column.size for column in columns.values()}) > 1:
+        raise DataError("The algorithms have values of different numbers of users: give one order of users for all.")
+    return columns
+
+
+def described(columns: Mapping[str, Floats]) -> dict[str, Any]:
+    """Means, numbers of users and algorithms without any value, as `PairwiseResult` names them."""
+    present = {name: column[~np.isnan(column)] for name, column in columns.items()}
+    return {
+        "location_name": "mean",
+        "locations": {name: float(own.mean()) for name, own in present.items() if own.size},
+        "n": {name: int(own.size) for name, own in present.items() if own.size},
+        "left_out": tuple(name for name, own in present.items() if not own.size),
+    }
 
 
 def per_user(values: ArrayLike, whose: str) -> Floats:
@@ -113,20 +125,12 @@ def sign_tests_between(
     [('A', 'B', 1.0, 0.0078125), ('A', 'C', 1.0, 0.0078125), ('B', 'C', 0.0, None)]
     """
     check_alpha(alpha)
-    by_name = {name: per_user(of_name, name) for name, of_name in values.items()}
-    sized = {name: array[~np.isnan(array)] for name, array in by_name.items()}
-    names = [name for name in by_name if sized[name].size]
-    if len(names) < 2:
+    columns = by_algorithm(values)
+    about = described(columns)
+    if len(about["n"]) < 2:
         return Undefined("A comparison needs two algorithms with values of users.", SIGN_TEST)
-    return SignTests(
-        test=f"{SIGN_TEST} ({correction})",
-        alpha=alpha,
-        pairs=decided((_pair(a, b, by_name[a], by_name[b]) for a, b in combinations(names, 2)), alpha, correction),
-        location_name="mean",
-        locations={name: float(sized[name].mean()) for name in names},
-        n={name: int(sized[name].size) for name in names},
-        left_out=tuple(name for name in by_name if name not in names),
-    )
+    pairs = decided((_pair(a, b, columns[a], columns[b]) for a, b in combinations(about["n"], 2)), alpha, correction)
+    return SignTests(test=f"{SIGN_TEST} ({correction})", alpha=alpha, pairs=pairs, **about)
 
 
 def _pair(a: str, b: str, first: Floats, second: Floats) -> SignPair:

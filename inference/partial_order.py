@@ -30,6 +30,15 @@ class Tier(StrEnum):
     UNORDERED = "unordered"
 
 
+# By whether the condition dominates another and is dominated.
+TIERS = {
+    (True, False): Tier.MAXIMAL,
+    (True, True): Tier.INTERMEDIATE,
+    (False, True): Tier.MINIMAL,
+    (False, False): Tier.UNORDERED,
+}
+
+
 @dataclass(frozen=True)
 class TierRow(Result):
     """One row of the table in the paper's layout: best first.
@@ -120,7 +129,10 @@ def partial_order(
     """
     compared = _compared(locations, pairs)
     names = tuple(locations)
-    direct = _dominance(compared, higher_is_better)
+    significant = [pair for pair in compared if pair.is_significant and pair.difference]
+    direct = frozenset(
+        (pair.a, pair.b) if (pair.difference > 0) == higher_is_better else (pair.b, pair.a) for pair in significant
+    )
     closure = _closure(names, direct)
     strict = frozenset((a, b) for a, b in closure if (b, a) not in closure)
     dominates = {a: tuple(b for b in names if (a, b) in direct) for a in names}
@@ -131,7 +143,7 @@ def partial_order(
         depth[name] = max((depth[above] + 1 for above in names if (above, name) in strict), default=0)
     return PartialOrder(
         names=names,
-        tiers={name: _tier(bool(dominates[name]), bool(dominated_by[name])) for name in names},
+        tiers={name: TIERS[bool(dominates[name]), bool(dominated_by[name])] for name in names},
         dominates=dominates,
         dominated_by=dominated_by,
         covers=tuple(
@@ -164,13 +176,6 @@ def _compared(locations: Mapping[str, float], pairs: Iterable[Pair] | PairwiseRe
     return compared
 
 
-def _dominance(pairs: tuple[Pair, ...], higher_is_better: bool) -> Relation:
-    significant = (pair for pair in pairs if pair.is_significant and pair.difference)
-    return frozenset(
-        (pair.a, pair.b) if (pair.difference > 0) == higher_is_better else (pair.b, pair.a) for pair in significant
-    )
-
-
 def _closure(names: tuple[str, ...], direct: Relation) -> Relation:
     """Add every pair that follows from a chain of others (Warshall)."""
     reached = set(direct)
@@ -179,12 +184,6 @@ def _closure(names: tuple[str, ...], direct: Relation) -> Relation:
         below = [b for b in names if (through, b) in reached]
         reached.update((a, b) for a in above for b in below)
     return frozenset(reached)
-
-
-def _tier(is_above: bool, is_below: bool) -> Tier:
-    if is_above:
-        return Tier.INTERMEDIATE if is_below else Tier.MAXIMAL
-    return Tier.MINIMAL if is_below else Tier.UNORDERED
 
 
 def compact_letters(
@@ -213,19 +212,11 @@ def compact_letters(
     for first, second in significant:
         split = [column - {dropped} for column in columns if {first, second} <= column for dropped in (first, second)]
         unaffected = [column for column in columns if not {first, second} <= column]
-        columns = _absorbed(unaffected + split)
+        distinct = list(dict.fromkeys(unaffected + split))
+        columns = [column for column in distinct if not any(column < superset for superset in distinct)]
     columns.sort(key=sorted)
+    letters = [*LETTERS, *(f"({number + 1})" for number in range(len(LETTERS), len(columns)))]
     return {
-        name: "".join(_letter(number) for number, column in enumerate(columns) if rank[name] in column)
+        name: "".join(letter for letter, column in zip(letters, columns, strict=False) if rank[name] in column)
         for name in locations
     }
-
-
-def _absorbed(columns: list[frozenset[int]]) -> list[frozenset[int]]:
-    """Drop columns that another one contains."""
-    distinct = list(dict.fromkeys(columns))
-    return [column for column in distinct if not any(column < superset for superset in distinct)]
-
-
-def _letter(number: int) -> str:
-    return LETTERS[number] if number < len(LETTERS) else f"({number + 1})"

@@ -76,7 +76,11 @@ def polychorics(answers: Floats, names: tuple[str, ...]) -> Polychorics | Undefi
     for b, a in sorted(pairs):
         pair = pairs[b, a]
         correlations[a, b] = correlations[b, a] = pair.correlation
-        influences.append(_influence(pair, items[a], items[b]))
+        # The influence of each participant on the correlation, thresholds being estimated too.
+        own = pair.scores
+        for item, shared in zip((items[a], items[b]), pair.by_thresholds, strict=True):
+            own = own - item.scores @ np.linalg.solve(item.scores.T @ item.scores, shared)
+        influences.append(own / (pair.scores @ pair.scores))
     influence = np.array(influences)
     return Polychorics(tuple(item.thresholds for item in items), correlations, influence @ influence.T * len(answers))
 
@@ -172,12 +176,3 @@ class _Cells:
         conditional = special.ndtr((self.y - correlation * self.x) / math.sqrt(1 - correlation**2))
         cells = np.diff(np.pad(conditional, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))), axis=1)
         return stats.norm.pdf(self.rows)[:, None] * cells
-
-
-def _influence(pair: _Pair, first: _Item, second: _Item) -> Floats:
-    """The influence of each participant on a correlation, thresholds being estimated too."""
-    own = pair.scores
-    for item, shared in zip((first, second), pair.by_thresholds, strict=True):
-        own = own - item.scores @ np.linalg.solve(item.scores.T @ item.scores, shared)
-    influence: Floats = own / (pair.scores @ pair.scores)
-    return influence

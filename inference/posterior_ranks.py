@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from core.errors import DataError
 from inference.bootstrap import finite_means
 from inference.order_bootstrap import RankProbabilities, TauDistribution, rank_distribution, tau_distribution
-from inference.results import Floats, Result, Undefined
+from inference.results import Result, Undefined
 
 
 @dataclass(frozen=True)
@@ -60,20 +60,10 @@ def posterior_ranks(
     tau = tau_distribution(rng.permutation(x)[:n], rng.permutation(y)[:n])
     if isinstance(tau, Undefined):
         return tau
-    return PosteriorRanks(
-        perceived=rank_distribution(x, names), objective=rank_distribution(y, names), pairs=_pairs(x, y, names), tau=tau
-    )
-
-
-def _pairs(x: Floats, y: Floats, names: Sequence[str]) -> tuple[PairAgreement, ...]:
     pairs = []
-    for first, second in combinations(range(len(names)), 2):
-        above, over = (_share_above(draws[:, first], draws[:, second]) for draws in (x, y))
+    for a, b in combinations(range(len(names)), 2):
+        # Shares of draws in which the first is above the second, with half of the ties.
+        above, over = (float(np.mean(of[:, a] > of[:, b]) + np.mean(of[:, a] >= of[:, b])) / 2 for of in (x, y))
         agree = above * over + (1 - above) * (1 - over)
-        pairs.append(PairAgreement(names[first], names[second], perceived=above, objective=over, agree=agree))
-    return tuple(pairs)
-
-
-def _share_above(a: Floats, b: Floats) -> float:
-    """The share of draws in which the first is above the second, with half of the ties."""
-    return float(np.mean(a > b) + np.mean(a == b) / 2)
+        pairs.append(PairAgreement(names[a], names[b], perceived=above, objective=over, agree=agree))
+    return PosteriorRanks(rank_distribution(x, names), rank_distribution(y, names), tuple(pairs), tau)

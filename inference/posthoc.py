@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable
 from itertools import combinations
 
 from inference.anova import why_not_pooled
@@ -68,18 +68,16 @@ def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | U
     undefined = why_not_pooled(read, GAMES_HOWELL)
     if undefined is not None:
         return undefined
-    return _pairwise(GAMES_HOWELL, alpha, read, _games_howell_pairs(read, alpha))
-
-
-def _games_howell_pairs(read: Groups, alpha: float) -> Iterator[Pair]:
+    pairs = []
     for a, b in combinations(read.members, 2):
         of_a, of_b = a.variance / a.n, b.variance / b.n
         if of_a == of_b == 0:
             reason = f"Neither {a.name} nor {b.name} has any variance."
-            yield Pair(a.name, b.name, float(a.mean - b.mean), None, False, reason=reason)
+            pairs.append(Pair(a.name, b.name, float(a.mean - b.mean), None, False, reason=reason))
             continue
         df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
-        yield _compare(a, b, (of_a + of_b) / 2, read.k, df, alpha)
+        pairs.append(_compare(a, b, (of_a + of_b) / 2, read.k, df, alpha))
+    return _pairwise(GAMES_HOWELL, alpha, read, pairs)
 
 
 def _compare(a: Group, b: Group, squared_unit: float, k: int, df: float, alpha: float) -> Pair:
@@ -101,7 +99,7 @@ def _compare(a: Group, b: Group, squared_unit: float, k: int, df: float, alpha: 
     )
 
 
-def _pairwise(test: str, alpha: float, read: Groups, pairs: Iterator[Pair]) -> PairwiseResult:
+def _pairwise(test: str, alpha: float, read: Groups, pairs: Iterable[Pair]) -> PairwiseResult:
     return PairwiseResult(
         test=test,
         alpha=alpha,

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from core.errors import DataError
 from inference.bootstrap import finite_means
 from inference.corrections import check_confidence
+from inference.exact import finite
 from inference.permutations import pair_places
 from inference.results import Floats, Result, Undefined
 
@@ -73,31 +74,21 @@ def rank_sets(
     values: Mapping[str, float],
     draws: ArrayLike,
     *,
-    n_users: int | None = None,
     higher_is_better: bool = True,
     confidence: float = 0.95,
 ) -> RankSets | Undefined:
-    r"""Sets of ranks from estimates and their joint sampling distribution.
+    r"""Sets of ranks from estimates of k algorithms, `values`, and their joint sampling distribution: `draws`, shape
+    (resamples, k), all algorithms from one resample, columns in the order of `values`.
 
     The tests of all ordered pairs (j, k) step down over the distribution of the largest studentised difference:
 
     .. math:: \max_{(j,k)} \left((\hat\theta^*_j - \hat\theta^*_k) - (\hat\theta_j - \hat\theta_k)\right) / s_{jk}
 
     with :math:`s_{jk}` the standard deviation of the difference over the draws; each step leaves the rejected pairs
-    out. A pair whose difference is the same in every draw is never rejected. Undefined with fewer than two algorithms
-    or users. Raises ParameterError for a `confidence` outside (0, 1), and DataError for a value that is not finite,
+    out. A pair whose difference is the same in every draw is never rejected. Undefined with fewer than two algorithms.
+    Raises ParameterError for a `confidence` outside (0, 1), and DataError for a value that is not finite,
     columns that do not match the values, or as `finite_means`. Source of the steps: Romano & Wolf (2005), Econometrica
     73(4):1237-1282, algorithm 4.1.
-
-    Parameters
-    ----------
-    values : mapping of str to float
-        Estimate of each of k algorithms.
-    draws : array_like, shape (resamples, k)
-        The same from resamples of the data, all algorithms from one resample, columns in the order of `values`.
-    n_users : int, optional
-        Resampled users of a bootstrap. Each studentised difference then counts as the normal quantile of its p by
-        Student's t with n - 1 degrees of freedom, because the bootstrap of few users is too narrow.
 
     Examples
     --------
@@ -107,17 +98,13 @@ def rank_sets(
     """
     check_confidence(confidence)
     array = finite_means(draws)
-    estimates = np.array(list(values.values()), dtype=np.float64)
+    estimates = finite(list(values.values()), "A value is not finite: leave algorithms without a value out.")
     if array.shape[1] != estimates.size:
         raise DataError(f"There are {estimates.size} values for {array.shape[1]} columns of draws.")
-    if not np.isfinite(estimates).all():
-        raise DataError("A value is not finite: leave algorithms without a value out.")
     if estimates.size < 2:
         return Undefined(f"A ranking needs two algorithms; there are {estimates.size}.", RANK_SETS)
-    if n_users is not None and n_users < 2:
-        return Undefined(f"Confidence sets for ranks need two users; there are {n_users}.", RANK_SETS)
     first, second = pair_places(estimates.size)
-    above, below = _Studentised(estimates, array, n_users).rejected(confidence)
+    above, below = _Studentised(estimates, array).rejected(confidence)
     better = (above, below) if higher_is_better else (below, above)
     names = list(values)
     dominates: dict[str, list[str]] = {name: [] for name in names}
@@ -133,24 +120,19 @@ def rank_sets(
 class _Studentised:
     """Differences of every pair (i, j), i < j, in standard deviations of their draws."""
 
-    def __init__(self, estimates: Floats, draws: Floats, n_users: int | None) -> None:
+    def __init__(self, estimates: Floats, draws: Floats) -> None:
         first, second = pair_places(estimates.size)
         self.pairs = first, second
         self.centred = draws - estimates
-        at_once = self._at_once
         # Summed over parts of the draws, so that no array holds every pair of every draw.
-        n, total, squares = len(draws), np.zeros(first.size), np.zeros(first.size)
-        for start in range(0, n, at_once):
-            part = self._differences(start)
-            total += part.sum(axis=0)
-        for start in range(0, n, at_once):
-            squares += np.square(self._differences(start) - total / n).sum(axis=0)
-        spread = np.sqrt(squares / n)
+        means, squares = self.centred.mean(axis=0), np.zeros(first.size)
+        for start in range(0, len(draws), self._at_once):
+            squares += np.square(self._differences(start) - (means[first] - means[second])).sum(axis=0)
+        spread = np.sqrt(squares / len(draws))
         # Rounding leaves about 1e-16 of the values where the difference is the same in every draw.
         self.is_varying = spread > 1e-12 * np.abs(draws).max()
         self.scale = np.where(self.is_varying, spread, 1.0)
-        statistic = np.where(self.is_varying, (estimates[first] - estimates[second]) / self.scale, 0.0)
-        self.statistic = statistic if n_users is None else _as_normal(statistic, n_users)
+        self.statistic = np.where(self.is_varying, (estimates[first] - estimates[second]) / self.scale, 0.0)
 
     @property
     def _at_once(self) -> int:
@@ -182,11 +164,3 @@ class _Studentised:
         ordered = np.sort(np.concatenate(largest))
         position = math.ceil(confidence * (len(ordered) + 1)) - 1
         return float(ordered[position]) if position < len(ordered) else math.inf
-
-
-def _as_normal(statistic: Floats, n: int) -> Floats:
-    """The normal quantiles of t statistics, whose standard errors divide by n instead of n - 1."""
-    from scipy import special
-
-    tail = special.stdtr(n - 1, -np.abs(statistic) * math.sqrt((n - 1) / n))
-    return np.asarray(-np.sign(statistic) * special.ndtri(tail))

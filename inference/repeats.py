@@ -20,7 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
+from inference.bootstrap import check_resamples
+from inference.exact import finite
 from inference.results import Floats, Interval, Result, Undefined
 from inference.t_tests import t_test
 
@@ -80,8 +82,7 @@ class RepeatedRatios:
         It is a multivariate t with the smallest degrees of freedom of any difference. Raises ParameterError when
         `resamples` is below 1.
         """
-        if resamples < 1:
-            raise ParameterError(f"There are {resamples} resamples: at least 1 is needed.")
+        check_resamples(resamples)
         values, vectors = np.linalg.eigh(self.users + self.repetitions)
         root = vectors * np.sqrt(np.clip(values, 0.0, None))
         normal = rng.standard_normal((resamples, self.values.size)) @ root.T
@@ -110,11 +111,12 @@ def repeated_ratios(hits: ArrayLike, cases: ArrayLike) -> RepeatedRatios | Undef
     >>> round(found.value, 2), 0.006 < found.se < 0.012
     (0.51, True)
     """
-    of_hits, of_cases = np.asarray(hits, dtype=np.float64), np.asarray(cases, dtype=np.float64)
+    needed = "Hits and cases of every user are finite, and cases 0 or more."
+    of_hits, of_cases = finite(hits, needed), finite(cases, needed)
     if of_hits.ndim != 3 or of_cases.shape != of_hits.shape[:2]:
         raise DataError(f"Hits of shape {of_hits.shape} do not belong to cases of shape {of_cases.shape}.")
-    if not np.isfinite(of_hits).all() or not np.isfinite(of_cases).all() or (of_cases < 0).any():
-        raise DataError("Hits and cases of every user are finite, and cases 0 or more.")
+    if (of_cases < 0).any():
+        raise DataError(needed)
     has_cases = of_cases.any(axis=0)
     if len(of_cases) < 2 or has_cases.sum() < 2:
         return Undefined("Inference over repetitions needs at least two of them, and two users with cases.", REPEATS)

@@ -18,9 +18,9 @@ from inference.covariance_fit import (
     minimum_of,
     sample_of,
 )
-from inference.covariance_models import FreeParameters, Structure, covariance_of
+from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
-from inference.fit_indices import ChiSquare, FitIndices, indices, srmr_of
+from inference.fit_indices import FitIndices, normal_fit
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
 from inference.results import Floats, Result, Undefined
 from inference.t_tests import t_test
@@ -212,6 +212,8 @@ def _result(
     scale: float,
     rng: np.random.Generator,
 ) -> StructuralModel:
+    from scipy import stats
+
     sample, structure, minimum = fitted
     names, qualities = tuple(dict.fromkeys(outcome.conditions)), data.factor_names
     change = derivatives(lambda parameters: _standardised(structure, parts, parameters), minimum.parameters)
@@ -224,8 +226,14 @@ def _result(
     for end, value, se in zip(ends, values.tolist(), np.sqrt(np.diag(covariance)).tolist(), strict=True):
         p, interval = t_test(value, se, math.inf)
         paths.append(StructuralPath(*end, value, se, value / se, p, interval.low, interval.high))
+    tests, df = [], parts.n_conditions
+    for index, quality in enumerate(qualities):
+        own = slice(index * df, (index + 1) * df)
+        statistic = float(values[own] @ np.linalg.solve(covariance[own, own], values[own]))
+        tests.append(ConditionTest(quality, statistic, df, float(stats.chi2.sf(statistic, df))))
     at = structure.at(minimum.parameters)
-    last = parts.n_qualities
+    last, own = parts.n_qualities, slice(-parts.n_conditions, None)
+    conditions = Sample(sample.n, sample.covariance[own, own], sample.mean[own])
     return StructuralModel(
         reference=names[0],
         conditions=names[1:],
@@ -237,10 +245,11 @@ def _result(
         on_outcome=tuple(paths[parts.effects : parts.effects + last]),
         direct=tuple(paths[parts.effects + last :]),
         indirect=_indirect(paths, parts, values, covariance, rng),
-        tests=_tests(qualities, parts, values, covariance),
+        tests=tuple(tests),
         r_squared=float(1 - at.covariances[last, last] / at.latent_covariance()[last, last]),
-        fit=_fit(sample, structure, minimum, parts),
-        log_likelihood=_likelihood(sample, minimum.value, parts) - data.n * scale,
+        fit=normal_fit([sample], [structure], minimum, n_fixed=parts.n_conditions),
+        # Of all variables without that of the conditions, which are fixed.
+        log_likelihood=log_likelihood([sample], minimum.value) - log_likelihood([conditions], 0.0) - data.n * scale,
         improper=(
             *(data.items[index] for index in np.flatnonzero(at.residuals[: parts.n_items] < 0)),
             *((*qualities, outcome.name)[index] for index in np.flatnonzero(np.diag(at.covariances)[: last + 1] < 0)),
@@ -270,37 +279,3 @@ def _indirect(
             )
         )
     return tuple(effects)
-
-
-def _tests(
-    qualities: tuple[str, ...], parts: _Parts, values: Floats, covariance: Floats
-) -> tuple[ConditionTest, ...]:  # fmt: skip
-    from scipy import stats
-
-    tests = []
-    for index, quality in enumerate(qualities):
-        own = slice(index * parts.n_conditions, (index + 1) * parts.n_conditions)
-        statistic = float(values[own] @ np.linalg.solve(covariance[own, own], values[own]))
-        df = parts.n_conditions
-        tests.append(ConditionTest(quality, statistic, df, float(stats.chi2.sf(statistic, df))))
-    return tuple(tests)
-
-
-def _fit(sample: Sample, structure: Structure, minimum: Minimum, parts: _Parts) -> FitIndices:
-    p, fixed = len(sample.mean), parts.n_conditions
-    own = slice(p - fixed, p)
-    determinant = float(np.linalg.slogdet(sample.covariance)[1])
-    of_conditions = float(np.linalg.slogdet(sample.covariance[own, own])[1])
-    variances = float(np.log(np.diag(sample.covariance)[: p - fixed]).sum())
-    moments = (p * (p + 1) - fixed * (fixed + 1)) // 2
-    model = ChiSquare(sample.n * minimum.value, moments - len(minimum.parameters))
-    baseline = ChiSquare(sample.n * (variances + of_conditions - determinant), moments - (p - fixed))
-    implied = covariance_of(structure, minimum.parameters)
-    return indices(model, baseline, srmr_of([sample], [implied]), (sample.n, 1))
-
-
-def _likelihood(sample: Sample, value: float, parts: _Parts) -> float:
-    """Log-likelihood of all variables without that of the conditions, which are fixed."""
-    own = slice(len(sample.mean) - parts.n_conditions, None)
-    conditions = Sample(sample.n, sample.covariance[own, own], sample.mean[own])
-    return log_likelihood([sample], value) - log_likelihood([conditions], 0.0)

@@ -21,11 +21,6 @@ class Contrast(NamedTuple):
     interval: Interval
 
 
-def tested(value: float, se: float, df: float) -> Contrast:
-    """Test one estimate against 0, as `t_test`."""
-    return Contrast(value, se, df, *t_test(value, se, df))
-
-
 def t_test(estimate: float, se: float, df: float, confidence: float = CONFIDENCE) -> tuple[float, Interval]:
     """Two-sided p of a difference from 0, and the interval; infinite `df` are the normal distribution.
 

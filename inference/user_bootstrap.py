@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from core.errors import DataError
 from inference.bootstrap import BOOTSTRAP, check_resamples, percentile_intervals, resampled_sums
+from inference.exact import finite
 from inference.paired import per_user
 from inference.results import Floats, Result, Undefined
 
@@ -72,11 +73,9 @@ def pooled_interval(
     (0.5, 0.5, 0.5)
     """
     check_resamples(resamples)
-    rows = np.asarray(parts, dtype=np.float64)
+    rows = finite(parts, "The parts of the users hold a value that is not finite.")
     if rows.ndim != 2:
         raise DataError(f"The parts have {rows.ndim} dimensions: give one row a user, one column a sum.")
-    if not np.isfinite(rows).all():
-        raise DataError("The parts of the users hold a value that is not finite.")
     if not len(rows):
         return Undefined("No user has a value to resample.", BOOTSTRAP)
     value = float(statistic(rows.sum(axis=0, keepdims=True))[0])

@@ -117,7 +117,9 @@ def test_corrections_agree_with_p_adjust(cases: Cases) -> None:
                 )
         else:  # p values at the level of each comparison are adjusted to the level of the family
             for level, alpha in zip(expected["sidak"], given["alpha"], strict=True):
-                assert corrections.sidak([level] * given["N"])[0] == pytest.approx(alpha, rel=1e-12), case["id"]
+                assert corrections.adjust([level] * given["N"], "sidak")[0] == pytest.approx(alpha, rel=1e-12), case[
+                    "id"
+                ]
 
 
 def test_percentile_interval_agrees_with_quantile_type_7(cases: Cases) -> None:
