@@ -43,10 +43,9 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
     same algorithms in the same order, finite. Equal values are ties, so pass means that were rounded once, as
     `inference.descriptive` does. Up to 8 algorithms p is the share of all orders with an absolute tau at least as
     large. With more it is exact without ties (up to 50), else the share of 100,000 orders, the observed one and 99,999
-    drawn at random with a fixed seed. `alpha`, in (0, 1), is the level for
-    ``smallest_detectable``. Undefined with fewer than two algorithms, or when a measure is constant. Raises
-    ParameterError or DataError for another `alpha`, lists of different length, or values that are not finite. Source:
-    Kendall (1945), Biometrika 33(3):239-251.
+    drawn at random with a fixed seed. `alpha`, in (0, 1), is the level for ``smallest_detectable``. Undefined with
+    fewer than two algorithms, or when a measure is constant. Raises ParameterError or DataError for another `alpha`,
+    lists of different length, or values that are not finite. Source: Kendall (1945), Biometrika 33(3):239-251.
 
     Examples
     --------

@@ -14,6 +14,16 @@ CONFIDENCE = 0.95
 LARGEST_F_FOR_INTERVAL = 1e6
 
 
+def why_not_compared(groups: Groups, procedure: str) -> Undefined | None:
+    """The reason why no comparison of these conditions is defined; None when one may be."""
+    if groups.k < 2:
+        only = f"only {groups.names[0]} has" if groups.k else "none has"
+        return Undefined(f"A comparison needs two conditions with enough observations; {only}.", procedure)
+    if groups.are_all_equal:
+        return Undefined(f"All {groups.n} participants have the same value: nothing to compare.", procedure)
+    return None
+
+
 def why_not_pooled(groups: Groups, procedure: str) -> Undefined | None:
     """The reason why pooled-variance procedures are undefined on these data; None when they are defined.
 
@@ -22,11 +32,8 @@ def why_not_pooled(groups: Groups, procedure: str) -> Undefined | None:
     >>> why_not_pooled(Groups.read({"A": [3, 3], "B": [4, 4]}), "Tukey HSD").reason
     'All values within each condition are equal; without that variance the test cannot be computed.'
     """
-    if groups.k < 2:
-        only = f"only {groups.names[0]} has" if groups.k else "none has"
-        return Undefined(f"A comparison needs two conditions with enough observations; {only}.", procedure)
-    if groups.are_all_equal:
-        return Undefined(f"All {groups.n} participants have the same value: nothing to compare.", procedure)
+    if undefined := why_not_compared(groups, procedure):
+        return undefined
     if groups.n == groups.k:
         return Undefined("Every condition has a single observation: the variance is unknown.", procedure)
     if groups.ss_within == 0:

@@ -17,7 +17,7 @@ from enum import StrEnum
 import numpy as np
 
 from core.errors import DataError, ParameterError
-from inference.equivalence import check_bound
+from inference.equivalence import bound_test, check_bound
 from inference.groups import Groups, GroupValues, in_words
 from inference.results import Floats, Interval, Result, Undefined
 from inference.t_tests import t_test
@@ -53,7 +53,7 @@ class MeanEstimates:
         if read.left_out:
             raise DataError(f"A condition needs two observations; leave out {in_words(read.left_out)}.")
         return cls.independent(
-            {group.name: float(group.mean) for group in read.members},
+            read.means,
             [math.sqrt(group.variance) for group in read.members],
             [group.n for group in read.members],
         )
@@ -126,8 +126,6 @@ def average_advantage(
     >>> result.weights, round(result.value, 2), round(result.p, 4), str(result.verdict)
     ({'A': 1, 'B': 1, 'C': -2}, 0.45, 0.0035, 'agree')
     """
-    from scipy import special
-
     check_bound(1.0 if bound is None else bound, alpha)
     weights = _weights(estimates.names, separated)
     if not separated:
@@ -157,7 +155,7 @@ def average_advantage(
             name for name, own in zip(estimates.names, variances, strict=True) if weights[name] and not own
         ),
         bound=bound,
-        p_equivalence=None if bound is None else float(special.stdtr(df, (abs(value) - bound) / se)),
+        p_equivalence=None if bound is None else bound_test(value, se, df, bound, alpha).p_equivalence,
     )
 
 

@@ -125,7 +125,7 @@ def equivalence(groups: GroupValues, bound: float, alpha: float = 0.05) -> Equiv
         tested.append(BoundedPair(a.name, b.name, test))
     pairs = tuple(_adjusted(tested, alpha))
     separate = [Pair(pair.a, pair.b, 0.0, None, not pair.is_equivalent) for pair in pairs]
-    letters = compact_letters({group.name: float(group.mean) for group in read.members}, separate)
+    letters = compact_letters(read.means, separate)
     return EquivalenceResult(bound, alpha, pairs, letters, read.left_out)
 
 

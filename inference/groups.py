@@ -115,6 +115,11 @@ class Groups:
         return tuple(group.name for group in self.members)
 
     @property
+    def means(self) -> dict[str, float]:
+        """Mean of each condition that takes part."""
+        return {group.name: float(group.mean) for group in self.members}
+
+    @property
     def constant(self) -> tuple[str, ...]:
         """Names of the conditions whose two or more values are all equal."""
         return tuple(group.name for group in self.members if group.is_constant)

@@ -126,8 +126,33 @@ class ItemFit:
 
     def result(self, alpha: float = 0.05) -> ItemEffectsResult:
         """Every pair of conditions and all of them together. Raises ParameterError for an `alpha` outside (0, 1)."""
+        from scipy import special
+
         check_alpha(alpha)
-        return result_of(self.read, self.fit, self.estimates, alpha)
+        read, fit, estimates = self.read, self.fit, self.estimates
+        k = len(read.names)
+        f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
+        parts = np.array([*fit.ratios, 1.0])
+        (sd_persons, sd_items, sd_residual), shares = np.sqrt(fit.variance * parts), parts / parts.sum()
+        return ItemEffectsResult(
+            conditions=tuple(_estimate(read, index, estimates) for index in range(k)),
+            sd_persons=float(sd_persons),
+            sd_items=float(sd_items),
+            sd_residual=float(sd_residual),
+            share_persons=float(shares[0]),
+            share_items=float(shares[1]),
+            share_residual=float(shares[2]),
+            chi_squared=f * (k - 1),
+            df=k - 1,
+            p=float(special.fdtrc(k - 1, denominator, f)),
+            pairs=_pairs(read, estimates, alpha),
+            log_likelihood=fit.log_likelihood,
+            n_answers=len(read.values),
+            n_persons=int(read.person.max()) + 1,
+            n_items=int(read.item.max()) + 1,
+            left_out=read.left_out,
+            df_denominator=denominator,
+        )
 
 
 def fit_items(answers: ItemAnswers) -> ItemFit | Undefined:
@@ -214,35 +239,6 @@ def _why_inseparable(design: Design, k: int) -> str:
     if sum(size**3 for size in design.sizes()) > MOST_LEVELS**3:
         return f"The model is fitted for up to {MOST_LEVELS:,} participants or items; there are more of both."
     return ""
-
-
-def result_of(read: NumberedAnswers, fit: Fit, estimates: Estimates, alpha: float) -> ItemEffectsResult:
-    """The result of a fit; `estimates` are of the conditions alone."""
-    from scipy import special
-
-    k = len(read.names)
-    f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
-    parts = np.array([*fit.ratios, 1.0])
-    (sd_persons, sd_items, sd_residual), shares = np.sqrt(fit.variance * parts), parts / parts.sum()
-    return ItemEffectsResult(
-        conditions=tuple(_estimate(read, index, estimates) for index in range(k)),
-        sd_persons=float(sd_persons),
-        sd_items=float(sd_items),
-        sd_residual=float(sd_residual),
-        share_persons=float(shares[0]),
-        share_items=float(shares[1]),
-        share_residual=float(shares[2]),
-        chi_squared=f * (k - 1),
-        df=k - 1,
-        p=float(special.fdtrc(k - 1, denominator, f)),
-        pairs=_pairs(read, estimates, alpha),
-        log_likelihood=fit.log_likelihood,
-        n_answers=len(read.values),
-        n_persons=int(read.person.max()) + 1,
-        n_items=int(read.item.max()) + 1,
-        left_out=read.left_out,
-        df_denominator=denominator,
-    )
 
 
 def _estimate(read: NumberedAnswers, index: int, estimates: Estimates) -> ConditionEstimate:

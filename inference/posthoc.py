@@ -35,8 +35,7 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
     """
     check_alpha(alpha)
     read = Groups.read(groups, least_n)
-    undefined = why_not_pooled(read, TUKEY)
-    if undefined is not None:
+    if undefined := why_not_pooled(read, TUKEY):
         return undefined
     df = read.n - read.k
     half_ms_within = read.ss_within / df / 2
@@ -44,7 +43,7 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
         _compare(a, b, half_ms_within * (1 / a.n + 1 / b.n), read.k, df, alpha)
         for a, b in combinations(read.members, 2)
     )
-    return _pairwise(TUKEY, alpha, read, pairs)
+    return pairwise(TUKEY, alpha, read, pairs, "mean", read.means)
 
 
 def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Undefined:
@@ -65,8 +64,7 @@ def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | U
     """
     check_alpha(alpha)
     read = Groups.read(groups, least_n=2)
-    undefined = why_not_pooled(read, GAMES_HOWELL)
-    if undefined is not None:
+    if undefined := why_not_pooled(read, GAMES_HOWELL):
         return undefined
     pairs = []
     for a, b in combinations(read.members, 2):
@@ -77,7 +75,7 @@ def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | U
             continue
         df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
         pairs.append(_compare(a, b, (of_a + of_b) / 2, read.k, df, alpha))
-    return _pairwise(GAMES_HOWELL, alpha, read, pairs)
+    return pairwise(GAMES_HOWELL, alpha, read, pairs, "mean", read.means)
 
 
 def _compare(a: Group, b: Group, squared_unit: float, k: int, df: float, alpha: float) -> Pair:
@@ -99,13 +97,16 @@ def _compare(a: Group, b: Group, squared_unit: float, k: int, df: float, alpha: 
     )
 
 
-def _pairwise(test: str, alpha: float, read: Groups, pairs: Iterable[Pair]) -> PairwiseResult:
+def pairwise(
+    test: str, alpha: float, read: Groups, pairs: Iterable[Pair], location_name: str, locations: dict[str, float]
+) -> PairwiseResult:
+    """The pairs of a test with the conditions that it compares."""
     return PairwiseResult(
         test=test,
         alpha=alpha,
         pairs=tuple(pairs),
-        location_name="mean",
-        locations={group.name: float(group.mean) for group in read.members},
+        location_name=location_name,
+        locations=locations,
         n={group.name: group.n for group in read.members},
         left_out=read.left_out,
         constant=read.constant,

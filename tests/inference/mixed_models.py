@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from inference.item_effects import ItemAnswers, ItemEffectsResult, read_answers, result_of
+from inference.item_effects import ItemAnswers, ItemEffectsResult, ItemFit, read_answers
 from inference.satterthwaite import Estimates, model_estimates
 from inference.variance_components import Design, Fit, RestrictedLikelihood
 
@@ -21,4 +21,4 @@ def crossed_fit(answers: ItemAnswers) -> tuple[Fit, Estimates]:
 
 def crossed_items(answers: ItemAnswers) -> ItemEffectsResult:
     """The same with every pair of conditions."""
-    return result_of(read_answers(answers), *crossed_fit(answers), 0.05)
+    return ItemFit(read_answers(answers), *crossed_fit(answers)).result()
