@@ -125,7 +125,12 @@ def minimum_of(discrepancy: Discrepancy, start: Floats, procedure: str) -> Minim
         residuals, jacobian = discrepancy.linearised(parameters)
         gradient, information = jacobian.T @ residuals, jacobian.T @ jacobian
         if np.abs(gradient).max(initial=0) < GRADIENT:
-            return _checked(Minimum(parameters, value, jacobian, information), procedure)
+            scale = np.sqrt(np.diag(information))
+            if scale.min() > 0:
+                eigenvalues = np.linalg.eigvalsh(information / np.outer(scale, scale))
+                if eigenvalues[0] > RELATIVE * eigenvalues[-1]:
+                    return Minimum(parameters, value, jacobian, information)
+            return Undefined("The model is not identified by these data.", procedure)
         while damping < MOST_DAMPING:
             ridge = damping * np.diag(np.diag(information) + LEAST_DAMPING)
             proposal = parameters + np.linalg.solve(information + ridge, gradient)
@@ -137,15 +142,6 @@ def minimum_of(discrepancy: Discrepancy, start: Floats, procedure: str) -> Minim
         else:
             break
     return Undefined("The estimates of the model did not converge.", procedure)
-
-
-def _checked(minimum: Minimum, procedure: str) -> Minimum | Undefined:
-    scale = np.sqrt(np.diag(minimum.information))
-    if scale.min() > 0:
-        values = np.linalg.eigvalsh(minimum.information / np.outer(scale, scale))
-        if values[0] > RELATIVE * values[-1]:
-            return minimum
-    return Undefined("The model is not identified by these data.", procedure)
 
 
 def derivatives(function: Callable[[Floats], Floats], parameters: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from inference.covariance_fit import Minimum, NormalLikelihood, Sample, log_likelihood, minimum_of, sample_of
+from inference.covariance_fit import NormalLikelihood, Sample, log_likelihood, minimum_of, sample_of
 from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
 from inference.fit_indices import FitIndices, normal_fit
@@ -80,6 +80,8 @@ def measurement_invariance(data: Indicators, labels: Sequence[str]) -> Invarianc
     >>> measurement_invariance(data, ["LSA"] * 4).reason
     'Invariance needs at least two groups with complete answers.'
     """
+    from scipy import stats
+
     groups, k = tuple(dict.fromkeys(labels)), len(data.items)
     if len(groups) < 2:
         return Undefined("Invariance needs at least two groups with complete answers.", INVARIANCE)
@@ -97,8 +99,14 @@ def measurement_invariance(data: Indicators, labels: Sequence[str]) -> Invarianc
         minimum = minimum_of(NormalLikelihood(samples, structures), start, INVARIANCE)
         if isinstance(minimum, Undefined):
             return replace(minimum, reason=f"{level.capitalize()} model: {minimum.reason}")
-        scale = data.n * float(np.log(sd).sum())
-        models.append(_model(level, samples, structures, minimum, scale, models))
+        fit, change = normal_fit(samples, structures, minimum, with_means=True), None
+        if models:
+            last = models[-1].fit
+            ratio, df = fit.chi_square - last.chi_square, fit.df - last.df
+            p = float(stats.chi2.sf(max(ratio, 0.0), df))
+            change = Change(ratio, df, p, fit.cfi - last.cfi, fit.rmsea - last.rmsea)
+        likelihood = log_likelihood(samples, minimum.value) - data.n * float(np.log(sd).sum())
+        models.append(InvarianceModel(level, fit, likelihood, change))
         for group, structure in zip(groups, structures, strict=True):
             residuals = structure.at(minimum.parameters).residuals
             improper |= {f"{data.items[index]} ({group})": None for index in np.flatnonzero(residuals < 0)}
@@ -142,23 +150,3 @@ def _structures(samples: Sequence[Sample], level: Level) -> tuple[list[Structure
         entries.append(free.entry("covariances", 0, 0, float(variances[0])))
         structures.append(replace(base, loadings=loadings, entries=tuple(entries)))
     return structures, free.start
-
-
-def _model(
-    level: Level,
-    samples: Sequence[Sample],
-    structures: Sequence[Structure],
-    minimum: Minimum,
-    scale: float,
-    before: Sequence[InvarianceModel],
-) -> InvarianceModel:
-    from scipy import stats
-
-    fit = normal_fit(samples, structures, minimum, with_means=True)
-    change = None
-    if before:
-        last = before[-1].fit
-        ratio, df = fit.chi_square - last.chi_square, fit.df - last.df
-        p = float(stats.chi2.sf(max(ratio, 0.0), df))
-        change = Change(ratio, df, p, fit.cfi - last.cfi, fit.rmsea - last.rmsea)
-    return InvarianceModel(level, fit, log_likelihood(samples, minimum.value) - scale, change)

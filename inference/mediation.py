@@ -110,14 +110,22 @@ def mediation(
     moments = _Moments(values, columns, condition)
     slopes, means = moments.at(np.ones((1, len(values))))
     resampled = _resampled(moments, condition, resamples, rng)
+    pairs = []
+    for a, b in combinations(range(k), 2):
+        (differences, indirect), (resampled_total, parts) = _parts(slopes, means, a, b), _parts(*resampled, a, b)
+        direct = resampled_total[:, -1] - parts.sum(axis=1)
+        *intervals, direct_interval = percentile_intervals(np.column_stack([parts, direct]), CONFIDENCE)
+        estimates = zip(mediators, differences[0, :-1].tolist(), indirect[0].tolist(), intervals, strict=True)
+        total = float(differences[0, -1])
+        parts_of_pair = tuple(IndirectPart(*own) for own in estimates)
+        pairs.append(
+            MediatedPair(names[a], names[b], total, total - float(indirect.sum()), direct_interval, parts_of_pair)
+        )
     return MediationResult(
         n=len(values),
         resamples=resamples,
         slopes=tuple(MediatorSlope(name, value, se, *t_test(value, se, model.df)) for name, value, se in estimated),
-        pairs=tuple(
-            _pair((names[a], names[b]), tuple(mediators), _parts(slopes, means, a, b), _parts(*resampled, a, b))
-            for a, b in combinations(range(k), 2)
-        ),
+        pairs=tuple(pairs),
         left_out=left_out,
     )
 
@@ -179,27 +187,3 @@ def _parts(slopes: Floats, means: Floats, a: int, b: int) -> tuple[Floats, Float
     """Differences of mediators and outcome, shape (r, q + 1), and indirect parts, shape (r, q)."""
     differences = means[:, a] - means[:, b]
     return differences, differences[:, :-1] * slopes
-
-
-def _pair(
-    names: tuple[str, str],
-    mediators: tuple[str, ...],
-    observed: tuple[Floats, Floats],
-    resampled: tuple[Floats, Floats],
-) -> MediatedPair:
-    differences, indirect = observed[0][0], observed[1][0]
-    direct = resampled[0][:, -1] - resampled[1].sum(axis=1)
-    *intervals, direct_interval = percentile_intervals(np.column_stack([resampled[1], direct]), CONFIDENCE)
-    return MediatedPair(
-        a=names[0],
-        b=names[1],
-        total=float(differences[-1]),
-        direct=float(differences[-1] - indirect.sum()),
-        direct_interval=direct_interval,
-        indirect=tuple(
-            IndirectPart(mediator, float(difference), float(part), interval)
-            for mediator, difference, part, interval in zip(
-                mediators, differences[:-1], indirect, intervals, strict=True
-            )
-        ),
-    )

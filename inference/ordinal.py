@@ -102,6 +102,8 @@ def cumulative_link(
     >>> result.thresholds[0].between, round(result.effects[0].estimate, 3), round(result.p, 3)
     ((1.0, 2.0), 0.58, 0.631)
     """
+    from scipy import special
+
     check_alpha(alpha)
     if link not in ("logit", "probit"):
         raise ParameterError(f"The link {link!r} is unknown: choose logit or probit.")
@@ -131,22 +133,6 @@ def cumulative_link(
     if fit is None:
         return Undefined("The maximum likelihood fit did not converge.", ORDINAL)
     empty = tuple(float(value) for value in map(exact, scale) if value not in index_of)
-    return _result(fit, names, counts, categories, empty=empty, left_out=left_out, link=link, alpha=alpha)
-
-
-def _result(
-    fit: _LinkFit,
-    names: Sequence[str],
-    counts: Integers,
-    categories: Sequence[Fraction],
-    *,
-    empty: tuple[float, ...],
-    left_out: tuple[str, ...],
-    link: str,
-    alpha: float,
-) -> OrdinalResult:
-    from scipy import special
-
     k, n_categories = counts.shape
     errors = np.sqrt(np.diag(fit.covariance))
     values = tuple(float(value) for value in categories)
@@ -160,8 +146,8 @@ def _result(
         )
     null, saturated = _log_likelihood(counts.sum(axis=0)[None, :]), _log_likelihood(counts)
     lr = max(0.0, 2 * (fit.log_likelihood - null))
-    proportional = max(0.0, 2 * (saturated - fit.log_likelihood)) if n_categories > 2 else None
-    proportional_df = (k - 1) * (n_categories - 2) if n_categories > 2 else None
+    proportional_df = (k - 1) * (n_categories - 2)
+    proportional = max(0.0, 2 * (saturated - fit.log_likelihood)) if proportional_df else None
     distribution = special.expit if link == "logit" else special.ndtr
     below = distribution(fit.thresholds[None, :] - fit.shifts[:, None])
     shares = np.diff(np.hstack([np.zeros((k, 1)), below, np.ones((k, 1))]), axis=1)
@@ -182,7 +168,7 @@ def _result(
         df=k - 1,
         p=float(special.chdtrc(k - 1, lr)),
         proportional_lr=proportional,
-        proportional_df=proportional_df,
+        proportional_df=proportional_df or None,
         proportional_p=None if proportional is None else float(special.chdtrc(proportional_df, proportional)),
         shares={name: tuple(row.tolist()) for name, row in zip(names, shares, strict=True)},
         pairs=_pairs(fit, names, counts, left_out, alpha),

@@ -129,25 +129,15 @@ def sign_tests_between(
     about = described(columns)
     if len(about["n"]) < 2:
         return Undefined("A comparison needs two algorithms with values of users.", SIGN_TEST)
-    pairs = decided((_pair(a, b, columns[a], columns[b]) for a, b in combinations(about["n"], 2)), alpha, correction)
-    return SignTests(test=f"{SIGN_TEST} ({correction})", alpha=alpha, pairs=pairs, **about)
-
-
-def _pair(a: str, b: str, first: Floats, second: Floats) -> SignPair:
-    result = sign_test(first, second)
-    if isinstance(result, Undefined):
-        n_both = int(np.count_nonzero(~np.isnan(first - second)))
-        n_left_out = first.size - n_both
-        return SignPair(a, b, 0.0, None, False, reason=result.reason, n_ties=n_both, n_left_out=n_left_out)
-    return SignPair(
-        a,
-        b,
-        (result.n_a - result.n_b) / (result.n_a + result.n_b + result.n_ties),
-        None,
-        False,
-        p_unadjusted=result.p,
-        n_a=result.n_a,
-        n_b=result.n_b,
-        n_ties=result.n_ties,
-        n_left_out=result.n_left_out,
-    )
+    pairs = []
+    for a, b in combinations(about["n"], 2):
+        result = sign_test(columns[a], columns[b])
+        if isinstance(result, Undefined):
+            n_both = int(np.count_nonzero(~np.isnan(columns[a] - columns[b])))
+            counts: dict[str, Any] = {"n_ties": n_both, "n_left_out": columns[a].size - n_both}
+            pairs.append(SignPair(a, b, 0.0, None, False, reason=result.reason, **counts))
+            continue
+        difference = (result.n_a - result.n_b) / (result.n_a + result.n_b + result.n_ties)
+        counts = {name: getattr(result, name) for name in ("n_a", "n_b", "n_ties", "n_left_out")}
+        pairs.append(SignPair(a, b, difference, None, False, p_unadjusted=result.p, **counts))
+    return SignTests(test=f"{SIGN_TEST} ({correction})", alpha=alpha, pairs=decided(pairs, alpha, correction), **about)

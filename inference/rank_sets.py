@@ -27,7 +27,6 @@ from inference.permutations import pair_places
 from inference.results import Floats, Result, Undefined
 
 RANK_SETS = "Confidence sets for ranks"
-CELLS = 2_000_000  # standardised differences at a time
 Ranks = tuple[int, int]
 Flags = NDArray[np.bool_]
 
@@ -104,7 +103,7 @@ def rank_sets(
     if estimates.size < 2:
         return Undefined(f"A ranking needs two algorithms; there are {estimates.size}.", RANK_SETS)
     first, second = pair_places(estimates.size)
-    above, below = _Studentised(estimates, array).rejected(confidence)
+    above, below = _rejected(estimates, array, confidence)
     better = (above, below) if higher_is_better else (below, above)
     names = list(values)
     dominates: dict[str, list[str]] = {name: [] for name in names}
@@ -117,50 +116,24 @@ def rank_sets(
     return RankSets(result.sets, confidence, result.n_decided, len(array))
 
 
-class _Studentised:
-    """Differences of every pair (i, j), i < j, in standard deviations of their draws."""
-
-    def __init__(self, estimates: Floats, draws: Floats) -> None:
-        first, second = pair_places(estimates.size)
-        self.pairs = first, second
-        self.centred = draws - estimates
-        # Summed over parts of the draws, so that no array holds every pair of every draw.
-        means, squares = self.centred.mean(axis=0), np.zeros(first.size)
-        for start in range(0, len(draws), self._at_once):
-            squares += np.square(self._differences(start) - (means[first] - means[second])).sum(axis=0)
-        spread = np.sqrt(squares / len(draws))
-        # Rounding leaves about 1e-16 of the values where the difference is the same in every draw.
-        self.is_varying = spread > 1e-12 * np.abs(draws).max()
-        self.scale = np.where(self.is_varying, spread, 1.0)
-        self.statistic = np.where(self.is_varying, (estimates[first] - estimates[second]) / self.scale, 0.0)
-
-    @property
-    def _at_once(self) -> int:
-        return max(1, CELLS // self.pairs[0].size)
-
-    def _differences(self, start: int) -> Floats:
-        part = self.centred[start : start + self._at_once]
-        return np.asarray(part[:, self.pairs[0]] - part[:, self.pairs[1]])
-
-    def rejected(self, confidence: float) -> tuple[Flags, Flags]:
-        """The pairs in which the first is significantly larger, and those in which the second is."""
-        above, below = np.zeros_like(self.is_varying), np.zeros_like(self.is_varying)
-        while True:
-            limit = self._critical(self.is_varying & ~above, self.is_varying & ~below, confidence)
-            more_above = self.is_varying & (self.statistic > limit)
-            more_below = self.is_varying & (-self.statistic > limit)
-            if not ((more_above & ~above) | (more_below & ~below)).any():
-                return above, below
-            above, below = above | more_above, below | more_below
-
-    def _critical(self, above: Flags, below: Flags, confidence: float) -> float:
-        """The quantile of the largest statistic over the hypotheses that still stand."""
-        largest = []
-        for start in range(0, len(self.centred), self._at_once):
-            part = self._differences(start) / self.scale
-            upper = part[:, above].max(axis=1, initial=-math.inf)
-            lower = (-part[:, below]).max(axis=1, initial=-math.inf)
-            largest.append(np.maximum(upper, lower))
-        ordered = np.sort(np.concatenate(largest))
-        position = math.ceil(confidence * (len(ordered) + 1)) - 1
-        return float(ordered[position]) if position < len(ordered) else math.inf
+def _rejected(estimates: Floats, draws: Floats, confidence: float) -> tuple[Flags, Flags]:
+    """The pairs (i, j), i < j, in which the first is significantly larger, and those in which the second is."""
+    first, second = pair_places(estimates.size)
+    centred = draws - estimates
+    apart = centred[:, first] - centred[:, second]
+    spread = apart.std(axis=0)
+    # Rounding leaves about 1e-16 of the values where the difference is the same in every draw.
+    is_varying = spread > 1e-12 * np.abs(draws).max()
+    scale = np.where(is_varying, spread, 1.0)
+    apart, statistic = apart / scale, np.where(is_varying, (estimates[first] - estimates[second]) / scale, 0.0)
+    above, below = np.zeros_like(is_varying), np.zeros_like(is_varying)
+    position = math.ceil(confidence * (len(draws) + 1)) - 1
+    while True:
+        # The quantile of the largest statistic over the hypotheses that still stand.
+        upper = apart[:, is_varying & ~above].max(axis=1, initial=-math.inf)
+        lower = (-apart[:, is_varying & ~below]).max(axis=1, initial=-math.inf)
+        limit = float(np.sort(np.maximum(upper, lower))[position]) if position < len(draws) else math.inf
+        more_above, more_below = is_varying & (statistic > limit), is_varying & (-statistic > limit)
+        if not ((more_above & ~above) | (more_below & ~below)).any():
+            return above, below
+        above, below = above | more_above, below | more_below

@@ -55,9 +55,9 @@ class RepeatedRatios:
         # How each cell of user and repetition moves the ratio.
         cells = (hits - self.values * cases[:, :, None]) / total
         self.users: Floats = n_users / (n_users - 1) * _squares(cells.sum(axis=0))
-        self.repetitions: Floats = _positive_part(
-            n_repeats / (n_repeats - 1) * _squares(cells.sum(axis=1)) - _squares(cells.reshape(-1, k))
-        )
+        added = n_repeats / (n_repeats - 1) * _squares(cells.sum(axis=1)) - _squares(cells.reshape(-1, k))
+        values, vectors = np.linalg.eigh(added)
+        self.repetitions: Floats = (vectors * np.clip(values, 0.0, None)) @ vectors.T  # its positive part
 
     def estimate(self, weights: ArrayLike) -> RepeatedValue:
         """A weighted sum of the values: one algorithm (a single 1), or a difference (1 and -1).
@@ -127,8 +127,3 @@ def repeated_ratios(hits: ArrayLike, cases: ArrayLike) -> RepeatedRatios | Undef
 
 def _squares(rows: Floats) -> Floats:
     return np.asarray(rows.T @ rows)
-
-
-def _positive_part(matrix: Floats) -> Floats:
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.clip(values, 0.0, None)) @ vectors.T)

@@ -10,7 +10,6 @@ from itertools import combinations
 import numpy as np
 
 from inference.covariance_fit import (
-    Minimum,
     NormalLikelihood,
     Sample,
     derivatives,
@@ -133,6 +132,8 @@ def structural_model(
     >>> structural_model(data, outcome, np.random.default_rng(1)).reason
     'A structural model needs at least two conditions.'
     """
+    from scipy import stats
+
     names = tuple(dict.fromkeys(outcome.conditions))
     if (reason := _why_not(data, outcome, names, least_n)) is not None:
         return reason
@@ -148,7 +149,46 @@ def structural_model(
     variances = np.diag(structure.at(minimum.parameters).latent_covariance())[: parts.n_qualities]
     if negative := [name for name, value in zip(data.factor_names, variances, strict=True) if value <= 0]:
         return Undefined(f"The model has a negative variance of {', '.join(negative)}.", STRUCTURAL)
-    return _result(data, outcome, parts, (sample, structure, minimum), float(np.log(sd).sum()), rng)
+    qualities, scale = data.factor_names, float(np.log(sd).sum())
+    change = derivatives(lambda parameters: _standardised(structure, parts, parameters), minimum.parameters)
+    covariance = change @ np.linalg.inv(minimum.information) @ change.T / data.n
+    values = _standardised(structure, parts, minimum.parameters)
+    ends = [(condition, quality) for quality in qualities for condition in names[1:]]
+    ends += [(quality, outcome.name) for quality in qualities]
+    ends += [(condition, outcome.name) for condition in names[1:]]
+    paths = []
+    for end, value, se in zip(ends, values.tolist(), np.sqrt(np.diag(covariance)).tolist(), strict=True):
+        p, interval = t_test(value, se, math.inf)
+        paths.append(StructuralPath(*end, value, se, value / se, p, interval.low, interval.high))
+    tests, df = [], parts.n_conditions
+    for index, quality in enumerate(qualities):
+        own = slice(index * df, (index + 1) * df)
+        statistic = float(values[own] @ np.linalg.solve(covariance[own, own], values[own]))
+        tests.append(ConditionTest(quality, statistic, df, float(stats.chi2.sf(statistic, df))))
+    at = structure.at(minimum.parameters)
+    last, own = parts.n_qualities, slice(-parts.n_conditions, None)
+    conditions = Sample(sample.n, sample.covariance[own, own], sample.mean[own])
+    return StructuralModel(
+        reference=names[0],
+        conditions=names[1:],
+        qualities=qualities,
+        outcome=outcome.name,
+        n=data.n,
+        n_left_out=data.n_left_out,
+        on_qualities=tuple(paths[: parts.effects]),
+        on_outcome=tuple(paths[parts.effects : parts.effects + last]),
+        direct=tuple(paths[parts.effects + last :]),
+        indirect=_indirect(paths, parts, values, covariance, rng),
+        tests=tuple(tests),
+        r_squared=float(1 - at.covariances[last, last] / at.latent_covariance()[last, last]),
+        fit=normal_fit([sample], [structure], minimum, n_fixed=parts.n_conditions),
+        # Of all variables without that of the conditions, which are fixed.
+        log_likelihood=log_likelihood([sample], minimum.value) - log_likelihood([conditions], 0.0) - data.n * scale,
+        improper=(
+            *(data.items[index] for index in np.flatnonzero(at.residuals[: parts.n_items] < 0)),
+            *((*qualities, outcome.name)[index] for index in np.flatnonzero(np.diag(at.covariances)[: last + 1] < 0)),
+        ),
+    )
 
 
 def _why_not(data: Indicators, outcome: Outcome, names: tuple[str, ...], least_n: int) -> Undefined | None:
@@ -202,59 +242,6 @@ def _standardised(structure: Structure, parts: _Parts, parameters: Floats) -> Fl
     values[parts.effects : parts.effects + parts.n_qualities] *= sd[:-1]
     values[parts.effects :] /= sd[-1]
     return values
-
-
-def _result(
-    data: Indicators,
-    outcome: Outcome,
-    parts: _Parts,
-    fitted: tuple[Sample, Structure, Minimum],
-    scale: float,
-    rng: np.random.Generator,
-) -> StructuralModel:
-    from scipy import stats
-
-    sample, structure, minimum = fitted
-    names, qualities = tuple(dict.fromkeys(outcome.conditions)), data.factor_names
-    change = derivatives(lambda parameters: _standardised(structure, parts, parameters), minimum.parameters)
-    covariance = change @ np.linalg.inv(minimum.information) @ change.T / data.n
-    values = _standardised(structure, parts, minimum.parameters)
-    ends = [(condition, quality) for quality in qualities for condition in names[1:]]
-    ends += [(quality, outcome.name) for quality in qualities]
-    ends += [(condition, outcome.name) for condition in names[1:]]
-    paths = []
-    for end, value, se in zip(ends, values.tolist(), np.sqrt(np.diag(covariance)).tolist(), strict=True):
-        p, interval = t_test(value, se, math.inf)
-        paths.append(StructuralPath(*end, value, se, value / se, p, interval.low, interval.high))
-    tests, df = [], parts.n_conditions
-    for index, quality in enumerate(qualities):
-        own = slice(index * df, (index + 1) * df)
-        statistic = float(values[own] @ np.linalg.solve(covariance[own, own], values[own]))
-        tests.append(ConditionTest(quality, statistic, df, float(stats.chi2.sf(statistic, df))))
-    at = structure.at(minimum.parameters)
-    last, own = parts.n_qualities, slice(-parts.n_conditions, None)
-    conditions = Sample(sample.n, sample.covariance[own, own], sample.mean[own])
-    return StructuralModel(
-        reference=names[0],
-        conditions=names[1:],
-        qualities=qualities,
-        outcome=outcome.name,
-        n=data.n,
-        n_left_out=data.n_left_out,
-        on_qualities=tuple(paths[: parts.effects]),
-        on_outcome=tuple(paths[parts.effects : parts.effects + last]),
-        direct=tuple(paths[parts.effects + last :]),
-        indirect=_indirect(paths, parts, values, covariance, rng),
-        tests=tuple(tests),
-        r_squared=float(1 - at.covariances[last, last] / at.latent_covariance()[last, last]),
-        fit=normal_fit([sample], [structure], minimum, n_fixed=parts.n_conditions),
-        # Of all variables without that of the conditions, which are fixed.
-        log_likelihood=log_likelihood([sample], minimum.value) - log_likelihood([conditions], 0.0) - data.n * scale,
-        improper=(
-            *(data.items[index] for index in np.flatnonzero(at.residuals[: parts.n_items] < 0)),
-            *((*qualities, outcome.name)[index] for index in np.flatnonzero(np.diag(at.covariances)[: last + 1] < 0)),
-        ),
-    )
 
 
 def _indirect(

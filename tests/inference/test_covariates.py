@@ -11,7 +11,7 @@ import pytest
 from core.errors import DataError, ParameterError
 from inference import attrition as attrition_module
 from inference.aggregation import LevelSlope, aggregation
-from inference.ancova import ParticipantValues, ancova
+from inference.ancova import ParticipantValues, adjusted_means, ancova
 from inference.attrition import attrition_test
 from inference.attrition_bounds import Arm, lee_bounds, worst_case_bounds
 from inference.clusters import clustered
@@ -374,3 +374,13 @@ def test_impossible_mediators_are_refused() -> None:
     for wrong in ([1, 2], [1, 2, np.nan, 3]):
         with pytest.raises(DataError):
             mediation(data, {"m": wrong}, resamples=10, rng=np.random.default_rng(1))
+
+
+def test_adjusted_means_need_a_covariate_and_residual_variance() -> None:
+    age = Covariate("age", [1, 2, 1, 2])
+    without = adjusted_means(ParticipantValues([1, 2, 3, 4], ["A", "A", "B", "B"], ()))
+    assert isinstance(without, Undefined)
+    assert "no covariate" in without.reason
+    exact = adjusted_means(ParticipantValues([1, 2, 1], ["A", "A", "B"], [replace(age, values=[1, 2, 1])]))
+    assert isinstance(exact, Undefined)
+    assert "no residual variance" in exact.reason

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import DataError, ParameterError
 from inference.exact import exact
-from inference.groups import Groups, in_words
+from inference.groups import ExactGroups, Groups, in_words
 
 fifths = st.lists(st.integers(0, 25), min_size=2, max_size=40)
 
@@ -85,3 +85,9 @@ def test_sums_of_squares_add_up_to_the_total_one() -> None:
 def test_names_are_listed_as_in_a_sentence() -> None:
     assert in_words(["A"]) == "A"
     assert in_words(["A", "B"]) == "A and B"
+
+
+def test_points_of_a_condition_are_steps_of_the_scale() -> None:
+    assert ExactGroups({"a": [3, 1]}, 5).points("a") == (3, 1)
+    with pytest.raises(ParameterError, match="at least one step"):
+        ExactGroups({"a": [3, 1]}, 0)

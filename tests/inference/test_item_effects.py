@@ -125,6 +125,7 @@ def test_means_of_nested_items_are_observed_means_of_participants() -> None:
     frame = pd.DataFrame({"y": fewer.values, "c": fewer.conditions, "p": fewer.persons})
     observed = frame.groupby(["c", "p"]).y.mean().groupby("c").mean()
     assert [one.mean for one in nested_items(fewer).conditions] == pytest.approx(observed.to_numpy())
+    assert fit_items(fewer).means.means == pytest.approx(observed.to_numpy())
 
 
 def chosen_by_recommenders(rng: np.random.Generator, sharpness: float) -> tuple[ItemAnswers, float]:
@@ -212,6 +213,7 @@ def test_limits_and_p_are_those_of_students_t() -> None:
         ([1, 2, 3], "ABB", [1, 2, 3], [1, 1, 2], "Every participant rated one item"),
         ([1, 2, 3, 4], "AABB", [1, 1, 2, 2], [1, 2, 3, 4], "share no items"),
         ([1, 2, 3, 4], "AABB", [1, 1, 2, 2], [1, 2, 1, 2], "share no items|one participant"),
+        ([1, 2, 3, 4, 5, 7], "AAABBB", [1, 1, 1, 2, 2, 2], [1, 1, 2, 1, 1, 2], "Every condition has one participant"),
         ([1, 2, 3, 4, 5, 6, 7, 9], "AAAABBBB", [1, 1, 2, 2, 3, 3, 4, 4], [1] * 8, "Every condition shows one item"),
         ([1, 1, 1, 1, 4, 4, 4, 4], "AAAABBBB", [1, 1, 2, 2, 3, 3, 4, 4], [1, 2] * 4, "all answers are equal"),
         ([1, 1, 2, 2, 4, 4, 3, 3], "AAAABBBB", [1, 1, 2, 2, 3, 3, 4, 4], [1, 2] * 4, "no residual variance"),
@@ -247,6 +249,8 @@ def test_empty_conditions_are_named_and_others_refused() -> None:
     assert [one.condition for one in found.conditions] == ["C1", "C0"]
     with pytest.raises(DataError, match="2 conditions"):
         fit_items(ItemAnswers([1.0], ["A", "B"], [1], [1]))
+    with pytest.raises(DataError, match="one condition, one person"):
+        fit_items(ItemAnswers([1.0], ["A"], [1], [1, 2]))
     with pytest.raises(DataError, match="not a finite number"):
         fit_items(ItemAnswers([np.nan], ["A"], [1], [1]))
     with pytest.raises(DataError, match="two conditions"):

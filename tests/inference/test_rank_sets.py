@@ -62,15 +62,6 @@ def test_every_step_uses_the_largest_difference_that_still_stands() -> None:
     assert mirrored.sets == expected
 
 
-def test_many_draws_are_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(2)
-    values = np.arange(5) / 4
-    draws = values + rng.normal(0, 0.2, (300, 5))
-    whole = sets_of(values, draws)
-    monkeypatch.setattr(module, "CELLS", 70)
-    assert sets_of(values, draws) == whole
-
-
 def test_equal_columns_and_constant_differences_decide_nothing() -> None:
     same = np.random.default_rng(1).normal(0.3, 0.1, (200, 1))
     found = sets_of(np.array([0.3, 0.3, 0.4]), np.hstack([same, same, same + 0.1]))
