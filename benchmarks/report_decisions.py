@@ -8,7 +8,7 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
-from simulated_studies import ITEMS, NAMES, SD, USERS, Design, Floats, K, SimulatedStudy
+from simulated_studies import ITEMS, NAMES, SD, Design, Floats, K, SimulatedStudy
 
 from inference.agreement import kendall
 from inference.ancova import ParticipantValues, ancova
@@ -17,13 +17,13 @@ from inference.attrition_bounds import Arm, lee_bounds, worst_case_bounds
 from inference.contrasts import ContrastTest, planned_contrast
 from inference.covariates import Covariate
 from inference.equivalence import equivalence
-from inference.item_effects import ItemAnswers, nested_items
+from inference.item_effects import ItemAnswers, fit_items
 from inference.ordinal import cumulative_link
-from inference.pair_decisions import PairClass, decide_pairs
+from inference.pair_decisions import PairClass, decide_pairs, offline_pairs
 from inference.paired import sign_tests_between
 from inference.partial_order import PartialOrder, partial_order
 from inference.posthoc import games_howell, tukey_hsd
-from inference.rank_sets import RankSets, rank_sets, relation_rank_sets
+from inference.rank_sets import RankSets, relation_rank_sets
 from inference.rank_tests import dunn_holm, kruskal_wallis
 from inference.results import Pair, PairwiseResult, Undefined
 from inference.signed_rank import signed_ranks_between
@@ -57,7 +57,7 @@ def decisions(design: Design, sample: SimulatedStudy, rng: np.random.Generator, 
     yield from _adjusted(design, sample, rng)
     yield from _lost(design, sample, rng)
     if is_rare:
-        yield from _offline_ranks(design, sample, rng)
+        yield from _offline_ranks(design, sample)
 
 
 def _omnibus(design: Design, sample: SimulatedStudy, is_rare: bool) -> Iterator[Decision]:
@@ -84,7 +84,7 @@ def _items(design: Design, sample: SimulatedStudy, table: str) -> Iterator[Decis
         for row in range(len(of))
         for _ in range(ITEMS)
     ]
-    result = nested_items(
+    fit = fit_items(
         ItemAnswers(
             values=np.concatenate([of.ravel() for of in sample.answers]).astype(float).tolist(),
             conditions=conditions,
@@ -92,8 +92,9 @@ def _items(design: Design, sample: SimulatedStudy, table: str) -> Iterator[Decis
             items=np.concatenate([of.ravel() for of in sample.items]).tolist(),
         )
     )
-    if isinstance(result, Undefined):
+    if isinstance(fit, Undefined):
         return
+    result = fit.result()
     yield table, "Mixed model, items nested", result.p < ALPHA
     truth = dict(zip(NAMES, design.means, strict=True))
     for pair in result.pairs.pairs:
@@ -204,11 +205,10 @@ def _ranks_inside(sets: RankSets, truth: Floats) -> bool:
     return all(low <= rank <= high for rank, (low, high) in zip(ranks, sets.sets.values(), strict=True))
 
 
-def _offline_ranks(design: Design, sample: SimulatedStudy, rng: np.random.Generator) -> Iterator[Decision]:
-    draws = rng.multinomial(USERS, [1 / USERS] * USERS, size=1000) @ sample.users / USERS
-    values = dict(zip(NAMES, sample.users.mean(axis=0).tolist(), strict=True))
-    sets = rank_sets(values, draws, n_users=USERS)
-    if not isinstance(sets, Undefined):
+def _offline_ranks(design: Design, sample: SimulatedStudy) -> Iterator[Decision]:
+    pairs = offline_pairs(dict(zip(NAMES, sample.users.T, strict=True)), alpha=ALPHA)
+    if not isinstance(pairs, Undefined):
+        sets = relation_rank_sets(partial_order(pairs.locations, pairs).dominates, 1 - ALPHA)
         inside = _ranks_inside(sets, np.array(design.offline))
         yield COVERAGE, "Rank sets of an offline metric, all algorithms together", inside
 

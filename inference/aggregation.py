@@ -14,9 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import DataError
+from inference.ancova import ParticipantValues, read_conditions
 from inference.correlation import CorrelationResult, pearson
-from inference.covariates import Floats, Integers, numbered
-from inference.results import Interval, Result, Undefined
+from inference.covariates import numbered
+from inference.exact import finite
+from inference.results import Floats, Integers, Interval, Result, Undefined
 from inference.t_tests import t_test
 
 AGGREGATION = "Relation at several levels"
@@ -75,21 +77,18 @@ def aggregation(
     >>> round(result.total.estimate, 2), round(result.within_conditions.estimate, 2), result.opposite
     (0.82, -0.88, ('A', 'B'))
     """
-    y, x = np.asarray(values, dtype=np.float64), np.asarray(by, dtype=np.float64)
-    labels = [str(label) for label in conditions]
-    if y.ndim != 1 or not len(y) == len(x) == len(labels) == len(persons):
+    names, condition, y, _left_out = read_conditions(ParticipantValues(values, conditions, ()))
+    x, person = finite(by, "A value is not a finite number: exclude missing values first."), numbered(persons)
+    if not len(y) == len(x) == len(person):
         raise DataError("Every answer has one characteristic, one condition and one participant.")
-    if not np.isfinite(np.concatenate([y, x])).all():
-        raise DataError("A value is not a finite number: exclude missing values first.")
-    person, condition = numbered(persons), numbered(labels)
     if not len(y) or person.max() < 2:
         return Undefined("A relation needs three participants.", AGGREGATION)
     total = _slope(x, y, np.zeros_like(condition), person, 2)
     if isinstance(total, Undefined):
         return total
-    k = int(condition.max()) + 1
+    k = len(names)
     within = _slope(x, y, condition, person, k + 1)
-    names, means_x, means_y = list(dict.fromkeys(labels)), _means(x, condition), _means(y, condition)
+    means_x, means_y = _means(x, condition), _means(y, condition)
     between = pearson(means_x.tolist(), means_y.tolist())
     between_slope = _plain_slope(means_x, means_y)
     slopes = [_plain_slope(x[condition == index], y[condition == index]) for index in range(k)]
@@ -110,8 +109,7 @@ def aggregation(
 
 
 def _means(values: Floats, group: Integers) -> Floats:
-    means: Floats = np.bincount(group, values) / np.bincount(group)
-    return means
+    return np.asarray(np.bincount(group, values) / np.bincount(group))
 
 
 def _plain_slope(x: Floats, y: Floats) -> float | None:

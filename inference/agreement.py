@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,18 +19,15 @@ from inference.permutations import (
     MOST_PERMUTED,
     SAMPLED,
     Null,
-    codes,
     concordance_without_ties,
-    directions,
-    doubled_ranks,
+    pair_places,
     permuted_concordance,
     permuted_products,
 )
-from inference.results import AgreementResult, Undefined
+from inference.results import AgreementResult, Integers, Undefined
 
 KENDALL = "Kendall's tau-b"
 SPEARMAN = "Spearman's rho"
-DIRECTIONS = "Agreement of pair directions"
 MOST_COUNTED = 50  # algorithms without ties
 
 PERMUTED = "exact permutation"
@@ -47,10 +43,9 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
     same algorithms in the same order, finite. Equal values are ties, so pass means that were rounded once, as
     `inference.descriptive` does. Up to 8 algorithms p is the share of all orders with an absolute tau at least as
     large. With more it is exact without ties (up to 50), else the share of 100,000 orders, the observed one and 99,999
-    drawn at random with a fixed seed, with its standard error in ``p_error``. `alpha`, in (0, 1), is the level for
-    ``smallest_detectable``. Undefined with fewer than two algorithms, or when a measure is constant. Raises
-    ParameterError or DataError for another `alpha`, lists of different length, or values that are not finite. Source:
-    Kendall (1945), Biometrika 33(3):239-251.
+    drawn at random with a fixed seed. `alpha`, in (0, 1), is the level for ``smallest_detectable``. Undefined with
+    fewer than two algorithms, or when a measure is constant. Raises ParameterError or DataError for another `alpha`,
+    lists of different length, or values that are not finite. Source: Kendall (1945), Biometrika 33(3):239-251.
 
     Examples
     --------
@@ -62,15 +57,14 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
     read = _read(x, y, KENDALL)
     if isinstance(read, Undefined):
         return read
-    of_x, of_y = directions(read.x), directions(read.y)
-    s = int((of_x * of_y).sum())
+    n, (first, second) = len(read[0]), pair_places(len(read[0]))
+    of_x, of_y = (np.sign(coded[second] - coded[first]) for coded in read)
     scale = math.sqrt(int(np.count_nonzero(of_x)) * int(np.count_nonzero(of_y)))
-    if read.is_counted:
-        null = concordance_without_ties(read.n)
-    else:
-        concordant, discordant = permuted_concordance(read.x, read.y)
-        null = Null.of(concordant - discordant)
-    return _tested(s, scale, null, read.method, n=read.n, alpha=alpha)
+    has_ties = min(np.count_nonzero(of_x), np.count_nonzero(of_y)) < len(first)
+    if MOST_PERMUTED < n <= MOST_COUNTED and not has_ties:
+        return _tested(int(of_x @ of_y), scale, concordance_without_ties(n), COUNTED, n=n, alpha=alpha)
+    null = Null.of(permuted_concordance(*read))
+    return _tested(int(of_x @ of_y), scale, null, _method(n), n=n, alpha=alpha)
 
 
 def spearman(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> AgreementResult | Undefined:
@@ -85,63 +79,46 @@ def spearman(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> A
     >>> result.coefficient, round(result.p * 5040)
     (1.0, 2)
     """
+    from scipy import stats
+
     check_alpha(alpha)
     read = _read(x, y, SPEARMAN)
     if isinstance(read, Undefined):
         return read
-    n = read.n
-    ranks_x, ranks_y = doubled_ranks(read.x), doubled_ranks(read.y)
-    # Both lists of doubled ranks sum to n (n + 1); times n, the covariance is an integer.
+    n = len(read[0])
+    # Mean ranks times two are integers, and both lists of them sum to n (n + 1); times n, so is the covariance.
+    ranks_x, ranks_y = (np.rint(2 * stats.rankdata(coded)).astype(np.int64) for coded in read)
     middle = (n * (n + 1)) ** 2
     covariance = n * int(ranks_x @ ranks_y) - middle
     scale = math.sqrt((n * int(ranks_x @ ranks_x) - middle) * (n * int(ranks_y @ ranks_y) - middle))
     null = Null.of(n * permuted_products(ranks_x, ranks_y) - middle)
-    return _tested(covariance, scale, null, PERMUTED if n <= MOST_PERMUTED else SAMPLED, n=n, alpha=alpha)
+    return _tested(covariance, scale, null, _method(n), n=n, alpha=alpha)
 
 
-@dataclass(frozen=True)
-class _Coded:
-    """Two measures as small integers: only order and ties matter."""
-
-    x: list[int]
-    y: list[int]
-
-    @property
-    def n(self) -> int:
-        return len(self.x)
-
-    @property
-    def is_counted(self) -> bool:
-        """Without ties the distribution of tau is known without going through the orders."""
-        has_ties = min(len(set(self.x)), len(set(self.y))) < self.n
-        return MOST_PERMUTED < self.n <= MOST_COUNTED and not has_ties
-
-    @property
-    def method(self) -> str:
-        if self.is_counted:
-            return COUNTED
-        return PERMUTED if self.n <= MOST_PERMUTED else SAMPLED
+def _method(n: int) -> str:
+    return PERMUTED if n <= MOST_PERMUTED else SAMPLED
 
 
-def _read(x: Iterable[Number], y: Iterable[Number], procedure: str) -> _Coded | Undefined:
+def _read(x: Iterable[Number], y: Iterable[Number], procedure: str) -> tuple[Integers, Integers] | Undefined:
+    """Both measures as small integers: only order and ties count."""
     first = [exact(value, "the first measure") for value in x]
     second = [exact(value, "the second measure") for value in y]
     if len(first) != len(second):
         raise DataError(f"There are {len(first)} algorithms on one side and {len(second)} on the other.")
     if len(first) < 2:
         return Undefined(f"A comparison of orders needs two algorithms; there are {len(first)}.", procedure)
-    for values, which in ((first, "first"), (second, "second")):
-        if len(set(values)) == 1:
+    of_x, of_y = (np.unique(np.array(values), return_inverse=True)[1] for values in (first, second))
+    for coded, which in ((of_x, "first"), (of_y, "second")):
+        if not coded.any():
             return Undefined(f"All algorithms have the same value on the {which} measure.", procedure)
-    return _Coded(codes(first), codes(second))
+    return of_x, of_y
 
 
 def _tested(statistic: int, scale: float, null: Null, method: str, *, n: int, alpha: float) -> AgreementResult:
-    distances = null.distances()
-    smallest = distances.smallest_with_tail_below(alpha)
+    smallest = null.smallest_with_tail_below(alpha)
     return AgreementResult(
         coefficient=_bounded(statistic / scale),
-        p=distances.share_at_least(abs(statistic)),
+        p=null.share_at_least(abs(statistic)),
         p_method=method,
         n=n,
         smallest_detectable=None if smallest is None else _bounded(smallest / scale),

@@ -19,9 +19,10 @@ import numpy as np
 from core.errors import DataError
 from inference.average_advantage import MeanEstimates
 from inference.corrections import check_alpha, holm
-from inference.covariates import Blocks, Covariate, Floats, Integers, UnusedCovariate, blocks_of, independent
-from inference.results import Interval, Result, Undefined
-from inference.t_tests import Contrast, tested
+from inference.covariates import Blocks, Covariate, UnusedCovariate, blocks_of, independent
+from inference.exact import finite
+from inference.results import Floats, Integers, Interval, Result, Undefined
+from inference.t_tests import Contrast, t_test
 
 ANCOVA = "Analysis of covariance"
 
@@ -134,8 +135,8 @@ def ancova(data: ParticipantValues, *, alpha: float = 0.05) -> AncovaResult | Un
     if not blocks.used:
         reasons = " ".join(f"{unused.name}: {unused.reason}" for unused in blocks.unused)
         return Undefined(f"There is no covariate to adjust for. {reasons}".strip(), ANCOVA)
-    plain = _Model(np.eye(k)[condition], values, k)
-    full = _Model(np.hstack([np.eye(k)[condition], blocks.columns(n)]), values, k)
+    plain = LinearModel(np.eye(k)[condition], values, k)
+    full = LinearModel(np.hstack([np.eye(k)[condition], blocks.columns(n)]), values, k)
     if full.df < 1:
         return Undefined(f"{n} participants leave no residual degrees of freedom beside the covariates.", ANCOVA)
     if full.rss <= 1e-12 * max(float(((values - values.mean()) ** 2).sum()), 1e-300):
@@ -158,7 +159,12 @@ def ancova(data: ParticipantValues, *, alpha: float = 0.05) -> AncovaResult | Un
         ),
         unused=blocks.unused,
         slopes=_slopes(full, blocks, condition),
-        means=tuple(_mean(names, index, plain, full) for index in range(k)),
+        means=tuple(
+            AdjustedMean(name, int(n_own), float(mean), adjusted.value, adjusted.se, adjusted.interval)
+            for name, n_own, mean, adjusted in zip(
+                names, plain.columns.sum(axis=0), plain.coefficients, map(full.estimate, np.eye(k)), strict=True
+            )
+        ),
         pairs=_pairs(names, plain, full, alpha),
         left_out=left_out,
     )
@@ -179,7 +185,7 @@ def adjusted_means(data: ParticipantValues) -> MeanEstimates | Undefined:
     if len(names) < 2 or not blocks.used:
         return Undefined("There are no two conditions, or no covariate to adjust for.", ANCOVA)
     k = len(names)
-    model = _Model(np.hstack([np.eye(k)[condition], blocks.columns(len(values))]), values, k)
+    model = LinearModel(np.hstack([np.eye(k)[condition], blocks.columns(len(values))]), values, k)
     if model.df < 1 or not model.variance:
         return Undefined("There is no residual variance beside the covariates.", ANCOVA)
     covariance = model.variance * model.unscaled[:k, :k]
@@ -191,12 +197,10 @@ def read_conditions(data: ParticipantValues) -> tuple[tuple[str, ...], Integers,
 
     Raises DataError as `ancova` does.
     """
-    values = np.asarray(data.values, dtype=np.float64)
+    values = finite(data.values, "A value is not a finite number: exclude missing values first.")
     labels = [str(label) for label in data.conditions]
     if values.ndim != 1 or len(values) != len(labels):
         raise DataError(f"There are {values.size} values and {len(labels)} conditions: one is needed for the other.")
-    if not np.isfinite(values).all():
-        raise DataError("A value is not a finite number: exclude missing values first.")
     wished, occurring = list(data.names) or list(dict.fromkeys(labels)), set(labels)
     if unknown := occurring - set(wished):
         raise DataError(f"Unknown conditions among the values: {', '.join(sorted(unknown))}.")
@@ -206,7 +210,7 @@ def read_conditions(data: ParticipantValues) -> tuple[tuple[str, ...], Integers,
     return names, condition, values, tuple(name for name in wished if name not in occurring)
 
 
-class _Model:
+class LinearModel:
     """Least squares with `k` indicators of conditions in front; shape (n, p)."""
 
     def __init__(self, columns: Floats, values: Floats, k: int) -> None:
@@ -215,54 +219,38 @@ class _Model:
         inverse = np.linalg.inv(r)
         self.coefficients = inverse @ (q.T @ values)
         self.unscaled = inverse @ inverse.T
-        self.rss = _rss(columns, values)
+        rest = values - q @ (q.T @ values)
+        self.rss = float(rest @ rest)
         self.df = len(values) - columns.shape[1]
         self.variance = self.rss / self.df if self.df > 0 else 0.0
 
     def against(self, smaller: Floats) -> FTest:
         """The F test of this model against one with fewer columns."""
-        return _f_test(_rss(smaller, self.values), self.columns.shape[1] - smaller.shape[1], self.rss, self.df)
+        from scipy import special
+
+        df = self.columns.shape[1] - smaller.shape[1]
+        f = max(LinearModel(smaller, self.values, 0).rss - self.rss, 0.0) / df / (self.rss / self.df)
+        return FTest(f, df, self.df, float(special.fdtrc(df, self.df, f)))
 
     def estimate(self, contrast: Floats) -> Contrast:
         """A contrast of the conditions."""
         value = float(contrast @ self.coefficients[: self.k])
         se = math.sqrt(self.variance * float(contrast @ self.unscaled[: self.k, : self.k] @ contrast))
-        return tested(value, se, self.df)
+        return Contrast(value, se, self.df, *t_test(value, se, self.df))
 
 
-def _rss(columns: Floats, values: Floats) -> float:
-    q = np.linalg.qr(columns)[0]
-    rest = values - q @ (q.T @ values)
-    return float(rest @ rest)
-
-
-def _f_test(rss_smaller: float, df: int, rss: float, df_within: int) -> FTest:
-    from scipy import special
-
-    f = max(rss_smaller - rss, 0.0) / df / (rss / df_within)
-    return FTest(f, df, df_within, float(special.fdtrc(df, df_within, f)))
-
-
-def _slopes(full: _Model, blocks: Blocks, condition: Integers) -> FTest | None:
+def _slopes(full: LinearModel, blocks: Blocks, condition: Integers) -> FTest | None:
     """The test of interactions of conditions and covariates."""
     covariates, indicators = blocks.columns(len(condition)), np.eye(full.k)[condition][:, 1:]
     products = np.hstack([indicators * column[:, np.newaxis] for column in covariates.T])
     added = independent(full.columns, products)
-    df = full.df - added.shape[1]
-    if df < 1 or not added.shape[1]:
+    if not 0 < added.shape[1] < full.df:
         return None
-    rss = _rss(np.hstack([full.columns, added]), full.values)
-    return _f_test(full.rss, added.shape[1], rss, df) if rss > 1e-12 * full.rss else None
+    larger = LinearModel(np.hstack([full.columns, added]), full.values, full.k)
+    return larger.against(full.columns) if larger.rss > 1e-12 * full.rss else None
 
 
-def _mean(names: Sequence[str], index: int, plain: _Model, full: _Model) -> AdjustedMean:
-    adjusted, n = full.estimate(np.eye(full.k)[index]), int(plain.columns[:, index].sum())
-    return AdjustedMean(
-        names[index], n, float(plain.coefficients[index]), adjusted.value, adjusted.se, adjusted.interval
-    )
-
-
-def _pairs(names: Sequence[str], plain: _Model, full: _Model, alpha: float) -> tuple[AdjustedPair, ...]:
+def _pairs(names: Sequence[str], plain: LinearModel, full: LinearModel, alpha: float) -> tuple[AdjustedPair, ...]:
     indexes = list(combinations(range(len(names)), 2))
     unadjusted, adjusted = (
         estimates_of([model.estimate(np.eye(model.k)[a] - np.eye(model.k)[b]) for a, b in indexes], alpha)

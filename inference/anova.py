@@ -1,13 +1,9 @@
-"""One-way analysis of variance: classical, with pooled variance, and Welch's.
-
-All sums are exact (see `inference.groups`); F is rounded once.
-"""
+"""One-way analysis of variance: classical, with pooled variance, and Welch's."""
 
 from __future__ import annotations
 
-from fractions import Fraction
+import numpy as np
 
-from inference.exact import as_float
 from inference.groups import Groups, GroupValues, in_words
 from inference.results import AnovaResult, Interval, Undefined, WelchResult
 
@@ -18,6 +14,16 @@ CONFIDENCE = 0.95
 LARGEST_F_FOR_INTERVAL = 1e6
 
 
+def why_not_compared(groups: Groups, procedure: str) -> Undefined | None:
+    """The reason why no comparison of these conditions is defined; None when one may be."""
+    if groups.k < 2:
+        only = f"only {groups.names[0]} has" if groups.k else "none has"
+        return Undefined(f"A comparison needs two conditions with enough observations; {only}.", procedure)
+    if groups.are_all_equal:
+        return Undefined(f"All {groups.n} participants have the same value: nothing to compare.", procedure)
+    return None
+
+
 def why_not_pooled(groups: Groups, procedure: str) -> Undefined | None:
     """The reason why pooled-variance procedures are undefined on these data; None when they are defined.
 
@@ -26,11 +32,8 @@ def why_not_pooled(groups: Groups, procedure: str) -> Undefined | None:
     >>> why_not_pooled(Groups.read({"A": [3, 3], "B": [4, 4]}), "Tukey HSD").reason
     'All values within each condition are equal; without that variance the test cannot be computed.'
     """
-    if groups.k < 2:
-        only = f"only {groups.names[0]} has" if groups.k else "none has"
-        return Undefined(f"A comparison needs two conditions with enough observations; {only}.", procedure)
-    if groups.are_all_equal:
-        return Undefined(f"All {groups.n} participants have the same value: nothing to compare.", procedure)
+    if undefined := why_not_compared(groups, procedure):
+        return undefined
     if groups.n == groups.k:
         return Undefined("Every condition has a single observation: the variance is unknown.", procedure)
     if groups.ss_within == 0:
@@ -69,20 +72,20 @@ def pooled(read: Groups) -> AnovaResult:
     ms_between, ms_within = read.ss_between / df_between, read.ss_within / df_within
     ss_total = read.ss_between + read.ss_within
     explained = read.ss_between - df_between * ms_within
-    f = as_float(ms_between / ms_within)
+    f = ms_between / ms_within
     noncentrality = noncentral_f_limits(f, df_between, df_within)
     return AnovaResult(
         f=f,
         p=f_upper_tail(f, df_between, df_within),
         df_between=df_between,
         df_within=df_within,
-        ss_between=as_float(read.ss_between),
-        ss_within=as_float(read.ss_within),
-        ms_between=as_float(ms_between),
-        ms_within=as_float(ms_within),
-        eta_squared=float(read.ss_between / ss_total),
-        omega_squared=float(explained / (ss_total + ms_within)),
-        epsilon_squared=float(explained / ss_total),
+        ss_between=read.ss_between,
+        ss_within=read.ss_within,
+        ms_between=ms_between,
+        ms_within=ms_within,
+        eta_squared=read.ss_between / ss_total,
+        omega_squared=explained / (ss_total + ms_within),
+        epsilon_squared=explained / ss_total,
         eta_squared_ci=_as_share(noncentrality, df_within),
         eta_squared_ci_steiger=_as_share(noncentrality, read.n),
         n=read.n,
@@ -159,18 +162,19 @@ def welch(groups: GroupValues, leave_out_constant: bool = False) -> WelchResult 
         verb, whose = ("has", "its") if len(read.constant) == 1 else ("have", "their")
         reason = f"{in_words(read.constant)} {verb} no variance: {whose} weight would be infinite."
         return Undefined(reason, WELCH)
-    read = read.without(read.constant)
+    read = Groups(tuple(group for group in read.members if not group.is_constant), read.left_out + read.constant)
     if read.k < 2:
         reason = "Welch's test needs two conditions with two observations or more and with variance."
         return Undefined(reason, WELCH)
-    weighted = [(group.n / group.variance, group) for group in read.members]
-    total = sum((weight for weight, _ in weighted), Fraction(0))
-    centre = sum((weight * group.mean for weight, group in weighted), Fraction(0)) / total
-    spread = sum((weight * (group.mean - centre) ** 2 for weight, group in weighted), Fraction(0))
-    unevenness = sum(((1 - weight / total) ** 2 / (group.n - 1) for weight, group in weighted), Fraction(0))
-    k = read.k
-    f = as_float(spread / (k - 1) / (1 + 2 * (k - 2) * unevenness / (k * k - 1)))
-    df_within = as_float((k * k - 1) / (3 * unevenness))
+    k, n = read.k, np.array([group.n for group in read.members])
+    weights = n / np.array([group.variance for group in read.members])
+    shares = weights / weights.sum()
+    # Distances from the first mean lose no digits where all means are large.
+    means = np.array([float(group.mean - read.members[0].mean) for group in read.members])
+    spread = float(weights @ (means - shares @ means) ** 2)
+    unevenness = float(((1 - shares) ** 2 / (n - 1)).sum())
+    f = spread / (k - 1) / (1 + 2 * (k - 2) * unevenness / (k * k - 1))
+    df_within = (k * k - 1) / (3 * unevenness)
     return WelchResult(
         f=f,
         p=f_upper_tail(f, k - 1, df_within),

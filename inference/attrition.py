@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import DataError
-from inference.covariates import Floats, Integers
 from inference.permutations import DRAWN, SAMPLED, SEED
-from inference.results import Interval, PermutationTest, Undefined
+from inference.results import Floats, Integers, Interval, Result, Undefined
 from inference.simulated_power import wilson
 
 ATTRITION = "Test of differential attrition"
@@ -33,7 +32,7 @@ class AttritionRate:
 
 
 @dataclass(frozen=True)
-class AttritionResult(PermutationTest):
+class AttritionResult(Result):
     """Losses by condition, and the test that they are equally likely in each."""
 
     rates: tuple[AttritionRate, ...]
@@ -59,6 +58,8 @@ def attrition_test(counts: Mapping[str, tuple[int, int]]) -> AttritionResult | U
     >>> result.p_method, round(result.p, 4)
     ('exact', 0.0436)
     """
+    from scipy import stats
+
     for name, (assigned, gone) in counts.items():
         if not 0 <= gone <= assigned:
             raise DataError(f"{name}: {gone} of {assigned} participants lost.")
@@ -71,10 +72,9 @@ def attrition_test(counts: Mapping[str, tuple[int, int]]) -> AttritionResult | U
         return Undefined("No assigned participant was lost.", ATTRITION)
     if lost.sum() == n.sum():
         return Undefined("Every assigned participant was lost.", ATTRITION)
-    share = float(lost.sum() / n.sum())
-    chi_squared = float((((lost - n * share) ** 2) / (n * share * (1 - share))).sum())
-    smallest = float(n.min()) * min(share, 1 - share)
-    p, method = _p_value(n, lost, chi_squared, smallest)
+    table = stats.chi2_contingency([lost, n - lost], correction=False)
+    smallest = float(table.expected_freq.min())
+    p, method = (float(table.pvalue), CHI_SQUARED) if smallest >= LEAST_EXPECTED else _exact_p(n, lost)
     return AttritionResult(
         rates=tuple(
             AttritionRate(name, assigned, gone, gone / assigned, wilson(gone, assigned))
@@ -82,23 +82,23 @@ def attrition_test(counts: Mapping[str, tuple[int, int]]) -> AttritionResult | U
         ),
         p=p,
         p_method=method,
-        chi_squared=chi_squared,
+        chi_squared=float(table.statistic),
         df=len(present) - 1,
-        cramers_v=math.sqrt(chi_squared / float(n.sum())),
+        cramers_v=math.sqrt(float(table.statistic) / float(n.sum())),
         smallest_expected=smallest,
     )
 
 
-def _p_value(n: Integers, lost: Integers, chi_squared: float, smallest: float) -> tuple[float, str]:
+def _exact_p(n: Integers, lost: Integers) -> tuple[float, str]:
     from scipy import special
 
-    if smallest >= LEAST_EXPECTED:
-        return float(special.chdtrc(len(n) - 1, chi_squared)), CHI_SQUARED
-    log_choices = [_log_choices(size) for size in n.tolist()]
-    observed = sum(float(choices[gone]) for choices, gone in zip(log_choices, lost.tolist(), strict=True))
+    # Logarithms of the numbers of ways in which each condition can lose 0, 1, … participants, but for a constant.
+    gone = [np.arange(size + 1) for size in n.tolist()]
+    log_choices = [-special.gammaln(own + 1) - special.gammaln(own[::-1] + 1) for own in gone]
+    observed = sum(float(choices[own]) for choices, own in zip(log_choices, lost.tolist(), strict=True))
     limit = observed + math.log(CLOSE)
-    if _n_tables(n, int(lost.sum())) <= MOST_TABLES:
-        logs = _tables(log_choices, int(lost.sum()))
+    logs = _tables(log_choices, int(lost.sum()))
+    if logs is not None:
         weights = np.exp(logs - logs.max())
         return min(float(weights[logs <= limit].sum() / weights.sum()), 1.0), EXACT
     tables = np.random.default_rng(SEED).multivariate_hypergeometric(n, int(lost.sum()), DRAWN, method="marginals")
@@ -106,28 +106,10 @@ def _p_value(n: Integers, lost: Integers, chi_squared: float, smallest: float) -
     return (1 + int((logs <= limit).sum())) / (DRAWN + 1), SAMPLED
 
 
-def _log_choices(n: int) -> Floats:
-    """Logarithms of the numbers of ways to lose 0, 1, … n participants."""
-    from scipy import special
-
-    gone = np.arange(n + 1)
-    logs: Floats = special.gammaln(n + 1) - special.gammaln(gone + 1) - special.gammaln(n - gone + 1)
-    return logs
-
-
-def _n_tables(n: Integers, n_lost: int) -> int:
-    """Number of tables with these margins, counted with integers."""
-    ways = [1] + [0] * n_lost
-    for size in n.tolist():
-        totals = [0]
-        for count in ways:
-            totals.append(totals[-1] + count)
-        ways = [totals[used + 1] - totals[max(used - size, 0)] for used in range(n_lost + 1)]
-    return ways[n_lost]
-
-
-def _tables(log_choices: list[Floats], n_lost: int) -> Floats:
-    """Logarithms of the weights of all tables, each condition added to the tables of those before it."""
+def _tables(log_choices: list[Floats], n_lost: int) -> Floats | None:
+    """Logarithms of the weights of all tables, each condition added to the tables of those before it; None if there are
+    more than `MOST_TABLES`.
+    """
     used, logs = np.zeros(1, dtype=np.int64), np.zeros(1)
     room = sum(len(choices) - 1 for choices in log_choices)
     for choices in log_choices:
@@ -135,4 +117,7 @@ def _tables(log_choices: list[Floats], n_lost: int) -> Floats:
         totals = used[:, np.newaxis] + np.arange(len(choices))
         is_possible = (totals <= n_lost) & (totals >= n_lost - room)
         used, logs = totals[is_possible], (logs[:, np.newaxis] + choices)[is_possible]
+        # Each of these has a completion, so that the tables of all conditions are no fewer.
+        if len(used) > MOST_TABLES:
+            return None
     return logs

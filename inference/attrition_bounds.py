@@ -16,8 +16,8 @@ from statistics import NormalDist
 import numpy as np
 
 from core.errors import DataError
-from inference.covariates import Floats
-from inference.results import Interval, Result, Undefined
+from inference.exact import finite
+from inference.results import Floats, Interval, Result, Undefined
 
 WORST_CASE, LEE = "Worst-case bounds", "Lee bounds"
 CONFIDENCE = 0.95
@@ -33,11 +33,9 @@ class Arm:
 
     def check(self) -> Floats:
         """The values as an array. Raises DataError where more are observed than were assigned, or one is not finite."""
-        values = np.asarray(self.values, dtype=np.float64)
+        values = finite(self.values, "A value is not a finite number: leave missing values out.")
         if values.ndim != 1 or len(values) > self.n_assigned:
             raise DataError(f"There are {values.size} values of {self.n_assigned} participants assigned.")
-        if not np.isfinite(values).all():
-            raise DataError("A value is not a finite number: leave missing values out.")
         return values
 
 

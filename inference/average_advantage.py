@@ -15,17 +15,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import DataError, ParameterError
-from inference.corrections import check_alpha
+from inference.equivalence import bound_test, check_bound
 from inference.groups import Groups, GroupValues, in_words
-from inference.results import Interval, Result, Undefined
+from inference.results import Floats, Interval, Result, Undefined
 from inference.t_tests import t_test
 
 AVERAGE_ADVANTAGE = "Average advantage"
 LEAST_FOR_A_CHECK = 5  # algorithms; with fewer, too few pairs remain without one of them
-Floats = NDArray[np.float64]
 Separated = Sequence[tuple[str, str]]  # (better, worse) by the metric
 
 
@@ -55,7 +53,7 @@ class MeanEstimates:
         if read.left_out:
             raise DataError(f"A condition needs two observations; leave out {in_words(read.left_out)}.")
         return cls.independent(
-            {group.name: float(group.mean) for group in read.members},
+            read.means,
             [math.sqrt(group.variance) for group in read.members],
             [group.n for group in read.members],
         )
@@ -128,13 +126,7 @@ def average_advantage(
     >>> result.weights, round(result.value, 2), round(result.p, 4), str(result.verdict)
     ({'A': 1, 'B': 1, 'C': -2}, 0.45, 0.0035, 'agree')
     """
-    from scipy import special
-
-    check_alpha(alpha)
-    if alpha >= 0.5:
-        raise ParameterError(f"The level of the average advantage is below .5; got {alpha!r}.")
-    if bound is not None and not (math.isfinite(bound) and bound > 0):
-        raise ParameterError(f"The smallest effect of interest is a positive number; got {bound!r}.")
+    check_bound(1.0 if bound is None else bound, alpha)
     weights = _weights(estimates.names, separated)
     if not separated:
         return Undefined("The metric separates no pair of algorithms.", AVERAGE_ADVANTAGE)
@@ -163,7 +155,7 @@ def average_advantage(
             name for name, own in zip(estimates.names, variances, strict=True) if weights[name] and not own
         ),
         bound=bound,
-        p_equivalence=None if bound is None else float(special.stdtr(df, (abs(value) - bound) / se)),
+        p_equivalence=None if bound is None else bound_test(value, se, df, bound, alpha).p_equivalence,
     )
 
 

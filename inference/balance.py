@@ -40,22 +40,10 @@ def numeric_difference(a: Sequence[float], b: Sequence[float]) -> float | None:
 
     .. math:: d = \frac{|\bar x_a - \bar x_b|}{\sqrt{(s_a^2 + s_b^2) / 2}}
 
-    Parameters
-    ----------
-    a, b : sequences of float
-        The values of each condition, finite, in any unit.
-
-    Returns
-    -------
-    float or None
-        In standard deviations, >= 0; 0 for equal values throughout. None with fewer than two values in a condition, or
-        for different constants.
-
-    References
-    ----------
-    Yang & Dalton (2012), A unified approach to measuring the effect size between two groups using SAS, SAS Global Forum
-    2012, paper 335, equation for continuous variables; Austin (2009), Statistics in Medicine 28(25):3083-3107,
-    doi:10.1002/sim.3697.
+    The values are finite, in any unit; 0 where all are equal, None with fewer than two values in a condition, or for
+    different constants. Sources: Yang & Dalton (2012), A unified approach to measuring the effect size between two
+    groups using SAS, SAS Global Forum 2012, paper 335, equation for continuous variables; Austin (2009), Statistics in
+    Medicine 28(25):3083-3107.
 
     Examples
     --------
@@ -76,28 +64,10 @@ def categorical_difference(a: Sequence[int], b: Sequence[int]) -> float | None:
     .. math:: d = \sqrt{(T - C)^\top S^{-1} (T - C)}
 
     with the shares T and C of all categories but one, and the mean S of their two multinomial covariance matrices. For
-    two categories it is the absolute difference of the shares over the root of the mean of their variances.
-
-    Parameters
-    ----------
-    a, b : sequences of int
-        Counts of each category, >= 0, in the same order.
-
-    Returns
-    -------
-    float or None
-        In standard deviations, >= 0. None without answers in a condition, or where the two share no category: S is then
-        singular.
-
-    Raises
-    ------
-    DataError
-        The conditions have different numbers of categories.
-
-    References
-    ----------
-    Yang & Dalton (2012), A unified approach to measuring the effect size between two groups using SAS, SAS Global Forum
-    2012, paper 335, equation for multinomial variables. Deviation: categories that neither condition has are left out.
+    two categories it is the absolute difference of the shares over the root of the mean of their variances. `a` and `b`
+    count each category in one order; categories that neither condition has are left out. None without answers in a
+    condition, or where the two share no category: S is then singular. Raises DataError for different numbers of
+    categories. Source: Yang & Dalton (2012), paper 335, equation for multinomial variables.
 
     Examples
     --------

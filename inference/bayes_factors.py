@@ -12,22 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import ParameterError
 from inference.anova import why_not_pooled
 from inference.contrasts import CONTRAST, ContrastResult
-from inference.exact import as_float
 from inference.groups import Groups, GroupValues
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
 JZS_ANOVA = "JZS Bayes factor of the one-way design"
 SCALE_T = math.sqrt(2) / 2  # the prior's scale of a difference in standard deviations, "medium" in R's BayesFactor
 SCALE_ANOVA = 0.5  # of fixed effects, "medium" in R's BayesFactor; of two conditions the same prior as `SCALE_T`
 STEPS = 4000  # of the trapezoidal rule
 WIDTH = 40.0  # of its range on either side of the peak, in units of log g
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -117,14 +113,16 @@ def jzs_anova(groups: GroupValues, scale: float = SCALE_ANOVA, least_n: int = 2)
     >>> round(jzs_anova({"A": [4, 5, 5], "B": [1, 2, 2], "C": [2, 3, 2]}).alternative, 1)
     19.7
     """
+    from scipy import linalg
+
     _check_positive(scale=scale)
     read = Groups.read(groups, least_n)
     if undefined := why_not_pooled(read, JZS_ANOVA):
         return undefined
     sizes = np.array([group.n for group in read.members], dtype=np.float64)
-    totals = np.array([as_float(group.mean * group.n) for group in read.members])
-    ss_total = as_float(read.ss_within + read.ss_between)
-    contrasts = _sum_to_zero(read.k)
+    totals = np.array([float(group.mean * group.n) for group in read.members])
+    ss_total = read.ss_within + read.ss_between
+    contrasts = linalg.helmert(read.k).T  # orthonormal columns that sum to zero
     information = contrasts.T @ (np.diag(sizes) - np.outer(sizes, sizes) / read.n) @ contrasts
     eigenvalues, vectors = np.linalg.eigh(information)
     projected = (vectors.T @ contrasts.T @ (totals - sizes * totals.sum() / read.n)) ** 2 / ss_total
@@ -132,17 +130,9 @@ def jzs_anova(groups: GroupValues, scale: float = SCALE_ANOVA, least_n: int = 2)
     def log_ratio(g: Floats) -> Floats:
         shrunk = 1 + g[:, None] * eigenvalues
         explained = (g[:, None] * projected / shrunk).sum(axis=1)
-        ratio: Floats = -np.log(shrunk).sum(axis=1) / 2 - (read.n - 1) / 2 * np.log1p(-explained)
-        return ratio
+        return np.asarray(-np.log(shrunk).sum(axis=1) / 2 - (read.n - 1) / 2 * np.log1p(-explained))
 
     return BayesFactor(_log_integral(log_ratio, scale), scale)
-
-
-def _sum_to_zero(k: int) -> Floats:
-    """Orthonormal columns that span the vectors of length `k` whose sum is 0."""
-    _values, vectors = np.linalg.eigh(np.eye(k) - 1 / k)
-    columns: Floats = vectors[:, 1:]
-    return columns
 
 
 def _log_integral(log_ratio: Callable[[Floats], Floats], scale: float) -> float:

@@ -12,18 +12,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
-from inference.results import Result
+from inference.results import Floats, Integers, Result
 
 GRID = (121, 41)  # points of the logits of mu and of rho
 COARSE = (61, 21)
 WIDEST = 12.0  # the first grid reaches from -12 to 12 on both logits
 NEGLIGIBLE = 1e-9  # share of the highest density that the next grid leaves out
 BLOCK = 200  # distinct pairs of hits and cases evaluated at once
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,15 @@ def hit_rate_draws(
     """
     if draws < 1:
         raise ParameterError("At least one draw is needed.")
-    pairs, counts = _counted(hits, cases)
+    of_users = np.column_stack([np.asarray(hits, dtype=np.float64), np.asarray(cases, dtype=np.float64)])
+    of_users = of_users[of_users[:, 1] > 0]
+    if not len(of_users):
+        raise DataError("No user has a case.")
+    if not ((of_users[:, 0] >= 0) & (of_users[:, 0] <= of_users[:, 1] + 1e-9)).all():
+        raise DataError("A user's hits lie between 0 and the number of the user's cases.")
+    of_users[:, 0] = np.minimum(of_users[:, 0].round(9), of_users[:, 1])
+    # Distinct pairs of hits and cases, and how many users have each.
+    pairs, counts = np.unique(of_users, axis=0, return_counts=True)
     axes = (np.linspace(-WIDEST, WIDEST, COARSE[0]), np.linspace(-WIDEST, WIDEST, COARSE[1]))
     density = _log_posterior(pairs, counts, axes, prior)
     for points in (COARSE, GRID):
@@ -67,24 +73,10 @@ def hit_rate_draws(
     of_mean = np.exp(density - density.max()).sum(axis=1)
     logits = rng.choice(axes[0], draws, p=of_mean / of_mean.sum())
     logits = logits + (axes[0][1] - axes[0][0]) * rng.uniform(-0.5, 0.5, draws)
-    rates: Floats = 1 / (1 + np.exp(-logits))
-    return rates
+    return np.asarray(1 / (1 + np.exp(-logits)))
 
 
-def _counted(hits: ArrayLike, cases: ArrayLike) -> tuple[Floats, Floats]:
-    """Distinct pairs of hits and cases, and how many users have each."""
-    of_users = np.column_stack([np.asarray(hits, dtype=np.float64), np.asarray(cases, dtype=np.float64)])
-    of_users = of_users[of_users[:, 1] > 0]
-    if not len(of_users):
-        raise DataError("No user has a case.")
-    if not ((of_users[:, 0] >= 0) & (of_users[:, 0] <= of_users[:, 1] + 1e-9)).all():
-        raise DataError("A user's hits lie between 0 and the number of the user's cases.")
-    of_users[:, 0] = np.minimum(of_users[:, 0].round(9), of_users[:, 1])
-    pairs, counts = np.unique(of_users, axis=0, return_counts=True)
-    return pairs, counts.astype(np.float64)
-
-
-def _log_posterior(pairs: Floats, counts: Floats, axes: tuple[Floats, Floats], prior: HitPrior) -> Floats:
+def _log_posterior(pairs: Floats, counts: Integers, axes: tuple[Floats, Floats], prior: HitPrior) -> Floats:
     """Log-density at every point of the grid of both logits, up to a constant, shape of the two axes."""
     from scipy import special
 
@@ -100,8 +92,7 @@ def _log_posterior(pairs: Floats, counts: Floats, axes: tuple[Floats, Floats], p
     for logits, (alpha, beta), axis in ((axes[0], prior.mean, 1), (axes[1], prior.correlation, 0)):
         own = alpha * special.log_expit(logits) + beta * special.log_expit(-logits)
         density = (density.reshape(mean.shape) + np.expand_dims(own, axis)).ravel()
-    whole: Floats = density.reshape(mean.shape)
-    return whole
+    return np.asarray(density.reshape(mean.shape))
 
 
 def _zoomed(axis: Floats, profile: Floats, points: int) -> Floats:

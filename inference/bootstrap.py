@@ -1,55 +1,23 @@
-"""Uncertainty of means: the bootstrap over participants and over users.
+"""Uncertainty of means: the bootstrap over users, who count for all algorithms or for none.
 
-Participants are resampled within their condition, users as whole rows (a user counts for all algorithms or for none).
-Both return means of shape (resamples, k): intervals are computed here, the uncertainty of rankings in
-`inference.order_bootstrap`. Source: Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 6 (users),
-sections 8.3 (several samples) and 13.3 (percentile intervals).
+Source: Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 6 and section 13.3 (percentile intervals).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
-from inference.groups import Groups, GroupValues, in_words
-from inference.results import Interval, Undefined
+from inference.corrections import check_confidence
+from inference.exact import finite
+from inference.results import Floats, Interval, Undefined
 
-Means = NDArray[np.float64]
 BOOTSTRAP = "Bootstrap"
-# Sums of integers up to here are exact in a float, so resampled means that are equal on paper are equal here.
-LARGEST_EXACT = 2**53
 CHUNK = 2_000_000  # cells gathered at a time
 
 
-def condition_means(groups: GroupValues, resamples: int, rng: np.random.Generator) -> Means | Undefined:
-    """Resample the participants of each condition and compute the means: shape (resamples, n_conditions), in the order
-    of the data, in which `rng` is consumed too. A condition of equal values keeps its mean in every resample. Undefined
-    without conditions, or when one of them is empty. Raises ParameterError when `resamples` is below 1.
-
-    Examples
-    --------
-    >>> condition_means({"A": [3, 3], "B": [5]}, 2, np.random.default_rng(1)).tolist()
-    [[3.0, 5.0], [3.0, 5.0]]
-    """
-    check_resamples(resamples)
-    read = Groups.read(groups)
-    if read.left_out:
-        return Undefined(f"{in_words(read.left_out)}: no observations to resample.", BOOTSTRAP)
-    if not read.members:
-        return Undefined("There are no conditions to resample.", BOOTSTRAP)
-    largest = max(max(map(abs, group.points)) * group.n for group in read.members)
-    is_exact = largest < LARGEST_EXACT and read.members[0].scale < LARGEST_EXACT
-    columns = []
-    for group in read.members:
-        values = group.points if is_exact else group.floats
-        sums = resampled_sums(np.array(values, dtype=np.float64)[:, None], resamples, rng)[:, 0]
-        # One division: equal rationals give equal floats whatever the sizes of the conditions.
-        columns.append(sums / (group.n * group.scale if is_exact else group.n))
-    return np.column_stack(columns)
-
-
-def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> Means | Undefined:
+def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> Floats | Undefined:
     """Resample users, the rows of `values`, and take the mean of every algorithm over the same users: shape (resamples,
     n_algorithms).
 
@@ -73,10 +41,10 @@ def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> M
 def check_resamples(resamples: int) -> None:
     """Raise ParameterError when the number of resamples is below 1."""
     if resamples < 1:
-        raise ParameterError(f"The bootstrap was asked for {resamples} resamples: it needs 1 or more.")
+        raise ParameterError(f"There are {resamples} resamples: at least 1 is needed.")
 
 
-def resampled_sums(rows: Means, resamples: int, rng: np.random.Generator) -> Means:
+def resampled_sums(rows: Floats, resamples: int, rng: np.random.Generator) -> Floats:
     """Column sums of n of the n rows, drawn with replacement and added row by row: the same bits on every machine.
     `rows` is finite and has at least one row; the sums have shape (resamples, n_columns).
     """
@@ -99,18 +67,15 @@ def percentile_intervals(means: ArrayLike, confidence: float = 0.95) -> tuple[In
     >>> percentile_intervals([[1.0], [2.0], [3.0]], 0.5)
     (Interval(low=1.5, high=2.5),)
     """
-    if not 0 < confidence < 1:
-        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
+    check_confidence(confidence)
     array = finite_means(means)
     lows, highs = np.quantile(array, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     return tuple(Interval(float(low), float(high)) for low, high in zip(lows, highs, strict=True))
 
 
-def finite_means(means: ArrayLike) -> Means:
+def finite_means(means: ArrayLike) -> Floats:
     """Resampled means as a float array. Raises DataError unless it has two dimensions, a row and finite values only."""
-    array = np.asarray(means, dtype=np.float64)
+    array = finite(means, "The resampled means hold a value that is not finite.")
     if array.ndim != 2 or not len(array):
         raise DataError(f"Resampled means of shape {array.shape} cannot be used: give one row a resample.")
-    if not np.isfinite(array).all():
-        raise DataError("The resampled means hold a value that is not finite.")
     return array

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from core.errors import DataError, ParameterError
-from inference.results import Result, Undefined
+from core.errors import DataError
+from inference.corrections import check_confidence
+from inference.results import Floats, Result, Undefined
 
 RATE_LIMITS = "Clopper-Pearson limits"
 RARE = 10  # events or non-events, below which the clustered variance is too uncertain to stand alone
 RARE_CORRELATION = 0.1  # of cases within a user, assumed for rare events
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,11 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95
     where user u has :math:`h_u` hits in :math:`m_u` of the n cases and U is the number of users. With fewer than 10
     events or non-events it is at least :math:`1 + .1 (\sum m^2 / \sum m - 1)`, the design effect of an intraclass
     correlation of .1. docs/explanation/operating-characteristics.md shows the coverage. Undefined with fewer than two
-    users with cases. Raises ParameterError for a `confidence` outside (0, 1), and DataError for arrays that do not
-    match, and hits that are negative or more than the cases. Sources: Clopper & Pearson (1934), Biometrika
+    users with cases. `hits`, shape (n_users, n_algorithms), are those of each user's cases, fractions where ties count
+    in expectation; `n_cases`, shape (n_users,), are the cases, and users without any are left out. Raises
+    ParameterError for a `confidence` outside (0, 1), and DataError for arrays that do not match, and hits that are
+    negative or more than the cases. Sources: Clopper & Pearson (1934), Biometrika
     26(4):404-413; for the effective sample Korn & Graubard (1998), Survey Methodology 24(2):193-201.
-
-    Parameters
-    ----------
-    hits : array_like, shape (n_users, n_algorithms)
-        Hits of each user's cases; fractions where ties count in expectation.
-    n_cases : array_like, shape (n_users,)
-        Cases of each user; users without any are left out.
 
     Examples
     --------
@@ -56,8 +51,7 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95
     >>> limits.rates, limits.low, round(limits.high[0], 4), limits.is_rare
     ((0.0,), (0.0,), 0.0147, (True,))
     """
-    if not 0 < confidence < 1:
-        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
+    check_confidence(confidence)
     n_hits, cases = np.asarray(hits, dtype=np.float64), np.asarray(n_cases, dtype=np.float64)
     if n_hits.ndim != 2 or cases.shape != n_hits.shape[:1]:
         raise DataError(

@@ -6,15 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from inference.anova import noncentral_f_limits
 from inference.average_advantage import MeanEstimates
 from inference.case_rates import clopper_pearson
 from inference.jackknife import StudentEstimate
-from inference.results import Interval, WelchResult
-
-Floats = NDArray[np.float64]
+from inference.results import Floats, Interval, WelchResult
 
 
 def contrast_of_means(means: MeanEstimates, weights: dict[str, float]) -> StudentEstimate:

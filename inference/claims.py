@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, pairwise
 from typing import Any, Protocol
 
@@ -157,17 +158,14 @@ def _judge_values(bounds: Callable[..., Bounds]) -> Callable[..., list[Finding]]
     return rule
 
 
-def _judge_differences(pairs_of: Callable[[Names], Iterable[tuple[str, str]]]) -> Callable[..., list[Finding]]:
-    def rule(evidence: Evidence, quantities: Sequence[Quantity], names: Names, by: float = 0.0) -> list[Finding]:
+def _judge_differences(
+    pairs_of: Callable[[Names], Iterable[tuple[str, str]]], bounds: Callable[..., Bounds] = lambda by=0.0: least(by)
+) -> Callable[..., list[Finding]]:
+    def rule(evidence: Evidence, quantities: Sequence[Quantity], names: Names, **numbers: float) -> list[Finding]:
         compared = [(quantity, {a: 1.0, b: -1.0}) for quantity in quantities for a, b in pairs_of(names)]
-        return _judge_contrasts(evidence, compared, least(by))
+        return _judge_contrasts(evidence, compared, bounds(**numbers))
 
     return rule
-
-
-def _alike(evidence: Evidence, quantities: Sequence[Quantity], names: Names, within: float) -> list[Finding]:
-    compared = [(quantity, {a: 1.0, b: -1.0}) for quantity in quantities for a, b in combinations(names, 2)]
-    return _judge_contrasts(evidence, compared, near(0, within))
 
 
 def _judge_contrasts(evidence: Evidence, compared: Sequence[tuple[Quantity, Weights]], bounds: Bounds) -> list[Finding]:
@@ -186,44 +184,37 @@ def _judge_contrasts(evidence: Evidence, compared: Sequence[tuple[Quantity, Weig
     return findings
 
 
-def _top(
-    evidence: Evidence, quantities: Sequence[Quantity], names: Names, *, is_mirrored: bool = False
-) -> list[Finding]:
-    findings = []
-    for quantity in quantities:
-        pairs = evidence.pairs(quantity)
-        if pairs is None:
-            findings.append(Finding(quantity, "no test", None))
-            continue
-        beyond, worse = ("below", "above") if is_mirrored else ("above", "below")
-        ahead = {(b, a) for a, b in pairs} if is_mirrored else set(pairs)
-        words, is_as = [], True
-        is_not = any(rival not in names and name in names for rival, name in ahead)
-        for name in names:
-            passed, passed_by = ([b for a, b in ahead if a == name], [a for a, b in ahead if b == name])
-            is_as = is_as and any(rival not in names for rival in passed)
-            words.append(f"{_with_value(evidence, quantity, name)} significantly {beyond} {_listed(passed)}")
-            if passed_by:
-                words[-1] += f" and {worse} {_listed(passed_by)}"
-        findings.append(Finding(quantity, "; ".join(words), False if is_not else is_as or None))
-    return findings
+def _judge_each(judge_quantity: Callable[..., Finding]) -> Callable[..., list[Finding]]:
+    def rule(evidence: Evidence, quantities: Sequence[Quantity], names: Names, **options: Any) -> list[Finding]:
+        return [judge_quantity(evidence, quantity, names, **options) for quantity in quantities]
+
+    return rule
 
 
-def _bottom(evidence: Evidence, quantities: Sequence[Quantity], names: Names) -> list[Finding]:
-    return _top(evidence, quantities, names, is_mirrored=True)
+def _top(evidence: Evidence, quantity: Quantity, names: Names, *, is_mirrored: bool = False) -> Finding:
+    pairs = evidence.pairs(quantity)
+    if pairs is None:
+        return Finding(quantity, "no test", None)
+    beyond, worse = ("below", "above") if is_mirrored else ("above", "below")
+    ahead = {(b, a) for a, b in pairs} if is_mirrored else set(pairs)
+    words, is_as = [], True
+    is_not = any(rival not in names and name in names for rival, name in ahead)
+    for name in names:
+        passed, passed_by = ([b for a, b in ahead if a == name], [a for a, b in ahead if b == name])
+        is_as = is_as and any(rival not in names for rival in passed)
+        words.append(f"{_with_value(evidence, quantity, name)} significantly {beyond} {_listed(passed)}")
+        if passed_by:
+            words[-1] += f" and {worse} {_listed(passed_by)}"
+    return Finding(quantity, "; ".join(words), False if is_not else is_as or None)
 
 
-def _tiers(evidence: Evidence, quantities: Sequence[Quantity], names: Names, minimal: Names) -> list[Finding]:
-    findings = []
+def _tiers(evidence: Evidence, quantity: Quantity, names: Names, minimal: Names) -> Finding:
     weights = dict.fromkeys(names, 1 / len(names)) | dict.fromkeys(minimal, -1 / len(minimal))
-    for quantity in quantities:
-        (finding,) = _judge_contrasts(evidence, [(quantity, weights)], least(0))
-        reversals = [(a, b) for a, b in evidence.pairs(quantity) or () if a in minimal and b in names]
-        # A mean difference in the other direction alone leaves the claim open.
-        words = finding.words + "".join(f"; {a} significantly above {b}" for a, b in reversals)
-        outcome = False if reversals else finding.outcome or None
-        findings.append(Finding(quantity, words, outcome, finding.interval, finding.confidence))
-    return findings
+    (finding,) = _judge_contrasts(evidence, [(quantity, weights)], least(0))
+    reversals = [(a, b) for a, b in evidence.pairs(quantity) or () if a in minimal and b in names]
+    # A mean difference in the other direction alone leaves the claim open.
+    words = finding.words + "".join(f"; {a} significantly above {b}" for a, b in reversals)
+    return replace(finding, words=words, outcome=False if reversals else finding.outcome or None)
 
 
 def _differs(evidence: Evidence, quantities: Sequence[Quantity], names: Names, negligible: float) -> list[Finding]:
@@ -275,21 +266,17 @@ def _another_best(evidence: Evidence, quantities: Sequence[Quantity], names: Nam
     return [Finding(*row) for row in zip(quantities, words, outcomes, strict=True)]
 
 
-def _nobody_alone(evidence: Evidence, quantities: Sequence[Quantity], names: Names) -> list[Finding]:
-    findings = []
-    for quantity in quantities:
-        pairs = evidence.pairs(quantity)
-        if pairs is None:
-            findings.append(Finding(quantity, "no test", None))
-            continue
-        alone = [
-            f"{name} significantly {direction} all others"
-            for name in names
-            for direction, ahead in (("above", set(pairs)), ("below", {(b, a) for a, b in pairs}))
-            if all((name, rival) in ahead for rival in names if rival != name)
-        ]
-        findings.append(Finding(quantity, "; ".join(alone) or "no algorithm above or below all others", not alone))
-    return findings
+def _nobody_alone(evidence: Evidence, quantity: Quantity, names: Names) -> Finding:
+    pairs = evidence.pairs(quantity)
+    if pairs is None:
+        return Finding(quantity, "no test", None)
+    alone = [
+        f"{name} significantly {direction} all others"
+        for name in names
+        for direction, ahead in (("above", set(pairs)), ("below", {(b, a) for a, b in pairs}))
+        if all((name, rival) in ahead for rival in names if rival != name)
+    ]
+    return Finding(quantity, "; ".join(alone) or "no algorithm above or below all others", not alone)
 
 
 def _contradicted(evidence: Evidence, quantities: Sequence[Quantity], names: Names) -> list[Finding]:
@@ -313,7 +300,7 @@ def _contradicted(evidence: Evidence, quantities: Sequence[Quantity], names: Nam
         findings.append(Finding(metric, words, bool(contradictions) or None, interval, confidence))
     if not all(agreements):
         return findings
-    return [Finding(row.quantity, row.words, False, row.interval, row.confidence) for row in findings]
+    return [replace(row, outcome=False) for row in findings]
 
 
 def _better_first(evidence: Evidence, quantity: Quantity, names: Names) -> set[tuple[str, str]]:
@@ -346,14 +333,14 @@ RULES: Mapping[str, Callable[..., list[Finding]]] = {
     "order": _judge_differences(pairwise),
     "highest": _judge_differences(lambda names: [(names[0], rival) for rival in names[1:]]),
     "lowest": _judge_differences(lambda names: [(rival, names[0]) for rival in names[1:]]),
-    "alike": _alike,
-    "top": _top,
-    "bottom": _bottom,
-    "tiers": _tiers,
+    "alike": _judge_differences(lambda names: combinations(names, 2), lambda within: near(0, within)),
+    "top": _judge_each(_top),
+    "bottom": _judge_each(partial(_top, is_mirrored=True)),
+    "tiers": _judge_each(_tiers),
     "differs": _differs,
     "one-order": _one_order,
     "another-order": _another_order,
     "another-best": _another_best,
-    "nobody-alone": _nobody_alone,
+    "nobody-alone": _judge_each(_nobody_alone),
     "contradicted": _contradicted,
 }

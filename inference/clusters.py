@@ -20,7 +20,7 @@ from inference.ancova import Estimate, FTest, ParticipantValues, estimates_of, r
 from inference.corrections import check_alpha
 from inference.covariates import numbered
 from inference.results import Result, Undefined
-from inference.satterthwaite import Estimates, model_estimates
+from inference.satterthwaite import model_estimates
 from inference.variance_components import LARGEST_RATIO, LARGEST_SHARE, Design, Fit, RestrictedLikelihood
 
 CLUSTERS = "Mixed model with interviewers as a random effect"
@@ -71,6 +71,8 @@ def clustered(
     >>> round(clustered(data, [1, 1, 1, 1, 2, 2, 2, 2]).icc, 2)
     0.99
     """
+    from scipy import special
+
     check_alpha(alpha)
     names, condition, values, left_out = read_conditions(data)
     if len(clusters) != len(values):
@@ -86,8 +88,23 @@ def clustered(
     fit = _maximum(likelihood)
     if fit.is_at_limit:
         return Undefined("Interviewers and conditions reproduce all values: there is no residual variance.", CLUSTERS)
-    return _result(
-        names, fit, model_estimates(likelihood, fit), likelihood, (len(values), int(cluster.max()) + 1, left_out, alpha)
+    estimates, k, ratio = model_estimates(likelihood, fit), len(names), min(fit.ratios[1], LARGEST_RATIO)
+    f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
+    indexes = list(combinations(range(k), 2))
+    pairs = estimates_of([estimates.test(np.eye(k)[a] - np.eye(k)[b]) for a, b in indexes], alpha)
+    likelihood_ratio = max(2 * (fit.log_likelihood - likelihood.at((0.0, 0.0)).log_likelihood), 0.0)
+    return ClusterResult(
+        n=len(values),
+        n_clusters=int(cluster.max()) + 1,
+        sd_clusters=math.sqrt(fit.variance * ratio),
+        sd_residual=math.sqrt(fit.variance),
+        icc=ratio / (1 + ratio),
+        likelihood_ratio=likelihood_ratio,
+        p_clusters=float(special.chdtrc(1, likelihood_ratio)) / 2 if likelihood_ratio > 0 else 1.0,
+        test=FTest(f, k - 1, denominator, float(special.fdtrc(k - 1, denominator, f))),
+        pairs=tuple(ClusterPair(names[a], names[b], pair) for (a, b), pair in zip(indexes, pairs, strict=True)),
+        log_likelihood=fit.log_likelihood,
+        left_out=left_out,
     )
 
 
@@ -117,32 +134,3 @@ def _maximum(likelihood: RestrictedLikelihood) -> Fit:
     end = optimize.minimize_scalar(deviance, bounds=bounds, method="bounded", options={"xatol": 1e-10}).x
     fits = [likelihood.at((0.0, float(share) / (1 - float(share)))) for share in (0.0, end, LARGEST_SHARE)]
     return max(fits, key=lambda fit: fit.log_likelihood)
-
-
-def _result(
-    names: Sequence[str],
-    fit: Fit,
-    estimates: Estimates,
-    likelihood: RestrictedLikelihood,
-    facts: tuple[int, int, tuple[str, ...], float],
-) -> ClusterResult:
-    from scipy import special
-
-    (n, n_clusters, left_out, alpha), k, ratio = facts, len(names), min(fit.ratios[1], LARGEST_RATIO)
-    f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
-    indexes = list(combinations(range(k), 2))
-    pairs = estimates_of([estimates.test(np.eye(k)[a] - np.eye(k)[b]) for a, b in indexes], alpha)
-    likelihood_ratio = max(2 * (fit.log_likelihood - likelihood.at((0.0, 0.0)).log_likelihood), 0.0)
-    return ClusterResult(
-        n=n,
-        n_clusters=n_clusters,
-        sd_clusters=math.sqrt(fit.variance * ratio),
-        sd_residual=math.sqrt(fit.variance),
-        icc=ratio / (1 + ratio),
-        likelihood_ratio=likelihood_ratio,
-        p_clusters=float(special.chdtrc(1, likelihood_ratio)) / 2 if likelihood_ratio > 0 else 1.0,
-        test=FTest(f, k - 1, denominator, float(special.fdtrc(k - 1, denominator, f))),
-        pairs=tuple(ClusterPair(names[a], names[b], pair) for (a, b), pair in zip(indexes, pairs, strict=True)),
-        log_likelihood=fit.log_likelihood,
-        left_out=left_out,
-    )

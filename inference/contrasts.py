@@ -1,7 +1,4 @@
-"""Planned contrasts: some conditions against others, by one question that was asked before the data were seen.
-
-Sums are exact (see `inference.groups`); t is rounded once.
-"""
+"""Planned contrasts: some conditions against others, by one question that was asked before the data were seen."""
 
 from __future__ import annotations
 
@@ -14,8 +11,7 @@ from core.errors import ParameterError
 from inference.anova import why_not_pooled
 from inference.corrections import check_alpha
 from inference.effect_sizes import noncentral_t_limits
-from inference.exact import as_float
-from inference.groups import Group, Groups, GroupValues, in_words
+from inference.groups import Groups, GroupValues, in_words
 from inference.results import Interval, Result, Undefined
 from inference.t_tests import satterthwaite_df
 
@@ -84,68 +80,48 @@ def planned_contrast(
     (2.6667, 6.532, 6.0, 0.00061)
     """
     check_alpha(alpha)
-    _check_sets(groups, higher, lower, sides)
-    read = Groups.read(groups, least_n)
-    if missing := [name for name in (*higher, *lower) if name in read.left_out]:
-        return Undefined(f"Too few participants in {in_words(missing)} for the planned contrast.", CONTRAST)
-    if undefined := why_not_pooled(read, CONTRAST):
-        return undefined
-    members = {group.name: group for group in read.members}
-    weights = {
-        **{name: Fraction(1, len(higher)) for name in higher},
-        **{name: Fraction(-1, len(lower)) for name in lower},
-    }
-    weighted = [(weight, members[name]) for name, weight in weights.items()]
-    means = [sum((members[name].mean for name in names), Fraction(0)) / len(names) for names in (higher, lower)]
-    difference = means[0] - means[1]
-    df = read.n - read.k
-    variance = read.ss_within / df
-    share = sum((weight * weight / group.n for weight, group in weighted), Fraction(0))
-    pooled = _tested(difference, variance * share, df, alpha, sides)
-    limits = noncentral_t_limits(pooled.t, df, 1 - alpha)
-    unit = math.sqrt(share)
-    return ContrastResult(
-        higher=tuple(higher),
-        lower=tuple(lower),
-        sides=sides,
-        higher_mean=as_float(means[0]),
-        lower_mean=as_float(means[1]),
-        difference=as_float(difference),
-        pooled=pooled,
-        welch=_welch(difference, weighted, alpha, sides),
-        d=pooled.t * unit,
-        d_interval=None if limits is None else Interval(limits.low * unit, limits.high * unit),
-        n=read.n,
-    )
-
-
-def _check_sets(groups: GroupValues, higher: Sequence[str], lower: Sequence[str], sides: int) -> None:
+    sets, conditions = (higher, lower), (*higher, *lower)
     if not higher or not lower:
         raise ParameterError("A contrast has at least one condition on either side.")
-    conditions = (*higher, *lower)
     if len(set(conditions)) < len(conditions):
         raise ParameterError("A contrast names each condition once.")
     if unknown := [name for name in conditions if name not in groups]:
         raise ParameterError(f"The contrast names {unknown[0]!r}, which is no condition.")
     if sides not in (1, 2):
         raise ParameterError(f"A test has 1 or 2 sides; got {sides!r}.")
+    read = Groups.read(groups, least_n)
+    if missing := [name for name in conditions if name in read.left_out]:
+        return Undefined(f"Too few participants in {in_words(missing)} for the planned contrast.", CONTRAST)
+    if undefined := why_not_pooled(read, CONTRAST):
+        return undefined
+    members = {group.name: group for group in read.members}
+    higher_mean, lower_mean = (sum(members[name].mean for name in names) / Fraction(len(names)) for names in sets)
+    difference, df = float(higher_mean - lower_mean), read.n - read.k
+    weighted = [(1 / len(names) ** 2, members[name]) for names in sets for name in names]
+    unit = math.sqrt(math.fsum(squared / group.n for squared, group in weighted))
+    pooled = _tested(difference, math.sqrt(read.ss_within / df) * unit, df, alpha, sides)
+    limits = noncentral_t_limits(pooled.t, df, 1 - alpha)
+    parts = [(squared * group.variance / group.n, group.n - 1) for squared, group in weighted]
+    error = math.sqrt(math.fsum(part for part, _df in parts))
+    return ContrastResult(
+        higher=tuple(higher),
+        lower=tuple(lower),
+        sides=sides,
+        higher_mean=float(higher_mean),
+        lower_mean=float(lower_mean),
+        difference=difference,
+        pooled=pooled,
+        welch=_tested(difference, error, satterthwaite_df(parts), alpha, sides) if error else None,
+        d=pooled.t * unit,
+        d_interval=None if limits is None else Interval(limits.low * unit, limits.high * unit),
+        n=read.n,
+    )
 
 
-def _welch(
-    difference: Fraction, weighted: Sequence[tuple[Fraction, Group]], alpha: float, sides: int
-) -> ContrastTest | None:
-    parts = [(weight * weight * group.variance / group.n, group.n - 1) for weight, group in weighted]
-    squared = sum((part for part, _df in parts), Fraction(0))
-    if not squared:
-        return None
-    return _tested(difference, squared, satterthwaite_df(parts), alpha, sides)
-
-
-def _tested(difference: Fraction, squared_error: Fraction, df: float, alpha: float, sides: int) -> ContrastTest:
+def _tested(difference: float, error: float, df: float, alpha: float, sides: int) -> ContrastTest:
     from scipy import special
 
-    error = math.sqrt(as_float(squared_error))
-    t = as_float(difference) / error
+    t = difference / error
     p = float(special.stdtr(df, -t if sides == 1 else -abs(t))) * sides
     half = float(special.stdtrit(df, 1 - alpha / sides)) * error
     return ContrastTest(
@@ -153,6 +129,6 @@ def _tested(difference: Fraction, squared_error: Fraction, df: float, alpha: flo
         df=float(df),
         p=p,
         se=error,
-        ci_low=as_float(difference) - half,
-        ci_high=None if sides == 1 else as_float(difference) + half,
+        ci_low=difference - half,
+        ci_high=None if sides == 1 else difference + half,
     )

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError
-from inference.results import Result
+from inference.exact import finite
+from inference.results import Floats, Result
 
 MOST_R_HAT = 1.01
 LEAST_ESS = 400.0
 TAILS = (0.05, 0.95)
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -44,14 +43,14 @@ def convergence(draws: ArrayLike) -> Convergence:
     >>> convergence(rng.standard_normal((4, 1000))).has_converged
     True
     """
-    array = np.asarray(draws, dtype=np.float64)
+    array = finite(draws, "A chain holds a value that is not a finite number.")
     if array.ndim != 2 or array.shape[0] < 2 or array.shape[1] < 8:
         raise DataError(f"Diagnostics need two chains of eight draws or more; got an array of shape {array.shape}.")
-    if not np.isfinite(array).all():
-        raise DataError("A chain holds a value that is not a finite number.")
     if np.ptp(array) == 0:
         raise DataError("The quantity is the same in every draw.")
-    split = _split(array)
+    # Both halves of every chain as chains of their own; of an odd number of draws the middle one is left out.
+    half = array.shape[1] // 2
+    split = np.concatenate([array[:, :half], array[:, -half:]])
     bulk = _normal_scores(split)
     folded = _normal_scores(np.abs(split - np.median(split)))
     return Convergence(
@@ -61,19 +60,12 @@ def convergence(draws: ArrayLike) -> Convergence:
     )
 
 
-def _split(draws: Floats) -> Floats:
-    """Both halves of every chain as chains of their own; of an odd number of draws the middle one is left out."""
-    half = draws.shape[1] // 2
-    return np.concatenate([draws[:, :half], draws[:, -half:]])
-
-
 def _normal_scores(draws: Floats) -> Floats:
     """Normal quantiles of the pooled ranks, Blom's fractional offset."""
     from scipy import special, stats
 
     ranks = stats.rankdata(draws, method="average").reshape(draws.shape)
-    scores: Floats = special.ndtri((ranks - 0.375) / (draws.size + 0.25))
-    return scores
+    return np.asarray(special.ndtri((ranks - 0.375) / (draws.size + 0.25)))
 
 
 def _r_hat(draws: Floats) -> float:
@@ -86,7 +78,9 @@ def _r_hat(draws: Floats) -> float:
 def _ess(draws: Floats) -> float:
     """Effective number of draws of the mean over chains that are split already."""
     m, n = draws.shape
-    covariances = _autocovariances(draws)
+    # Autocovariances of every chain at all lags, divided by n.
+    spectrum = np.fft.rfft(draws - draws.mean(axis=1, keepdims=True), 2 * n, axis=1)
+    covariances = np.fft.irfft(spectrum * spectrum.conj(), 2 * n, axis=1)[:, :n] / n
     within = float(covariances[:, 0].mean()) * n / (n - 1)
     pooled = within * (n - 1) / n + float(draws.mean(axis=1).var(ddof=1))
     if pooled == 0:
@@ -103,12 +97,3 @@ def _ess(draws: Floats) -> float:
     odd = max(float(correlations[2 * end]), 0.0)
     time = max(-1 + 2 * float(falling.sum()) + odd, 1 / np.log10(m * n))
     return float(m * n / time)
-
-
-def _autocovariances(draws: Floats) -> Floats:
-    """Autocovariance of every chain at all lags, divided by n."""
-    n = draws.shape[1]
-    centred = draws - draws.mean(axis=1, keepdims=True)
-    spectrum = np.fft.rfft(centred, 2 * n, axis=1)
-    covariances: Floats = np.fft.irfft(spectrum * spectrum.conj(), 2 * n, axis=1)[:, :n] / n
-    return covariances

@@ -7,9 +7,9 @@ DataError for a p value outside [0, 1] or NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 from core.errors import DataError, ParameterError
 from inference.results import Pair
@@ -36,38 +36,26 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted)
 
 
-def bonferroni(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Bonferroni's adjustment: each p times the number of comparisons, at most 1."""
-    checked = _checked(p_values)
-    return tuple(min(1.0, len(checked) * p) for p in checked)
-
-
-def sidak(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Šidák's adjustment, 1 - (1 - p)^N, without cancellation for small p; exact for independent comparisons. Source:
-    Šidák (1967), Journal of the American Statistical Association 62(318):626-633.
+def adjust(p_values: Sequence[float], correction: Correction = "holm") -> tuple[float, ...]:
+    """Adjust a family of p values by Holm, by Bonferroni, or by Šidák, 1 - (1 - p)^N, without cancellation for small p;
+    exact for independent comparisons. Raises ParameterError for an unknown correction. Source: Šidák (1967), Journal of
+    the American Statistical Association 62(318):626-633.
 
     Examples
     --------
-    >>> [round(p, 4) for p in sidak([0.01, 0.5])]
+    >>> [round(p, 4) for p in adjust([0.01, 0.5], "sidak")]
     [0.0199, 0.75]
     """
     checked = _checked(p_values)
-    return tuple(1.0 if p == 1 else -math.expm1(len(checked) * math.log1p(-p)) for p in checked)
-
-
-_CORRECTIONS: dict[str, Callable[[Sequence[float]], tuple[float, ...]]] = {
-    "holm": holm,
-    "bonferroni": bonferroni,
-    "sidak": sidak,
-}
-
-
-def adjust(p_values: Sequence[float], correction: Correction = "holm") -> tuple[float, ...]:
-    """Adjust a family of p values by the named correction. Raises ParameterError for an unknown correction."""
-    if correction not in _CORRECTIONS:
-        known = ", ".join(_CORRECTIONS)
-        raise ParameterError(f"There is no correction named {correction!r}: choose one of {known}.")
-    return _CORRECTIONS[correction](p_values)
+    if correction == "holm":
+        return holm(checked)
+    if correction == "bonferroni":
+        return tuple(min(1.0, len(checked) * p) for p in checked)
+    if correction == "sidak":
+        return tuple(1.0 if p == 1 else -math.expm1(len(checked) * math.log1p(-p)) for p in checked)
+    raise ParameterError(
+        f"There is no correction named {correction!r}: choose one of {', '.join(get_args(Correction))}."
+    )
 
 
 def decided(pairs: Iterable[P], alpha: float, correction: Correction = "holm") -> tuple[P, ...]:
@@ -91,6 +79,12 @@ def check_alpha(alpha: float) -> None:
     """Raise ParameterError when the level is outside (0, 1)."""
     if not 0 < alpha < 1:
         raise ParameterError(f"The level alpha is {alpha}: it must lie between 0 and 1.")
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise ParameterError when the confidence is outside (0, 1)."""
+    if not 0 < confidence < 1:
+        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
 
 
 def _checked(p_values: Sequence[float]) -> list[float]:

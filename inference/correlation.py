@@ -12,12 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import DataError
 from inference.exact import Number, exact
 from inference.groups import Groups, GroupValues, in_words
-from inference.results import Interval, Result, Undefined
+from inference.results import Floats, Interval, Result, Undefined
 
 PEARSON = "Pearson's r"
 WITHIN = "Pooled within-condition correlation"
@@ -26,7 +25,6 @@ FISHER = "Fisher's z"
 CONFIDENCE = 0.95
 EQUAL = 1e-12  # of the largest mean: means that differ by less are equal on paper
 PERFECT = 1e-20  # share of variance below which what is left is rounding
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -68,11 +66,7 @@ def _pearson(x: Floats, y: Floats) -> CorrelationResult | Undefined:
     for which, values in (("first", x), ("second", y)):
         if not np.ptp(values):
             return Undefined(f"All values of the {which} measurement are equal: no correlation exists.", PEARSON)
-    return _of_deviations(_deviations(x), _deviations(y), len(x) - 2)
-
-
-def _deviations(values: Floats) -> Floats:
-    return np.asarray(values - values.mean())
+    return _of_deviations(x - x.mean(), y - y.mean(), len(x) - 2)
 
 
 def _of_deviations(x: Floats, y: Floats, df: int, left_out: tuple[str, ...] = ()) -> CorrelationResult:
@@ -121,7 +115,7 @@ def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Und
     for which, side in (("first", of_x), ("second", of_y)):
         if not any(np.ptp(own) for own in side.values()):
             return Undefined(f"Within every condition all values of the {which} measurement are equal.", WITHIN)
-    deviations = [np.concatenate([_deviations(own) for own in side.values()]) for side in (of_x, of_y)]
+    deviations = [np.concatenate([own - own.mean() for own in side.values()]) for side in (of_x, of_y)]
     n, k = len(deviations[0]), len(of_x)
     df = n - k - 1
     if df < 1:
@@ -159,11 +153,11 @@ def between_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Un
     of_x, of_y, left_out = _read(x, y)
     if len(of_x) < 3:
         return Undefined(f"A correlation needs three conditions with participants; there are {len(of_x)}.", BETWEEN)
-    means = [np.array([own.mean() for own in side.values()]) for side in (of_x, of_y)]
-    for which, own in zip(("first", "second"), means, strict=True):
-        if np.ptp(own) <= EQUAL * np.abs(own).max():
+    means_x, means_y = (np.array([own.mean() for own in side.values()]) for side in (of_x, of_y))
+    for which, means in (("first", means_x), ("second", means_y)):
+        if np.ptp(means) <= EQUAL * np.abs(means).max():
             return Undefined(f"All conditions have the same mean on the {which} measurement.", BETWEEN)
-    return _of_deviations(_deviations(means[0]), _deviations(means[1]), len(of_x) - 2, left_out)
+    return _of_deviations(means_x - means_x.mean(), means_y - means_y.mean(), len(of_x) - 2, left_out)
 
 
 def _read(

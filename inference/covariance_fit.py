@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from inference.covariance_models import Array, Structure, covariance_of, moments_of
-from inference.results import Undefined
+from inference.covariance_models import Structure, covariance_of, moments_of
+from inference.results import Floats, Undefined
 
 MOST_STEPS = 500
 GRADIENT = 1e-8  # at the minimum, of standardised items
@@ -24,17 +24,17 @@ class Sample:
     """Moments of one group, with denominator n."""
 
     n: int
-    covariance: Array  # shape (items, items), positive definite
-    mean: Array  # shape (items,)
+    covariance: Floats  # shape (items, items), positive definite
+    mean: Floats  # shape (items,)
 
 
 class Discrepancy(Protocol):
     """A distance of implied from observed moments, half of it a sum of squares near its minimum."""
 
-    def value(self, parameters: Array) -> float:
+    def value(self, parameters: Floats) -> float:
         """The distance; infinite where the implied covariances are not positive definite."""
 
-    def linearised(self, parameters: Array) -> tuple[Array, Array]:
+    def linearised(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Weighted residuals, and the weighted derivatives of the moments, shape (residuals, parameters)."""
 
 
@@ -50,12 +50,14 @@ class NormalLikelihood:
         """Participants of all groups."""
         return sum(sample.n for sample in self.samples)
 
-    def value(self, parameters: Array) -> float:
+    def value(self, parameters: Floats) -> float:
         """log|Σ| + tr(SΣ⁻¹) - log|S| - p + (m - μ)'Σ⁻¹(m - μ), averaged over groups."""
         total = 0.0
         for sample, structure in zip(self.samples, self.structures, strict=True):
             implied, mean = covariance_of(structure, parameters)
-            if (root := _root(implied)) is None:
+            try:
+                root = np.linalg.cholesky(implied)
+            except np.linalg.LinAlgError:
                 return math.inf
             distance = np.linalg.solve(root, sample.mean - mean)
             inner = np.linalg.solve(root, np.linalg.solve(root, sample.covariance).T)
@@ -63,7 +65,7 @@ class NormalLikelihood:
             total += sample.n * (determinants + np.trace(inner) - len(mean) + distance @ distance)
         return float(total / self.n)
 
-    def linearised(self, parameters: Array) -> tuple[Array, Array]:
+    def linearised(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Residuals and derivatives in units of the implied covariances."""
         residuals, jacobians = [], []
         for sample, structure in zip(self.samples, self.structures, strict=True):
@@ -84,17 +86,17 @@ class NormalLikelihood:
 class WeightedCorrelations:
     """Least squares of correlations below the diagonal, weighted by the inverse of their variances."""
 
-    correlations: Array  # shape (pairs of items,), in the order of `numpy.tril_indices`
-    weights: Array  # shape (pairs of items,)
+    correlations: Floats  # shape (pairs of items,), in the order of `numpy.tril_indices`
+    weights: Floats  # shape (pairs of items,)
     structure: Structure
 
-    def value(self, parameters: Array) -> float:
+    def value(self, parameters: Floats) -> float:
         """The weighted sum of squares."""
         implied, _mean = covariance_of(self.structure, parameters)
         below = implied[np.tril_indices(len(implied), -1)]
         return float(self.weights @ (self.correlations - below) ** 2)
 
-    def linearised(self, parameters: Array) -> tuple[Array, Array]:
+    def linearised(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Residuals and derivatives in units of the correlations' standard errors."""
         moments, roots = moments_of(self.structure, parameters), np.sqrt(self.weights)
         rows, columns = np.tril_indices(len(moments.covariance), -1)
@@ -106,13 +108,13 @@ class WeightedCorrelations:
 class Minimum:
     """The parameters of least discrepancy."""
 
-    parameters: Array
+    parameters: Floats
     value: float
-    jacobian: Array  # weighted derivatives of the moments
-    information: Array  # of one participant, shape (parameters, parameters)
+    jacobian: Floats  # weighted derivatives of the moments
+    information: Floats  # of one participant, shape (parameters, parameters)
 
 
-def minimum_of(discrepancy: Discrepancy, start: Array, procedure: str) -> Minimum | Undefined:
+def minimum_of(discrepancy: Discrepancy, start: Floats, procedure: str) -> Minimum | Undefined:
     """Minimise by Fisher scoring with Levenberg's damping.
 
     Undefined where the steps do not reach a point of zero gradient, or where the model is not identified there.
@@ -123,7 +125,12 @@ def minimum_of(discrepancy: Discrepancy, start: Array, procedure: str) -> Minimu
         residuals, jacobian = discrepancy.linearised(parameters)
         gradient, information = jacobian.T @ residuals, jacobian.T @ jacobian
         if np.abs(gradient).max(initial=0) < GRADIENT:
-            return _checked(Minimum(parameters, value, jacobian, information), procedure)
+            scale = np.sqrt(np.diag(information))
+            if scale.min() > 0:
+                eigenvalues = np.linalg.eigvalsh(information / np.outer(scale, scale))
+                if eigenvalues[0] > RELATIVE * eigenvalues[-1]:
+                    return Minimum(parameters, value, jacobian, information)
+            return Undefined("The model is not identified by these data.", procedure)
         while damping < MOST_DAMPING:
             ridge = damping * np.diag(np.diag(information) + LEAST_DAMPING)
             proposal = parameters + np.linalg.solve(information + ridge, gradient)
@@ -137,16 +144,7 @@ def minimum_of(discrepancy: Discrepancy, start: Array, procedure: str) -> Minimu
     return Undefined("The estimates of the model did not converge.", procedure)
 
 
-def _checked(minimum: Minimum, procedure: str) -> Minimum | Undefined:
-    scale = np.sqrt(np.diag(minimum.information))
-    if scale.min() > 0:
-        values = np.linalg.eigvalsh(minimum.information / np.outer(scale, scale))
-        if values[0] > RELATIVE * values[-1]:
-            return minimum
-    return Undefined("The model is not identified by these data.", procedure)
-
-
-def derivatives(function: Callable[[Array], Array], parameters: Array) -> Array:
+def derivatives(function: Callable[[Floats], Floats], parameters: Floats) -> Floats:
     """Central differences of a function of the parameters, shape (values, parameters)."""
     columns = []
     for index in range(len(parameters)):
@@ -166,7 +164,7 @@ def log_likelihood(samples: Sequence[Sample], value: float) -> float:
     return float(-(saturated + n * value) / 2)
 
 
-def sample_of(rows: Array) -> Sample:
+def sample_of(rows: Floats) -> Sample:
     """Moments of participants (rows) by items (columns).
 
     Examples
@@ -175,11 +173,3 @@ def sample_of(rows: Array) -> Sample:
     [[1.0, -2.0], [-2.0, 4.0]]
     """
     return Sample(len(rows), np.atleast_2d(np.cov(rows, rowvar=False, bias=True)), rows.mean(axis=0))
-
-
-def _root(matrix: Array) -> Array | None:
-    try:
-        root: Array = np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        return None
-    return root

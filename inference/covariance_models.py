@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from inference.results import Floats
+
 Matrix = Literal["loadings", "residuals", "covariances", "paths", "intercepts", "means"]
 
 
@@ -26,32 +26,24 @@ class Entry:
 class Structure:
     """The matrices of one group; `entries` are estimated, all other numbers are fixed."""
 
-    loadings: Array  # shape (items, latents)
-    residuals: Array  # variances, shape (items,)
-    covariances: Array  # of latents, or of their disturbances; shape (latents, latents), symmetric
-    paths: Array  # among latents, shape (latents, latents): from the column to the row
-    intercepts: Array  # shape (items,)
-    means: Array  # of latents, or their intercepts; shape (latents,)
+    loadings: Floats  # shape (items, latents)
+    residuals: Floats  # variances, shape (items,)
+    covariances: Floats  # of latents, or of their disturbances; shape (latents, latents), symmetric
+    paths: Floats  # among latents, shape (latents, latents): from the column to the row
+    intercepts: Floats  # shape (items,)
+    means: Floats  # of latents, or their intercepts; shape (latents,)
     entries: tuple[Entry, ...]
 
     @classmethod
     def of_zeros(cls, n_items: int, n_latents: int) -> Structure:
         """A structure without a free entry, all of whose numbers are 0."""
         square = np.zeros((n_latents, n_latents))
-        return cls(
-            np.zeros((n_items, n_latents)),
-            np.zeros(n_items),
-            square,
-            square,
-            np.zeros(n_items),
-            np.zeros(n_latents),
-            (),
-        )
+        items = np.zeros(n_items)
+        return cls(np.zeros((n_items, n_latents)), items, square, square, items, np.zeros(n_latents), ())
 
-    def at(self, parameters: Array) -> Structure:
+    def at(self, parameters: Floats) -> Structure:
         """The matrices at values of the parameters."""
-        names = ("loadings", "residuals", "covariances", "paths", "intercepts", "means")
-        matrices: dict[str, Array] = {name: getattr(self, name).copy() for name in names}
+        matrices: dict[str, Any] = {name: getattr(self, name).copy() for name in get_args(Matrix)}
         for entry in self.entries:
             matrix, value = matrices[entry.matrix], parameters[entry.parameter]
             if matrix.ndim == 1:
@@ -60,34 +52,25 @@ class Structure:
                 matrix[entry.row, entry.column] = value
             if entry.matrix == "covariances":
                 matrix[entry.column, entry.row] = value
-        return replace(
-            self,
-            loadings=matrices["loadings"],
-            residuals=matrices["residuals"],
-            covariances=matrices["covariances"],
-            paths=matrices["paths"],
-            intercepts=matrices["intercepts"],
-            means=matrices["means"],
-        )
+        return replace(self, **matrices)
 
-    def latent_covariance(self) -> Array:
+    def latent_covariance(self) -> Floats:
         """Covariances of the latents themselves, at fixed matrices; shape (latents, latents)."""
         total = np.linalg.inv(np.eye(len(self.means)) - self.paths)
-        covariance: Array = total @ self.covariances @ total.T
-        return covariance
+        return np.asarray(total @ self.covariances @ total.T)
 
 
 @dataclass(frozen=True)
 class Moments:
     """Implied means and covariances with their derivatives by each parameter, the first axis of `by_*`."""
 
-    covariance: Array
-    mean: Array
-    by_covariance: Array
-    by_mean: Array
+    covariance: Floats
+    mean: Floats
+    by_covariance: Floats
+    by_mean: Floats
 
 
-def covariance_of(structure: Structure, parameters: Array) -> tuple[Array, Array]:
+def covariance_of(structure: Structure, parameters: Floats) -> tuple[Floats, Floats]:
     """The implied covariances and means of the items, without derivatives.
 
     Examples
@@ -104,7 +87,7 @@ def covariance_of(structure: Structure, parameters: Array) -> tuple[Array, Array
     return covariance, at.intercepts + at.loadings @ total @ at.means
 
 
-def moments_of(structure: Structure, parameters: Array) -> Moments:
+def moments_of(structure: Structure, parameters: Floats) -> Moments:
     r"""Moments of the items under a structure, with derivatives.
 
     .. math::
@@ -158,6 +141,6 @@ class FreeParameters:
         return Entry(matrix, row, column, len(self.values) - 1)
 
     @property
-    def start(self) -> Array:
+    def start(self) -> Floats:
         """The starting values."""
         return np.array(self.values)

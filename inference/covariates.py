@@ -11,13 +11,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import DataError
-from inference.results import Result
+from inference.results import Floats, Integers, Result
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 MISSING = "not given"
 TOLERANCE = 1e-9  # of the length that a column adds to those before it, relative to its own
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from fractions import Fraction
-from typing import Any
+
+import numpy as np
 
 from inference.groups import Group, Groups, GroupValues
-from inference.results import Description, plain
+from inference.results import Description
 from inference.t_tests import t_test
 
-WHISKER = Fraction(3, 2)  # interquartile ranges from the box to the last point that is no outlier
+WHISKER = 1.5  # interquartile ranges from the box to the last point that is no outlier
 
 
 class Descriptions(dict[str, Description]):
@@ -21,30 +20,11 @@ class Descriptions(dict[str, Description]):
         super().__init__(described)
         self.left_out = left_out
 
-    def as_dict(self) -> dict[str, Any]:
-        """Give every description as plain values."""
-        converted: dict[str, Any] = plain(dict(self))
-        return converted
-
-
-def quantile(ordered: Sequence[Fraction] | Sequence[int], share: Fraction) -> Fraction:
-    """Quantile of type 7 of ascending values, at least one: linear between the two nearest order statistics. Source:
-    Hyndman & Fan (1996), The American Statistician 50(4):361-365, definition 7.
-
-    Examples
-    --------
-    >>> quantile([Fraction(1), Fraction(2)], Fraction(1, 4))
-    Fraction(5, 4)
-    """
-    position = share * (len(ordered) - 1)
-    below = math.floor(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
-
 
 def describe(groups: GroupValues) -> Descriptions:
-    """Describe every condition that has observations; the others are named in ``left_out``. Quartiles, fences and
-    outliers are found without rounding, so a point on a fence is never an outlier.
+    """Describe every condition that has observations; the others are named in ``left_out``. Quantiles are of type 7
+    (Hyndman & Fan, 1996, The American Statistician 50(4):361-365). Quartiles and fences are computed in whole steps of
+    the data's grid, without rounding, so a point on a fence is never an outlier.
 
     Examples
     --------
@@ -57,13 +37,12 @@ def describe(groups: GroupValues) -> Descriptions:
 
 
 def _describe(group: Group) -> Description:
-    ordered = sorted(group.points)
-    q1, median, q3 = (quantile(ordered, Fraction(quarter, 4)) for quarter in (1, 2, 3))
-    reach = WHISKER * (q3 - q1)
-    # On a grid of integers, "at or above the fence" is "at or above the next integer".
-    low, high = math.ceil(q1 - reach), math.floor(q3 + reach)
-    inside = [point for point in ordered if low <= point <= high]
-    outliers = [point for point in ordered if not low <= point <= high]
+    steps, values = np.sort(np.array(group.points, dtype=np.float64)), np.sort(group.floats).tolist()
+    quartiles = np.quantile(steps, [0.25, 0.5, 0.75])
+    reach = WHISKER * (quartiles[2] - quartiles[0])
+    is_inside = (steps >= quartiles[0] - reach) & (steps <= quartiles[2] + reach)
+    inside = [value for value, is_kept in zip(values, is_inside, strict=True) if is_kept]
+    q1, median, q3 = (quartiles / group.scale).tolist()
     mean = float(group.mean)
     sd = se = ci_low = ci_high = None
     if group.n > 1:
@@ -71,23 +50,19 @@ def _describe(group: Group) -> Description:
         se = math.sqrt(group.variance / group.n)
         _p, interval = t_test(mean, se, group.n - 1)
         ci_low, ci_high = interval.low, interval.high
-
-    def in_unit(point: Fraction | int) -> float:
-        return float(Fraction(point) / group.scale)
-
     return Description(
         n=group.n,
         mean=mean,
-        median=in_unit(median),
-        q1=in_unit(q1),
-        q3=in_unit(q3),
-        minimum=in_unit(ordered[0]),
-        maximum=in_unit(ordered[-1]),
+        median=median,
+        q1=q1,
+        q3=q3,
+        minimum=values[0],
+        maximum=values[-1],
         sd=sd,
         se=se,
         ci_low=ci_low,
         ci_high=ci_high,
-        whisker_low=in_unit(inside[0]),
-        whisker_high=in_unit(inside[-1]),
-        outliers=tuple(in_unit(point) for point in outliers),
+        whisker_low=inside[0],
+        whisker_high=inside[-1],
+        outliers=tuple(value for value, is_kept in zip(values, is_inside, strict=True) if not is_kept),
     )

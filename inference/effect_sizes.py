@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations
 
-from inference.exact import as_float
 from inference.groups import Group, Groups, GroupValues
 from inference.results import Interval, Result, Undefined
 
@@ -54,12 +52,9 @@ def hedges_g_between(groups: GroupValues) -> tuple[EffectSize | Undefined, ...]:
     ['Neither A nor B has any variance: the standardised difference cannot be computed.']
     """
     read = Groups.read(groups)
-    return tuple(_of_pair(*_both(read, a, b)) for a, b in combinations(groups, 2))
-
-
-def _both(read: Groups, a: str, b: str) -> tuple[Group, Group]:
     by_name = {group.name: group for group in read.members}
-    return by_name.get(a, Group(a, (), 1)), by_name.get(b, Group(b, (), 1))
+    every = [by_name.get(name, Group(name, (), 1)) for name in groups]
+    return tuple(_of_pair(a, b) for a, b in combinations(every, 2))
 
 
 def _of_pair(a: Group, b: Group) -> EffectSize | Undefined:
@@ -72,11 +67,10 @@ def _of_pair(a: Group, b: Group) -> EffectSize | Undefined:
     if variance == 0:
         reason = f"Neither {a.name} nor {b.name} has any variance: the standardised difference cannot be computed."
         return Undefined(reason, HEDGES)
-    difference = a.mean - b.mean
-    d = math.copysign(math.sqrt(as_float(difference**2 / variance)), difference) if difference else 0.0
+    d = float(a.mean - b.mean) / math.sqrt(variance)
     correction = exact_correction(df)
     # t is d times this, and a limit of t's noncentrality divided by it a limit of d.
-    root = math.sqrt(Fraction(a.n * b.n, a.n + b.n))
+    root = math.sqrt(a.n * b.n / (a.n + b.n))
     limits = noncentral_t_limits(d * root, df)
     interval = None if limits is None else Interval(correction * limits.low / root, correction * limits.high / root)
     return EffectSize(a.name, b.name, correction * d, d, correction, interval, a.n, b.n)

@@ -13,8 +13,7 @@ from itertools import combinations
 
 from core.errors import ParameterError
 from inference.corrections import check_alpha, holm
-from inference.exact import as_float
-from inference.groups import Group, Groups, GroupValues
+from inference.groups import Groups, GroupValues
 from inference.partial_order import compact_letters
 from inference.results import Interval, Pair, Result, Undefined
 from inference.t_tests import satterthwaite_df
@@ -80,7 +79,7 @@ def bound_test(difference: float, se: float, df: float, bound: float, alpha: flo
     """
     from scipy import special
 
-    _check_bound(bound, alpha)
+    check_bound(bound, alpha)
     if not (math.isfinite(se) and se > 0):
         raise ParameterError(f"A standard error is positive; got {se!r}.")
     above_low = float(special.stdtr(df, -(difference + bound) / se))
@@ -112,13 +111,21 @@ def equivalence(groups: GroupValues, bound: float, alpha: float = 0.05) -> Equiv
     >>> result.letters
     {'A': 'b', 'B': 'b', 'C': 'a'}
     """
-    _check_bound(bound, alpha)
+    check_bound(bound, alpha)
     read = Groups.read(groups, least_n=2)
     if read.k < 2:
         return Undefined("Fewer than two conditions have two observations.", EQUIVALENCE)
-    pairs = tuple(_adjusted([_tested(a, b, bound, alpha) for a, b in combinations(read.members, 2)], alpha))
+    tested = []
+    for a, b in combinations(read.members, 2):
+        of_a, of_b = a.variance / a.n, b.variance / b.n
+        test: BoundTest | Undefined = Undefined(f"Neither {a.name} nor {b.name} has any variance.", EQUIVALENCE)
+        if of_a + of_b:
+            df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
+            test = bound_test(float(a.mean - b.mean), math.sqrt(of_a + of_b), df, bound, alpha)
+        tested.append(BoundedPair(a.name, b.name, test))
+    pairs = tuple(_adjusted(tested, alpha))
     separate = [Pair(pair.a, pair.b, 0.0, None, not pair.is_equivalent) for pair in pairs]
-    letters = compact_letters({group.name: as_float(group.mean) for group in read.members}, separate)
+    letters = compact_letters(read.means, separate)
     return EquivalenceResult(bound, alpha, pairs, letters, read.left_out)
 
 
@@ -137,21 +144,13 @@ def detectable_in_errors(critical: float, df: float) -> float:
     return float(special.nctdtrinc(df, 1 - POWER, critical))
 
 
-def _check_bound(bound: float, alpha: float) -> None:
+def check_bound(bound: float, alpha: float) -> None:
+    """Raise ParameterError unless the smallest effect of interest is positive and the level in (0, .5)."""
     check_alpha(alpha)
     if alpha >= 0.5:
         raise ParameterError(f"The level of an equivalence test is below .5; got {alpha!r}.")
     if isinstance(bound, bool) or not (math.isfinite(bound) and bound > 0):
         raise ParameterError(f"The smallest effect of interest is a positive number; got {bound!r}.")
-
-
-def _tested(a: Group, b: Group, bound: float, alpha: float) -> BoundedPair:
-    of_a, of_b = a.variance / a.n, b.variance / b.n
-    if not of_a + of_b:
-        reason = f"Neither {a.name} nor {b.name} has any variance."
-        return BoundedPair(a.name, b.name, Undefined(reason, EQUIVALENCE))
-    df, se = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)]), math.sqrt(as_float(of_a + of_b))
-    return BoundedPair(a.name, b.name, bound_test(as_float(a.mean - b.mean), se, df, bound, alpha))
 
 
 def _adjusted(pairs: Sequence[BoundedPair], alpha: float) -> Iterator[BoundedPair]:

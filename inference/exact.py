@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import math
-import sys
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from core.errors import DataError
+from inference.results import Floats
 
 Number = float | Fraction | Decimal | np.floating[Any] | np.integer[Any]
 
-# Squares of anything inside these bounds stay within the range of a float.
-LARGEST = Fraction(10) ** 150
+# Squares of anything inside these bounds, and ratios of squares, stay within the range of a float.
+LARGEST = Fraction(10) ** 60
 SMALLEST = 1 / LARGEST
-LARGEST_FLOAT = Fraction(sys.float_info.max)
+
+
+def finite(values: ArrayLike, message: str) -> Floats:
+    """The values as an array of floats. Raises DataError with the message where one is not a finite number."""
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise DataError(message)
+    return array
 
 
 def exact(value: object, where: str = "the data") -> Fraction:
     """Read one value as the decimal it was written as: 0.1 is one tenth. Raises DataError when the value is not a
-    number, not finite, or neither 0 nor between 1e-150 and 1e150 in size.
+    number, not finite, or neither 0 nor between 1e-60 and 1e60 in size.
 
     Examples
     --------
@@ -39,17 +47,5 @@ def exact(value: object, where: str = "the data") -> Fraction:
     else:
         raise DataError(f"A value in {where} is {value!r}, which is not a number.")
     if fraction and not SMALLEST <= abs(fraction) <= LARGEST:
-        raise DataError(f"The value {value} in {where} lies outside 1e-150 to 1e150: use another unit.")
+        raise DataError(f"The value {value} in {where} lies outside 1e-60 to 1e60: use another unit.")
     return fraction
-
-
-def as_float(value: Fraction) -> float:
-    """Round to the nearest finite float. A ratio of variances beyond 1e308 (a spread that is nothing beside the
-    differences) becomes the largest float, not infinity.
-
-    Examples
-    --------
-    >>> as_float(Fraction(1, 4)), as_float(Fraction(10) ** 400)
-    (0.25, 1.7976931348623157e+308)
-    """
-    return float(max(-LARGEST_FLOAT, min(LARGEST_FLOAT, value)))

@@ -18,11 +18,11 @@ from inference.covariance_fit import (
     minimum_of,
     sample_of,
 )
-from inference.covariance_models import Array, FreeParameters, Structure, covariance_of
-from inference.fit_indices import ChiSquare, FitIndices, indices, srmr_of
+from inference.covariance_models import FreeParameters, Structure, covariance_of
+from inference.fit_indices import ChiSquare, FitIndices, indices, normal_fit, srmr_of
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
 from inference.polychoric import polychorics
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
 FACTORS = "Confirmatory factor analysis"
 OMEGA = "McDonald's omega"
@@ -146,7 +146,7 @@ def mcdonald_omega(data: Indicators) -> OmegaResult | Undefined:
     if improper := [name for name, value in zip(data.items, minimum.parameters[k:], strict=True) if value < 0]:
         return Undefined(f"The one-factor model has a negative residual variance of {', '.join(improper)}.", OMEGA)
 
-    def logit(parameters: Array) -> Array:
+    def logit(parameters: Floats) -> Floats:
         common = (sd @ parameters[:k]) ** 2
         return np.array([math.log(common) - math.log(sd**2 @ parameters[k:])])
 
@@ -157,13 +157,13 @@ def mcdonald_omega(data: Indicators) -> OmegaResult | Undefined:
     return OmegaResult(omega, se * omega * (1 - omega), low, high, data.n, k)
 
 
-def _standardised(data: Indicators) -> tuple[Sample, Array]:
+def _standardised(data: Indicators) -> tuple[Sample, Floats]:
     """Moments of the items divided by their standard deviations, about their means."""
     sd = data.answers.std(axis=0)
     return sample_of((data.answers - data.answers.mean(axis=0)) / sd), sd
 
 
-def _structure(data: Indicators, *, with_residuals: bool) -> tuple[Structure, Array]:
+def _structure(data: Indicators, *, with_residuals: bool) -> tuple[Structure, Floats]:
     """Factors with variance 1, and starting values."""
     k, names, free = len(data.items), data.factor_names, FreeParameters()
     entries = [free.entry("loadings", row, names.index(name), 0.7) for row, name in enumerate(data.factors)]
@@ -179,12 +179,9 @@ def _continuous(data: Indicators) -> FactorModel | Undefined:
     minimum = minimum_of(NormalLikelihood([sample], [structure]), start, FACTORS)
     if isinstance(minimum, Undefined):
         return minimum
-    k = len(data.items)
-    model = ChiSquare(data.n * minimum.value, k * (k + 1) // 2 - len(start))
-    baseline = ChiSquare(-data.n * float(np.linalg.slogdet(sample.covariance)[1]), k * (k - 1) // 2)
     covariance = np.linalg.inv(minimum.information) / data.n
     raw = replace(sample, covariance=sample.covariance * np.outer(sd, sd))
-    fit = indices(model, baseline, srmr_of([sample], [covariance_of(structure, minimum.parameters)]), (data.n, 1))
+    fit = normal_fit([sample], [structure], minimum)
     return _result(data, minimum, covariance, sample.covariance, fit, log_likelihood([raw], minimum.value))
 
 
@@ -213,7 +210,7 @@ def _ordinal(data: Indicators) -> FactorModel | Undefined:
     return _result(data, minimum, covariance, observed.correlations, fit, None)
 
 
-def _scaled(statistic: float, projection: Array, whitened: Array, df: int) -> ChiSquare:
+def _scaled(statistic: float, projection: Floats, whitened: Floats, df: int) -> ChiSquare:
     """A statistic of weighted least squares, scaled and shifted to the mean and variance of χ²."""
     if not df:
         return ChiSquare(statistic, df)
@@ -226,8 +223,8 @@ def _scaled(statistic: float, projection: Array, whitened: Array, df: int) -> Ch
 def _result(
     data: Indicators,
     minimum: Minimum,
-    covariance: Array,
-    correlations: Array,
+    covariance: Floats,
+    correlations: Floats,
     fit: FitIndices,
     likelihood: float | None,
 ) -> FactorModel:
@@ -235,7 +232,7 @@ def _result(
     is_ordinal = fit.is_scaled
     start_of_pairs = k if is_ordinal else 2 * k
 
-    def standardised(parameters: Array) -> Array:
+    def standardised(parameters: Floats) -> Floats:
         if is_ordinal:
             return parameters[:k]
         return parameters[:k] / np.sqrt(parameters[:k] ** 2 + parameters[k : 2 * k])
@@ -266,7 +263,7 @@ def _result(
     )
 
 
-def _htmt(correlations: Array, first: list[int], second: list[int]) -> float | None:
+def _htmt(correlations: Floats, first: list[int], second: list[int]) -> float | None:
     """Mean correlation between two factors over the geometric mean of those within them."""
 
     def within(items: list[int]) -> float:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inference.covariance_fit import Sample
-from inference.covariance_models import Array
-from inference.results import Result
+from inference.covariance_fit import Minimum, Sample
+from inference.covariance_models import Structure, covariance_of
+from inference.results import Floats, Result
 
 CONFIDENCE = 0.90  # of RMSEA, by convention
 
@@ -81,6 +81,31 @@ def indices(
     )
 
 
+def normal_fit(
+    samples: Sequence[Sample],
+    structures: Sequence[Structure],
+    minimum: Minimum,
+    *,
+    n_fixed: int = 0,
+    with_means: bool = False,
+) -> FitIndices:
+    """Indices of a model by maximum likelihood, against the one in which the variables are uncorrelated.
+
+    The last `n_fixed` variables, such as conditions, are fixed; means count if the model restricts them.
+    """
+    p, n = len(samples[0].mean), sum(sample.n for sample in samples)
+    n_own, independence = p - n_fixed, 0.0
+    for sample in samples:
+        variances = np.log(np.diag(sample.covariance)[:n_own]).sum()
+        fixed, whole = (np.linalg.slogdet(sample.covariance[at:, at:])[1] for at in (n_own, 0))
+        independence += sample.n * float(variances + fixed - whole)
+    n_moments = (p * (p + 1) - n_fixed * (n_fixed + 1)) // 2 + with_means * p
+    model = ChiSquare(n * minimum.value, len(samples) * n_moments - len(minimum.parameters))
+    baseline = ChiSquare(independence, len(samples) * (n_moments - n_own * (1 + with_means)))
+    implied = [covariance_of(structure, minimum.parameters) for structure in structures]
+    return indices(model, baseline, srmr_of(samples, implied, with_means=with_means), (n, len(samples)))
+
+
 def _noncentrality(model: ChiSquare) -> tuple[float, float]:
     """Limits of the noncentrality parameter."""
     from scipy import optimize, stats
@@ -99,7 +124,7 @@ def _noncentrality(model: ChiSquare) -> tuple[float, float]:
     return limit((1 + CONFIDENCE) / 2), limit((1 - CONFIDENCE) / 2)
 
 
-def srmr_of(samples: Sequence[Sample], implied: Sequence[tuple[Array, Array]], *, with_means: bool = False) -> float:
+def srmr_of(samples: Sequence[Sample], implied: Sequence[tuple[Floats, Floats]], *, with_means: bool = False) -> float:
     """Standardised root mean square residual of covariances (and means), averaged over groups by their n.
 
     Source: Bentler (1995), EQS Structural Equations Program Manual.

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from core.errors import DataError
 from inference.corrections import check_alpha
-from inference.paired import largest, per_user
-from inference.results import Pair, PairwiseResult, Result, Undefined
+from inference.paired import by_algorithm, largest
+from inference.results import Integers, Pair, PairwiseResult, Result, Undefined
 from inference.signed_rank import DECIMALS
 from inference.studentized_range import critical_range, upper_tail
 
@@ -36,7 +35,6 @@ class FriedmanResult(Result):
     kendalls_w: float  # agreement of users' orders, in [0, 1]
     # 1 for the smallest value, so the best algorithm has the largest one (of a metric that is better high).
     mean_ranks: dict[str, float]
-    ranks_from_best: dict[str, float]  # the same with 1 for the largest value
     n: int  # users with a value for every algorithm
     n_left_out: int  # the others
 
@@ -46,22 +44,13 @@ class NemenyiResult(PairwiseResult):
     """Nemenyi's comparisons."""
 
     critical_difference: float = 0.0  # mean ranks that differ by more are declared different
-    # `n_users`, `n_left_out`: users with a value for every algorithm, and the others.
-    n_users: int = 0
-    n_left_out: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class _Ranks:
-    names: tuple[str, ...]
-    doubled: NDArray[np.int64]  # (n_users, n_algorithms): mid-ranks times two
-    n_left_out: int
+def _ranked(values: Mapping[str, ArrayLike], procedure: str) -> tuple[Integers, int] | Undefined:
+    """Mid-ranks times two, shape (n_users, n_algorithms), and the number of users who are left out."""
+    from scipy import stats
 
-
-def _ranked(values: Mapping[str, ArrayLike], procedure: str) -> _Ranks | Undefined:
-    columns = {name: per_user(of_name, name) for name, of_name in values.items()}
-    if len({column.size for column in columns.values()}) > 1:
-        raise DataError("The algorithms have values of different numbers of users: give one order of users for all.")
+    columns = by_algorithm(values)
     if len(columns) < 2:
         return Undefined("A comparison needs two algorithms with values of users.", procedure)
     table = np.column_stack(list(columns.values()))
@@ -69,11 +58,10 @@ def _ranked(values: Mapping[str, ArrayLike], procedure: str) -> _Ranks | Undefin
     complete = np.round(complete / (largest(complete) or 1.0), DECIMALS)
     if len(complete) < 2:
         return Undefined("Fewer than two users have a value for every algorithm.", procedure)
-    below = (complete[:, None, :] < complete[:, :, None]).sum(axis=2, dtype=np.int64)
-    equal = (complete[:, None, :] == complete[:, :, None]).sum(axis=2, dtype=np.int64)
-    if (equal == len(columns)).all():
+    if not np.ptp(complete, axis=1).any():
         return Undefined("Every user has the same value for all algorithms: there is nothing to rank.", procedure)
-    return _Ranks(tuple(columns), 2 * below + equal + 1, len(table) - len(complete))
+    doubled = np.rint(2 * stats.rankdata(complete, axis=1)).astype(np.int64)
+    return doubled, len(table) - len(complete)
 
 
 def friedman(values: Mapping[str, ArrayLike]) -> FriedmanResult | Undefined:
@@ -91,21 +79,21 @@ def friedman(values: Mapping[str, ArrayLike]) -> FriedmanResult | Undefined:
     Examples
     --------
     >>> result = friedman({"A": [1, 1, 1, 2], "B": [2, 2, 2, 1], "C": [3, 3, 3, 3]})
-    >>> result.chi_squared, result.df, result.ranks_from_best["C"]
-    (6.5, 2, 1.0)
+    >>> result.chi_squared, result.df, result.mean_ranks["C"]
+    (6.5, 2, 3.0)
     """
     from scipy import special
 
     ranks = _ranked(values, FRIEDMAN)
     if isinstance(ranks, Undefined):
         return ranks
-    n, k = ranks.doubled.shape
-    sums = ranks.doubled.sum(axis=0)
+    doubled, n_left_out = ranks
+    n, k = len(doubled), len(values)
+    sums = doubled.sum(axis=0)
     spread = (k - 1) * sum(int(total - n * (k + 1)) ** 2 for total in sums.tolist())
-    room = int((ranks.doubled**2).sum()) - n * k * (k + 1) ** 2
+    room = int((doubled**2).sum()) - n * k * (k + 1) ** 2
     chi_squared = spread / room
-    f: float | None = None
-    f_p: float | None = None
+    f = f_p = None
     if spread < room * n * (k - 1):
         f = (n - 1) * chi_squared / (n * (k - 1) - chi_squared)
         f_p = float(special.fdtrc(k - 1, (k - 1) * (n - 1), f))
@@ -118,10 +106,9 @@ def friedman(values: Mapping[str, ArrayLike]) -> FriedmanResult | Undefined:
         iman_davenport_p=f_p,
         iman_davenport_df=(k - 1, (k - 1) * (n - 1)),
         kendalls_w=chi_squared / (n * (k - 1)),
-        mean_ranks=dict(zip(ranks.names, means, strict=True)),
-        ranks_from_best={name: k + 1 - mean for name, mean in zip(ranks.names, means, strict=True)},
+        mean_ranks=dict(zip(values, means, strict=True)),
         n=n,
-        n_left_out=ranks.n_left_out,
+        n_left_out=n_left_out,
     )
 
 
@@ -145,12 +132,12 @@ def nemenyi(values: Mapping[str, ArrayLike], alpha: float = 0.05) -> NemenyiResu
     ranks = _ranked(values, NEMENYI)
     if isinstance(ranks, Undefined):
         return ranks
-    n, k = ranks.doubled.shape
-    sums = dict(zip(ranks.names, ranks.doubled.sum(axis=0).tolist(), strict=True))
+    doubled, _n_left_out = ranks
+    n, k = len(doubled), len(values)
+    sums = dict(zip(values, doubled.sum(axis=0).tolist(), strict=True))
     error = math.sqrt(k * (k + 1) / (6 * n))
-    sizes: dict[str, int] = dict.fromkeys(ranks.names, int(n))
     pairs = []
-    for a, b in combinations(ranks.names, 2):
+    for a, b in combinations(values, 2):
         difference = (sums[a] - sums[b]) / (2 * n)
         q = abs(difference) / error
         p = upper_tail(q * math.sqrt(2), k, math.inf)
@@ -161,8 +148,6 @@ def nemenyi(values: Mapping[str, ArrayLike], alpha: float = 0.05) -> NemenyiResu
         pairs=tuple(pairs),
         location_name="mean rank",
         locations={name: total / (2 * n) for name, total in sums.items()},
-        n=sizes,
+        n=dict.fromkeys(values, n),
         critical_difference=critical_range(alpha, k, math.inf) / math.sqrt(2) * error,
-        n_users=n,
-        n_left_out=ranks.n_left_out,
     )

@@ -1,9 +1,9 @@
 """Groups: the observations of every condition, read exactly.
 
 Means that are equal on paper must be equal here, and a condition whose answers are all the same must have a variance of
-exactly 0. So values are read exactly (`inference.exact`), put on one integer grid, and summed as integers; each number
-is rounded to a float once, at its end. Every procedure that takes `GroupValues` raises DataError for a value that is
-not a finite number.
+exactly 0. So values are read exactly (`inference.exact`), put on one integer grid, and summed as integers; means are
+fractions, and sums of squares are rounded once. Every procedure that takes `GroupValues` raises DataError for a value
+that is not a finite number.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import ParameterError
 from inference.exact import Number, exact
+from inference.results import Floats
 
 # Condition -> its observations: integers, floats or fractions, no missing values.
 GroupValues = Mapping[str, Iterable[Number]]
@@ -48,13 +48,13 @@ class Group:
         return Fraction(self.total, self.n * self.scale)
 
     @cached_property
-    def squares(self) -> Fraction:
-        """Sum of squared distances from the mean, in squared units of the data, without rounding."""
+    def squares(self) -> float:
+        """Sum of squared distances from the mean, in squared units of the data, rounded once."""
         raw = self.n * sum(point * point for point in self.points) - self.total * self.total
-        return Fraction(raw, self.n * self.scale * self.scale)
+        return raw / (self.n * self.scale * self.scale)
 
     @property
-    def variance(self) -> Fraction:
+    def variance(self) -> float:
         """Sample variance (n - 1); asked for only with two observations or more."""
         return self.squares / (self.n - 1)
 
@@ -64,7 +64,7 @@ class Group:
         return self.n > 1 and min(self.points) == max(self.points)
 
     @cached_property
-    def floats(self) -> NDArray[np.float64]:
+    def floats(self) -> Floats:
         """The observations, each rounded once."""
         return np.array([point / self.scale for point in self.points], dtype=np.float64)
 
@@ -99,12 +99,6 @@ class Groups:
         members = tuple(group for group in groups.groups if group.n >= least_n)
         return cls(members, tuple(group.name for group in groups.groups if group.n < least_n))
 
-    def without(self, names: Iterable[str]) -> Groups:
-        """Leave the named conditions out."""
-        dropped = tuple(names)
-        members = tuple(group for group in self.members if group.name not in dropped)
-        return Groups(members, self.left_out + dropped)
-
     @property
     def k(self) -> int:
         """Number of conditions that take part."""
@@ -119,6 +113,11 @@ class Groups:
     def names(self) -> tuple[str, ...]:
         """Names of the conditions that take part."""
         return tuple(group.name for group in self.members)
+
+    @property
+    def means(self) -> dict[str, float]:
+        """Mean of each condition that takes part."""
+        return {group.name: float(group.mean) for group in self.members}
 
     @property
     def constant(self) -> tuple[str, ...]:
@@ -136,16 +135,15 @@ class Groups:
         return len({point for group in self.members for point in group.points}) <= 1
 
     @cached_property
-    def ss_within(self) -> Fraction:
+    def ss_within(self) -> float:
         """Pooled sum of squares within the conditions."""
-        return sum((group.squares for group in self.members), Fraction(0))
+        return math.fsum(group.squares for group in self.members)
 
     @cached_property
-    def ss_between(self) -> Fraction:
+    def ss_between(self) -> float:
         """Sum of squares between the conditions' means."""
-        grand = sum(group.total for group in self.members)
-        raw = sum((Fraction(group.total**2, group.n) for group in self.members), Fraction(0))
-        return (raw - Fraction(grand**2, self.n)) / self.members[0].scale ** 2
+        grand = Fraction(sum(group.total for group in self.members), self.n * self.members[0].scale)
+        return math.fsum(group.n * float(group.mean - grand) ** 2 for group in self.members)
 
 
 class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
@@ -191,10 +189,6 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
     def points(self, name: str) -> tuple[int, ...]:
         """The values of one condition as integers, in units of 1 / scale."""
         return self._by_name[name].points
-
-    def without_empty(self) -> ExactGroups:
-        """Leave out the conditions without observations."""
-        return ExactGroups({group.name: group.points for group in self.groups if group.n}, self.scale)
 
 
 def in_words(names: Iterable[str]) -> str:

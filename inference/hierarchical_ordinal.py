@@ -16,10 +16,10 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParallaxError, ParameterError
-from inference.results import Result
+from inference.results import Floats, Integers, Result
 
 if TYPE_CHECKING:
     from jax import Array
@@ -35,9 +35,6 @@ NEEDS_NUMPYRO = (
     "The Bayesian analysis needs NumPyro, which is not installed. Run `.venv/bin/pip install -r "
     "requirements-bayesian.txt`, restart the worker, and request it again."
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -60,10 +57,10 @@ class OrdinalRatings:
     two indexes. Raises DataError where an index has no rating, the shapes differ, or a code is outside the scale.
     """
 
-    codes: Ints
-    conditions: Ints
-    participants: Ints
-    items: Ints
+    codes: Integers
+    conditions: Integers
+    participants: Integers
+    items: Integers
     n_categories: int
 
     def __post_init__(self) -> None:
@@ -149,7 +146,10 @@ def sample_ordinal(
         raise ParallaxError("bayesian.library_missing", NEEDS_NUMPYRO) from missing
 
     groups = (ratings.conditions, ratings.participants, ratings.items)
-    sizes = (*(int(group.max()) + 1 for group in groups), ratings.n_categories - 1, _middle(ratings))
+    # The threshold in the middle divides the ratings most evenly.
+    below = np.cumsum(np.bincount(ratings.codes, minlength=ratings.n_categories))[:-1]
+    middle = int(np.abs(below - ratings.codes.size / 2).argmin())
+    sizes = (*(int(group.max()) + 1 for group in groups), ratings.n_categories - 1, middle)
     data = (ratings.codes, *groups, prior.effect_sd, prior.spread_scale)
     parts = []
     with jax.enable_x64(True):  # for this thread and this block alone
@@ -170,12 +170,6 @@ def sample_ordinal(
         acceptance=float(whole["acceptance"].mean()),
         divergences=int(whole["is_divergent"].sum()),
     )
-
-
-def _middle(ratings: OrdinalRatings) -> int:
-    """The index of the threshold that divides the ratings most evenly."""
-    below = np.cumsum(np.bincount(ratings.codes, minlength=ratings.n_categories))[:-1]
-    return int(np.abs(below - ratings.codes.size / 2).argmin())
 
 
 def _starting_values(sizes: tuple[int, ...], rng: np.random.Generator) -> dict[str, Floats]:

@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 
 from core.errors import DataError
-from inference.covariance_models import Array
-from inference.results import Undefined
+from inference.exact import finite
+from inference.results import Floats, Undefined
 
 LEAST_N = 100  # participants of a factor model
 PER_PARAMETER = 5  # participants for each free parameter (Bentler & Chou, 1987)
@@ -22,7 +22,7 @@ MOST_CATEGORIES = 7  # answers that are modelled as ordered categories
 class Indicators:
     """Complete answers to the items of one or more factors."""
 
-    answers: Array  # shape (participants, items), without missing values
+    answers: Floats  # shape (participants, items), without missing values
     items: tuple[str, ...]
     factors: tuple[str, ...]  # the factor of each item
     n_left_out: int  # participants excluded for a missing answer
@@ -64,10 +64,8 @@ def indicators(
     if any(len(row) != len(items) for row in answers):
         raise DataError("Every participant needs one answer (or None) per item.")
     complete = [index for index, row in enumerate(answers) if all(value is not None for value in row)]
-    table = np.array([[float(value or 0) for value in answers[index]] for index in complete])
-    if not np.isfinite(table).all():
-        raise DataError("Answers must be finite numbers.")
-    table = table.reshape(len(complete), len(items))
+    rows = [[float(value or 0) for value in answers[index]] for index in complete]
+    table = finite(rows, "Answers must be finite numbers.").reshape(len(complete), len(items))
     return Indicators(table, items, factors, len(answers) - len(complete)), complete
 
 

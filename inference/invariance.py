@@ -8,12 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from inference.covariance_fit import Minimum, NormalLikelihood, Sample, log_likelihood, minimum_of, sample_of
-from inference.covariance_models import Array, FreeParameters, Structure, covariance_of
+from inference.covariance_fit import NormalLikelihood, Sample, log_likelihood, minimum_of, sample_of
+from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
-from inference.fit_indices import ChiSquare, FitIndices, indices, srmr_of
+from inference.fit_indices import FitIndices, normal_fit
 from inference.indicators import PER_PARAMETER, Indicators, why_degenerate
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
 INVARIANCE = "Measurement invariance"
 Level = Literal["configural", "metric", "scalar"]
@@ -80,6 +80,8 @@ def measurement_invariance(data: Indicators, labels: Sequence[str]) -> Invarianc
     >>> measurement_invariance(data, ["LSA"] * 4).reason
     'Invariance needs at least two groups with complete answers.'
     """
+    from scipy import stats
+
     groups, k = tuple(dict.fromkeys(labels)), len(data.items)
     if len(groups) < 2:
         return Undefined("Invariance needs at least two groups with complete answers.", INVARIANCE)
@@ -97,15 +99,21 @@ def measurement_invariance(data: Indicators, labels: Sequence[str]) -> Invarianc
         minimum = minimum_of(NormalLikelihood(samples, structures), start, INVARIANCE)
         if isinstance(minimum, Undefined):
             return replace(minimum, reason=f"{level.capitalize()} model: {minimum.reason}")
-        scale = data.n * float(np.log(sd).sum())
-        models.append(_model(level, samples, structures, minimum, scale, models))
+        fit, change = normal_fit(samples, structures, minimum, with_means=True), None
+        if models:
+            last = models[-1].fit
+            ratio, df = fit.chi_square - last.chi_square, fit.df - last.df
+            p = float(stats.chi2.sf(max(ratio, 0.0), df))
+            change = Change(ratio, df, p, fit.cfi - last.cfi, fit.rmsea - last.rmsea)
+        likelihood = log_likelihood(samples, minimum.value) - data.n * float(np.log(sd).sum())
+        models.append(InvarianceModel(level, fit, likelihood, change))
         for group, structure in zip(groups, structures, strict=True):
             residuals = structure.at(minimum.parameters).residuals
             improper |= {f"{data.items[index]} ({group})": None for index in np.flatnonzero(residuals < 0)}
     return InvarianceResult(groups, tuple(map(len, members)), tuple(models), tuple(improper))
 
 
-def _why_not(data: Indicators, groups: Sequence[str], members: Sequence[Array]) -> Undefined | None:
+def _why_not(data: Indicators, groups: Sequence[str], members: Sequence[Floats]) -> Undefined | None:
     k = len(data.items)
     needed = PER_PARAMETER * 2 * k
     smallest = min(range(len(groups)), key=lambda index: len(members[index]))
@@ -121,7 +129,7 @@ def _why_not(data: Indicators, groups: Sequence[str], members: Sequence[Array]) 
     return None
 
 
-def _structures(samples: Sequence[Sample], level: Level) -> tuple[list[Structure], Array]:
+def _structures(samples: Sequence[Sample], level: Level) -> tuple[list[Structure], Floats]:
     """One factor per group, whose first loading is 1; groups share what the level makes equal."""
     k, free = len(samples[0].mean), FreeParameters()
     base = Structure.of_zeros(k, 1)
@@ -142,31 +150,3 @@ def _structures(samples: Sequence[Sample], level: Level) -> tuple[list[Structure
         entries.append(free.entry("covariances", 0, 0, float(variances[0])))
         structures.append(replace(base, loadings=loadings, entries=tuple(entries)))
     return structures, free.start
-
-
-def _model(
-    level: Level,
-    samples: Sequence[Sample],
-    structures: Sequence[Structure],
-    minimum: Minimum,
-    scale: float,
-    before: Sequence[InvarianceModel],
-) -> InvarianceModel:
-    from scipy import stats
-
-    n, k, groups = sum(sample.n for sample in samples), len(samples[0].mean), len(samples)
-    of_independence = sum(
-        sample.n * float(np.log(np.diag(sample.covariance)).sum() - np.linalg.slogdet(sample.covariance)[1])
-        for sample in samples
-    )
-    model = ChiSquare(n * minimum.value, groups * k * (k + 3) // 2 - len(minimum.parameters))
-    baseline = ChiSquare(of_independence, groups * k * (k - 1) // 2)
-    implied = [covariance_of(structure, minimum.parameters) for structure in structures]
-    fit = indices(model, baseline, srmr_of(samples, implied, with_means=True), (n, groups))
-    change = None
-    if before:
-        last = before[-1].fit
-        ratio, df = fit.chi_square - last.chi_square, fit.df - last.df
-        p = float(stats.chi2.sf(max(ratio, 0.0), df))
-        change = Change(ratio, df, p, fit.cfi - last.cfi, fit.rmsea - last.rmsea)
-    return InvarianceModel(level, fit, log_likelihood(samples, minimum.value) - scale, change)

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from inference.corrections import check_alpha
 from inference.covariates import Covariate, UnusedCovariate, blocks_of
-from inference.item_effects import NESTED, ItemAnswers, ItemEffectsResult, nested_design, read_answers, result_of
+from inference.item_effects import NESTED, ItemAnswers, ItemEffectsResult, ItemFit, nested_design, read_answers
 from inference.results import Interval, Result, Undefined
 from inference.satterthwaite import observed_estimates
 from inference.variance_components import RestrictedLikelihood
@@ -51,7 +50,7 @@ def adjusted_items(
     """Compare means of conditions at equal covariates; a covariate has one value for each answer.
 
     The variances are those of R's ``lmer(value ~ condition + covariates + (1 | person) + (1 | condition:item))``.
-    Undefined and errors as in `inference.item_effects.nested_items`, and undefined without a usable covariate.
+    Undefined and errors as in `inference.item_effects.fit_items`, and undefined without a usable covariate.
 
     Examples
     --------
@@ -62,7 +61,6 @@ def adjusted_items(
     >>> round(adjusted_items(answers, [Covariate("seen", seen.tolist())]).slopes[0].estimate, 1)
     2.0
     """
-    check_alpha(alpha)
     read = read_answers(answers)
     if isinstance(read, Undefined):
         return read
@@ -87,4 +85,4 @@ def adjusted_items(
         if block.name in numbers:
             slopes.append(Slope(block.name, *estimates.test(np.eye(len(estimates.means))[column])))
         column += block.columns.shape[1]
-    return AdjustedItems(result_of(read, fit, estimates.first(k), alpha), tuple(slopes), blocks.unused)
+    return AdjustedItems(ItemFit(read, fit, estimates.first(k)).result(alpha), tuple(slopes), blocks.unused)

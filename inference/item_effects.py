@@ -1,16 +1,12 @@
 r"""Participants and items as random effects: is a difference one of algorithms, or of the few items they show?
 
-.. math:: y_{pi} = \mu_{c(p)} + u_p + v_{i} + e_{pi}
+.. math:: y_{pi} = \mu_{c(p)} + u_p + v_{c(p)i} + e_{pi}
 
 Everyone in a condition may judge the same five items. Then the mean of the condition is that of these items, and
-comparing participants alone says nothing about other items. Here items are a sample too, and a condition carried by
-few of them has a wide error. Two models answer two questions:
-
-- **Nested.** An item has an effect of its own in each condition. Its items are a sample of those that the condition's
-  algorithm recommends: would a difference hold with other participants and other items from the same algorithms? The
-  means are those observed, so items count as often as the algorithm recommended them.
-- **Crossed.** An item has the same effect in every condition. An algorithm that recommends better items gets no credit
-  for them: which difference remains beyond the items themselves?
+comparing participants alone says nothing about other items. Here items are a sample too, of those that the condition's
+algorithm recommends, and a condition carried by few of them has a wide error: would a difference hold with other
+participants and other items from the same algorithms? The means are those observed, so items count as often as the
+algorithm recommended them.
 """
 
 from __future__ import annotations
@@ -20,21 +16,19 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import DataError
+from inference.ancova import ParticipantValues, read_conditions
 from inference.average_advantage import MeanEstimates
 from inference.corrections import check_alpha, decided
 from inference.covariates import numbered
-from inference.results import Interval, Pair, PairwiseResult, Result, Undefined
-from inference.satterthwaite import Estimates, model_estimates, observed_estimates
+from inference.results import Floats, Integers, Interval, Pair, PairwiseResult, Result, Undefined
+from inference.satterthwaite import Estimates, observed_estimates
 from inference.variance_components import Design, Fit, RestrictedLikelihood
 
 NESTED = "Mixed model, items nested in conditions"
-CROSSED = "Mixed model, items crossed with conditions"
 HOLM = "Mixed model, t-Holm"
 MOST_LEVELS = 2000  # the work grows with their cube: beyond, it is minutes
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -70,7 +64,7 @@ class ItemPairs(PairwiseResult):
 
 @dataclass(frozen=True)
 class ItemEffectsResult(Result):
-    """A mixed model with random intercepts of participants and of items, nested in conditions or crossed with them."""
+    """A mixed model with random intercepts of participants and of items nested in conditions."""
 
     conditions: tuple[ConditionEstimate, ...]  # in the order of the data
     # `sd_persons`, `sd_items`, `sd_residual`: standard deviations of the random effects and of what is left, in the
@@ -117,55 +111,9 @@ class ItemAnswers:
     names: Sequence[str] = ()
 
 
-def nested_items(answers: ItemAnswers, *, alpha: float = 0.05) -> ItemEffectsResult | Undefined:
-    """Compare means of conditions, with participants and items-in-condition as random effects.
-
-    The variances are those of R's ``lmer(value ~ condition + (1 | person) + (1 | condition:item))``. The means are
-    observed means over participants; `inference.satterthwaite.observed_estimates` gives the reason. Undefined with
-    fewer than two conditions with answers, with answers that are all equal within conditions or without a residual,
-    with one answer per person, with one person or one item in every condition, with items that one person of their
-    condition rated, or with more than about 2,000 persons and items. Raises ParameterError for an `alpha` outside (0,
-    1) and DataError for sequences of unequal length, values that are not finite, or a person in two conditions.
-    Sources: Clark (1973), Journal of Verbal Learning and Verbal Behavior 12(4):335-359; for the profiled restricted
-    likelihood Bates et al. (2015), Journal of Statistical Software 67(1), section 3.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> person, item = np.repeat(np.arange(20), 4), np.tile(np.arange(4), 20)
-    >>> values = rng.normal(0, 1, 20)[person] + np.array([0.0, 1.0, 2.0, 3.0])[item] + rng.normal(0, 0.5, 80)
-    >>> result = nested_items(ItemAnswers(values, np.where(person < 10, "A", "B"), person, item))
-    >>> round(result.sd_items, 1), result.n_items, result.df
-    (1.3, 4, 1)
-    """
-    check_alpha(alpha)
-    fit = fit_items(answers)
-    return fit if isinstance(fit, Undefined) else fit.result(alpha)
-
-
-def crossed_items(answers: ItemAnswers, *, alpha: float = 0.05) -> ItemEffectsResult | Undefined:
-    """Compare means of conditions, with participants and items as crossed random effects.
-
-    In R: ``lmer(value ~ condition + (1 | person) + (1 | item))``. Errors and undefined cases as in `nested_items`;
-    items may be shared by participants of different conditions. Source: Baayen, Davidson & Bates (2008), Journal of
-    Memory and Language 59(4):390-412.
-
-    Examples
-    --------
-    >>> person, item = np.repeat(np.arange(4), 3), np.tile(np.arange(3), 4)
-    >>> values = [1.0, 2, 4, 2, 4, 4, 1, 3, 3, 3, 3, 5]
-    >>> result = crossed_items(ItemAnswers(values, ["A"] * 6 + ["B"] * 6, person, item))
-    >>> round(result.pairs.pairs[0].difference, 3)
-    -0.167
-    """
-    check_alpha(alpha)
-    fit = fit_items(answers, is_nested=False)
-    return fit if isinstance(fit, Undefined) else fit.result(alpha)
-
-
 @dataclass(frozen=True)
 class ItemFit:
-    """A fitted model, from which tests of several kinds follow."""
+    """A fitted model of participants and items nested in conditions."""
 
     read: NumberedAnswers
     fit: Fit
@@ -177,48 +125,76 @@ class ItemFit:
         return MeanEstimates(self.read.names, self.estimates.means, self.estimates.covariance, self.estimates.df)
 
     def result(self, alpha: float = 0.05) -> ItemEffectsResult:
-        """Every pair of conditions and all of them together."""
-        return result_of(self.read, self.fit, self.estimates, alpha)
+        """Every pair of conditions and all of them together. Raises ParameterError for an `alpha` outside (0, 1)."""
+        from scipy import special
+
+        check_alpha(alpha)
+        read, fit, estimates = self.read, self.fit, self.estimates
+        k = len(read.names)
+        f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
+        parts = np.array([*fit.ratios, 1.0])
+        (sd_persons, sd_items, sd_residual), shares = np.sqrt(fit.variance * parts), parts / parts.sum()
+        return ItemEffectsResult(
+            conditions=tuple(_estimate(read, index, estimates) for index in range(k)),
+            sd_persons=float(sd_persons),
+            sd_items=float(sd_items),
+            sd_residual=float(sd_residual),
+            share_persons=float(shares[0]),
+            share_items=float(shares[1]),
+            share_residual=float(shares[2]),
+            chi_squared=f * (k - 1),
+            df=k - 1,
+            p=float(special.fdtrc(k - 1, denominator, f)),
+            pairs=_pairs(read, estimates, alpha),
+            log_likelihood=fit.log_likelihood,
+            n_answers=len(read.values),
+            n_persons=int(read.person.max()) + 1,
+            n_items=int(read.item.max()) + 1,
+            left_out=read.left_out,
+            df_denominator=denominator,
+        )
 
 
-def fit_items(answers: ItemAnswers, *, is_nested: bool = True) -> ItemFit | Undefined:
-    """Fit the model of `nested_items` or `crossed_items`; undefined and errors as there.
+def fit_items(answers: ItemAnswers) -> ItemFit | Undefined:
+    """Compare means of conditions, with participants and items-in-condition as random effects.
+
+    The variances are those of R's ``lmer(value ~ condition + (1 | person) + (1 | condition:item))``. The means are
+    observed means over participants; `inference.satterthwaite.observed_estimates` gives the reason. Undefined with
+    fewer than two conditions with answers, with answers that are all equal within conditions or without a residual,
+    with one answer per person, with one person or one item in every condition, with items that one person of their
+    condition rated, or with more than about 2,000 persons and items. Raises DataError for sequences of unequal length,
+    values that are not finite, or a person in two conditions. Sources: Clark (1973), Journal of Verbal Learning and
+    Verbal Behavior 12(4):335-359; for the profiled restricted likelihood Bates et al. (2015), Journal of Statistical
+    Software 67(1), section 3.
 
     Examples
     --------
-    >>> person, item = np.repeat(np.arange(4), 3), np.tile(np.arange(3), 4)
-    >>> values = [1.0, 2, 4, 2, 4, 4, 1, 3, 3, 3, 3, 5]
-    >>> fit = fit_items(ItemAnswers(values, ["A"] * 6 + ["B"] * 6, person, item), is_nested=False)
-    >>> fit.means.means.round(3).tolist()
-    [2.833, 3.0]
+    >>> rng = np.random.default_rng(1)
+    >>> person, item = np.repeat(np.arange(20), 4), np.tile(np.arange(4), 20)
+    >>> values = rng.normal(0, 1, 20)[person] + np.array([0.0, 1.0, 2.0, 3.0])[item] + rng.normal(0, 0.5, 80)
+    >>> result = fit_items(ItemAnswers(values, np.where(person < 10, "A", "B"), person, item)).result()
+    >>> round(result.sd_items, 1), result.n_items, result.df
+    (1.3, 4, 1)
     """
     read = read_answers(answers)
     if isinstance(read, Undefined):
         return read
-    design = nested_design(read) if is_nested else _crossed_design(read)
+    design = nested_design(read)
     if isinstance(design, Undefined):
         return design
     likelihood = RestrictedLikelihood(design)
     fit = likelihood.maximum()
     if fit.is_at_limit:
-        reason = "Participants and items reproduce all ratings: there is no residual variance."
-        return Undefined(reason, NESTED if is_nested else CROSSED)
-    estimates = observed_estimates(design, likelihood, fit) if is_nested else model_estimates(likelihood, fit)
-    return ItemFit(read, fit, estimates)
+        return Undefined("Participants and items reproduce all ratings: there is no residual variance.", NESTED)
+    return ItemFit(read, fit, observed_estimates(design, likelihood, fit))
 
 
 def nested_design(read: NumberedAnswers) -> Design | Undefined:
     """The design with an effect of each item in each condition, or why it cannot be fitted."""
     item = np.unique(read.item + read.condition * (read.item.max() + 1), return_inverse=True)[1]
     design = Design(read.values, read.condition, read.person, item, read.condition)
-    reason = _why_inseparable(design, len(read.names), is_nested=True)
+    reason = _why_inseparable(design, len(read.names))
     return Undefined(reason, NESTED) if reason else design
-
-
-def _crossed_design(read: NumberedAnswers) -> Design | Undefined:
-    design = Design(read.values, read.condition, read.person, read.item, np.zeros_like(read.item))
-    reason = _why_inseparable(design, len(read.names), is_nested=False)
-    return Undefined(reason, CROSSED) if reason else design
 
 
 @dataclass(frozen=True)
@@ -226,43 +202,34 @@ class NumberedAnswers:
     """Answers with whole numbers for condition, person and item."""
 
     values: Floats
-    condition: NDArray[np.int64]
-    person: NDArray[np.int64]
-    item: NDArray[np.int64]
+    condition: Integers
+    person: Integers
+    item: Integers
     names: tuple[str, ...]
     left_out: tuple[str, ...]
 
 
 def read_answers(answers: ItemAnswers) -> NumberedAnswers | Undefined:
-    """Number conditions, participants and items; errors as in `nested_items`."""
-    array = np.asarray(answers.values, dtype=np.float64)
-    labels = [str(label) for label in answers.conditions]
-    if not array.ndim == 1 or not len(array) == len(labels) == len(answers.persons) == len(answers.items):
+    """Number conditions, participants and items; errors as in `fit_items`."""
+    if not len(answers.values) == len(answers.persons) == len(answers.items):
         raise DataError("Every answer has one condition, one person and one item.")
-    if not np.isfinite(array).all():
-        raise DataError("An answer is not a finite number: exclude missing answers first.")
-    wished = list(answers.names) or list(dict.fromkeys(labels))
-    present = [name for name in wished if name in set(labels)]
-    left_out = tuple(name for name in wished if name not in present)
-    if len(present) < 2:
-        return Undefined(f"A comparison needs two conditions with answers; there are {len(present)}.", NESTED)
-    if unknown := set(labels) - set(present):
-        raise DataError(f"Unknown conditions among the answers: {', '.join(sorted(unknown))}.")
-    condition = np.array([present.index(label) for label in labels], dtype=np.int64)
+    own = ParticipantValues(answers.values, answers.conditions, (), answers.names)
+    names, condition, values, left_out = read_conditions(own)
+    if len(names) < 2:
+        return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.", NESTED)
     person, item = numbered(answers.persons), numbered(answers.items)
     if len(set(zip(person.tolist(), condition.tolist(), strict=True))) != person.max() + 1:
         raise DataError("A person has answers in two conditions; the design is between-subjects.")
-    return NumberedAnswers(array, condition, person, item, tuple(present), left_out)
+    return NumberedAnswers(values, condition, person, item, names, left_out)
 
 
-def _why_inseparable(design: Design, k: int, *, is_nested: bool) -> str:
+def _why_inseparable(design: Design, k: int) -> str:
     """Why these answers cannot be partitioned, or cannot soon; empty where they can."""
     n, n_persons, n_items = len(design.values), int(design.person.max()) + 1, int(design.item.max()) + 1
     if n == n_persons:
         return "Every participant rated one item: participant and residual variance cannot be separated."
     if n == n_items:
-        place = " of a condition" if is_nested else ""
-        return f"The participants{place} share no items: item and residual variance cannot be separated."
+        return "The participants of a condition share no items: item and residual variance cannot be separated."
     if n_persons == k:
         return "Every condition has one participant: participants and conditions cannot be separated."
     if len(np.unique(design.item * k + design.condition)) == k:
@@ -272,35 +239,6 @@ def _why_inseparable(design: Design, k: int, *, is_nested: bool) -> str:
     if sum(size**3 for size in design.sizes()) > MOST_LEVELS**3:
         return f"The model is fitted for up to {MOST_LEVELS:,} participants or items; there are more of both."
     return ""
-
-
-def result_of(read: NumberedAnswers, fit: Fit, estimates: Estimates, alpha: float) -> ItemEffectsResult:
-    """The result of a fit; `estimates` are of the conditions alone."""
-    from scipy import special
-
-    k = len(read.names)
-    f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
-    parts = np.array([*fit.ratios, 1.0])
-    (sd_persons, sd_items, sd_residual), shares = np.sqrt(fit.variance * parts), parts / parts.sum()
-    return ItemEffectsResult(
-        conditions=tuple(_estimate(read, index, estimates) for index in range(k)),
-        sd_persons=float(sd_persons),
-        sd_items=float(sd_items),
-        sd_residual=float(sd_residual),
-        share_persons=float(shares[0]),
-        share_items=float(shares[1]),
-        share_residual=float(shares[2]),
-        chi_squared=f * (k - 1),
-        df=k - 1,
-        p=float(special.fdtrc(k - 1, denominator, f)),
-        pairs=_pairs(read, estimates, alpha),
-        log_likelihood=fit.log_likelihood,
-        n_answers=len(read.values),
-        n_persons=int(read.person.max()) + 1,
-        n_items=int(read.item.max()) + 1,
-        left_out=read.left_out,
-        df_denominator=denominator,
-    )
 
 
 def _estimate(read: NumberedAnswers, index: int, estimates: Estimates) -> ConditionEstimate:

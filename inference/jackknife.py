@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
+from inference.corrections import check_confidence
+from inference.exact import finite
 from inference.results import Interval, Result
 from inference.t_tests import t_test
 
@@ -28,8 +30,7 @@ class StudentEstimate(Result):
         >>> StudentEstimate(0.5, 0.0, 19).interval()
         Interval(low=0.5, high=0.5)
         """
-        if not 0 < confidence < 1:
-            raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
+        check_confidence(confidence)
         return t_test(self.value, self.standard_error, self.df, confidence)[1]
 
 
@@ -50,11 +51,10 @@ def group_jackknife(value: float, leave_one_out: ArrayLike) -> StudentEstimate:
     >>> bool(np.isclose(found.standard_error, sample.std(ddof=1) / 2)), found.df
     (True, 3)
     """
-    values = np.asarray(leave_one_out, dtype=np.float64)
+    needed = "The jackknife needs a finite statistic of the sample and without each group."
+    values, value = finite(leave_one_out, needed), float(finite(value, needed))
     if values.ndim != 1 or len(values) < 2:
         raise DataError("The jackknife needs the statistic without each of at least 2 groups.")
-    if not np.isfinite(values).all() or not np.isfinite(value):
-        raise DataError("The jackknife needs a finite statistic of the sample and without each group.")
     n_groups = len(values)
     variance = (n_groups - 1) / n_groups * float(((values - values.mean()) ** 2).sum())
-    return StudentEstimate(value=float(value), standard_error=float(np.sqrt(variance)), df=n_groups - 1)
+    return StudentEstimate(value=value, standard_error=float(np.sqrt(variance)), df=n_groups - 1)

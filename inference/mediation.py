@@ -10,7 +10,6 @@ the indirect parts, are associations: they are causes only if nothing else drive
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,10 +17,11 @@ from itertools import combinations
 import numpy as np
 
 from core.errors import DataError
-from inference.ancova import ParticipantValues, read_conditions
+from inference.ancova import LinearModel, ParticipantValues, read_conditions
 from inference.bootstrap import check_resamples, percentile_intervals
-from inference.covariates import Floats, Integers, independent
-from inference.results import Interval, Result, Undefined
+from inference.covariates import independent
+from inference.exact import finite
+from inference.results import Floats, Integers, Interval, Result, Undefined
 from inference.t_tests import t_test
 
 MEDIATION = "Mediation"
@@ -98,25 +98,34 @@ def mediation(
         return Undefined(f"A comparison needs two conditions with participants; there are {k}.", MEDIATION)
     if wrong := next((name for name, own in mediators.items() if len(own) != len(values)), ""):
         raise DataError(f"There are {len(mediators[wrong])} values of {wrong!r} for {len(values)} participants.")
-    columns = np.array([list(own) for own in mediators.values()], dtype=np.float64).reshape(-1, len(values)).T
-    if not np.isfinite(columns).all():
-        raise DataError("A mediator is not a finite number.")
+    rows = finite([list(own) for own in mediators.values()], "A mediator is not a finite number.")
+    columns = rows.reshape(-1, len(values)).T
     if not q or independent(np.eye(k)[condition], columns).shape[1] < q:
         return Undefined("The mediators do not vary within conditions independently of each other.", MEDIATION)
-    df = len(values) - k - q
-    if df < 1:
+    model = LinearModel(np.hstack([np.eye(k)[condition], columns]), values, k)
+    if model.df < 1:
         return Undefined(f"{len(values)} participants leave no residual degrees of freedom.", MEDIATION)
+    errors = np.sqrt(model.variance * np.diag(model.unscaled)).tolist()
+    estimated = zip(mediators, model.coefficients[k:].tolist(), errors[k:], strict=True)
     moments = _Moments(values, columns, condition)
     slopes, means = moments.at(np.ones((1, len(values))))
     resampled = _resampled(moments, condition, resamples, rng)
+    pairs = []
+    for a, b in combinations(range(k), 2):
+        (differences, indirect), (resampled_total, parts) = _parts(slopes, means, a, b), _parts(*resampled, a, b)
+        direct = resampled_total[:, -1] - parts.sum(axis=1)
+        *intervals, direct_interval = percentile_intervals(np.column_stack([parts, direct]), CONFIDENCE)
+        estimates = zip(mediators, differences[0, :-1].tolist(), indirect[0].tolist(), intervals, strict=True)
+        total = float(differences[0, -1])
+        parts_of_pair = tuple(IndirectPart(*own) for own in estimates)
+        pairs.append(
+            MediatedPair(names[a], names[b], total, total - float(indirect.sum()), direct_interval, parts_of_pair)
+        )
     return MediationResult(
         n=len(values),
         resamples=resamples,
-        slopes=_slopes(tuple(mediators), slopes[0], moments, df),
-        pairs=tuple(
-            _pair((names[a], names[b]), tuple(mediators), _parts(slopes, means, a, b), _parts(*resampled, a, b))
-            for a, b in combinations(range(k), 2)
-        ),
+        slopes=tuple(MediatorSlope(name, value, se, *t_test(value, se, model.df)) for name, value, se in estimated),
+        pairs=tuple(pairs),
         left_out=left_out,
     )
 
@@ -178,41 +187,3 @@ def _parts(slopes: Floats, means: Floats, a: int, b: int) -> tuple[Floats, Float
     """Differences of mediators and outcome, shape (r, q + 1), and indirect parts, shape (r, q)."""
     differences = means[:, a] - means[:, b]
     return differences, differences[:, :-1] * slopes
-
-
-def _pair(
-    names: tuple[str, str],
-    mediators: tuple[str, ...],
-    observed: tuple[Floats, Floats],
-    resampled: tuple[Floats, Floats],
-) -> MediatedPair:
-    differences, indirect = observed[0][0], observed[1][0]
-    direct = resampled[0][:, -1] - resampled[1].sum(axis=1)
-    *intervals, direct_interval = percentile_intervals(np.column_stack([resampled[1], direct]), CONFIDENCE)
-    return MediatedPair(
-        a=names[0],
-        b=names[1],
-        total=float(differences[-1]),
-        direct=float(differences[-1] - indirect.sum()),
-        direct_interval=direct_interval,
-        indirect=tuple(
-            IndirectPart(mediator, float(difference), float(part), interval)
-            for mediator, difference, part, interval in zip(
-                mediators, differences[:-1], indirect, intervals, strict=True
-            )
-        ),
-    )
-
-
-def _slopes(mediators: tuple[str, ...], slopes: Floats, moments: _Moments, df: int) -> tuple[MediatorSlope, ...]:
-    """Slopes with the errors of least squares."""
-    means = np.array([moments.centred[moments.condition == index].mean(axis=0) for index in range(moments.k)])
-    within = moments.centred - means[moments.condition]
-    x, y = within[:, :-1] * moments.scale[:-1], within[:, -1]
-    rest = y - x @ slopes
-    covariance = float(rest @ rest) / df * np.linalg.inv(x.T @ x)
-    results = []
-    for index, mediator in enumerate(mediators):
-        estimate, se = float(slopes[index]), math.sqrt(covariance[index, index])
-        results.append(MediatorSlope(mediator, estimate, se, *t_test(estimate, se, df)))
-    return tuple(results)

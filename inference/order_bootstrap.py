@@ -12,7 +12,6 @@ from core.errors import DataError
 from inference.bootstrap import finite_means, percentile_intervals
 from inference.results import Result, Undefined
 
-RANKS = "Bootstrap of ranks"
 TAUS = "Bootstrap of tau-b"
 
 
@@ -31,9 +30,9 @@ class RankProbabilities(Result):
         return {name: row[0] for name, row in zip(self.names, self.probabilities, strict=True)}
 
 
-def rank_distribution(means: ArrayLike, names: Sequence[str], higher_is_better: bool = True) -> RankProbabilities:
-    """Count the ranks of every column of `means`, shape (resamples, k), over the resamples. Rank 1 goes to the largest
-    mean if `higher_is_better`. Raises DataError when the names do not match the columns, and as `finite_means`.
+def rank_distribution(means: ArrayLike, names: Sequence[str]) -> RankProbabilities:
+    """Count the ranks of every column of `means`, shape (resamples, k), over the resamples; rank 1 goes to the largest
+    mean. Raises DataError when the names do not match the columns, and as `finite_means`.
 
     Examples
     --------
@@ -44,9 +43,8 @@ def rank_distribution(means: ArrayLike, names: Sequence[str], higher_is_better: 
     resamples, k = array.shape
     if len(names) != k:
         raise DataError(f"There are {len(names)} names for {k} columns of means.")
-    signed = array if higher_is_better else -array
-    above = (signed[:, None, :] > signed[:, :, None]).sum(axis=2)
-    tied = (signed[:, None, :] == signed[:, :, None]).sum(axis=2)
+    above = (array[:, None, :] > array[:, :, None]).sum(axis=2)
+    tied = (array[:, None, :] == array[:, :, None]).sum(axis=2)
     ranks = np.arange(k)
     # A tie of t at place r takes the ranks r to r + t - 1, each with probability 1 / t.
     takes = (ranks >= above[:, :, None]) & (ranks < (above + tied)[:, :, None])

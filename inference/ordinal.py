@@ -15,20 +15,18 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import ParameterError
 from inference.corrections import check_alpha, decided
 from inference.exact import Number, exact
 from inference.groups import in_words
-from inference.results import Pair, PairwiseResult, Result, Undefined
+from inference.results import Floats, Integers, Pair, PairwiseResult, Result, Undefined
+from inference.t_tests import t_test
 
 ORDINAL = "Ordinal model (cumulative link)"
 ORDINAL_HOLM = "Ordinal model, Wald-Holm"
-CONFIDENCE = 0.95
 MOST_CATEGORIES = 60
 LARGEST_GRADIENT = 1e-6  # of the log likelihood of one answer, at a maximum
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -104,6 +102,8 @@ def cumulative_link(
     >>> result.thresholds[0].between, round(result.effects[0].estimate, 3), round(result.p, 3)
     ((1.0, 2.0), 0.58, 0.631)
     """
+    from scipy import special
+
     check_alpha(alpha)
     if link not in ("logit", "probit"):
         raise ParameterError(f"The link {link!r} is unknown: choose logit or probit.")
@@ -133,46 +133,21 @@ def cumulative_link(
     if fit is None:
         return Undefined("The maximum likelihood fit did not converge.", ORDINAL)
     empty = tuple(float(value) for value in map(exact, scale) if value not in index_of)
-    return _result(fit, names, counts, categories, empty=empty, left_out=left_out, link=link, alpha=alpha)
-
-
-def _result(
-    fit: _LinkFit,
-    names: Sequence[str],
-    counts: NDArray[np.int64],
-    categories: Sequence[Fraction],
-    *,
-    empty: tuple[float, ...],
-    left_out: tuple[str, ...],
-    link: str,
-    alpha: float,
-) -> OrdinalResult:
-    from scipy import special
-
     k, n_categories = counts.shape
     errors = np.sqrt(np.diag(fit.covariance))
     values = tuple(float(value) for value in categories)
-    half = float(special.ndtri((1 + CONFIDENCE) / 2))
     effects = []
     for row in range(1, k):
         estimate, se = float(fit.shifts[row]), float(errors[n_categories - 1 + row - 1])
-        z = estimate / se
+        p, interval = t_test(estimate, se, math.inf)
+        odds = math.exp(min(estimate, 700.0)) if link == "logit" else None
         effects.append(
-            OrdinalEffect(
-                condition=names[row],
-                estimate=estimate,
-                se=se,
-                z=z,
-                p=2 * float(special.ndtr(-abs(z))),
-                ci_low=estimate - half * se,
-                ci_high=estimate + half * se,
-                odds_ratio=_odds(estimate) if link == "logit" else None,
-            )
+            OrdinalEffect(names[row], estimate, se, estimate / se, p, interval.low, interval.high, odds_ratio=odds)
         )
     null, saturated = _log_likelihood(counts.sum(axis=0)[None, :]), _log_likelihood(counts)
     lr = max(0.0, 2 * (fit.log_likelihood - null))
-    proportional = max(0.0, 2 * (saturated - fit.log_likelihood)) if n_categories > 2 else None
-    proportional_df = (k - 1) * (n_categories - 2) if n_categories > 2 else None
+    proportional_df = (k - 1) * (n_categories - 2)
+    proportional = max(0.0, 2 * (saturated - fit.log_likelihood)) if proportional_df else None
     distribution = special.expit if link == "logit" else special.ndtr
     below = distribution(fit.thresholds[None, :] - fit.shifts[:, None])
     shares = np.diff(np.hstack([np.zeros((k, 1)), below, np.ones((k, 1))]), axis=1)
@@ -193,7 +168,7 @@ def _result(
         df=k - 1,
         p=float(special.chdtrc(k - 1, lr)),
         proportional_lr=proportional,
-        proportional_df=proportional_df,
+        proportional_df=proportional_df or None,
         proportional_p=None if proportional is None else float(special.chdtrc(proportional_df, proportional)),
         shares={name: tuple(row.tolist()) for name, row in zip(names, shares, strict=True)},
         pairs=_pairs(fit, names, counts, left_out, alpha),
@@ -202,11 +177,7 @@ def _result(
     )
 
 
-def _odds(estimate: float) -> float:
-    return math.exp(min(estimate, 700.0))
-
-
-def _log_likelihood(counts: NDArray[np.int64]) -> float:
+def _log_likelihood(counts: Integers) -> float:
     """Log likelihood of every row's own shares: without conditions one row, saturated a row a condition."""
     from scipy import special
 
@@ -215,21 +186,16 @@ def _log_likelihood(counts: NDArray[np.int64]) -> float:
 
 
 def _pairs(
-    fit: _LinkFit, names: Sequence[str], counts: NDArray[np.int64], left_out: tuple[str, ...], alpha: float
+    fit: _LinkFit, names: Sequence[str], counts: Integers, left_out: tuple[str, ...], alpha: float
 ) -> PairwiseResult:
     """Differences of shifts with Wald's test, adjusted as one family by Holm."""
-    from scipy import special
-
-    n_thresholds = len(fit.thresholds)
-    k = len(names)
-    covariance = np.zeros((k, k))
-    covariance[1:, 1:] = fit.covariance[n_thresholds:, n_thresholds:]
+    # The reference's shift is 0.
+    covariance = np.pad(fit.covariance[len(fit.thresholds) :, len(fit.thresholds) :], (1, 0))
     pairs = []
-    for a, b in combinations(range(k), 2):
+    for a, b in combinations(range(len(names)), 2):
         difference = float(fit.shifts[a] - fit.shifts[b])
         se = math.sqrt(covariance[a, a] + covariance[b, b] - 2 * covariance[a, b])
-        z = difference / se
-        p = 2 * float(special.ndtr(-abs(z)))
+        z, (p, _interval) = difference / se, t_test(difference, se, math.inf)
         pairs.append(Pair(names[a], names[b], difference, None, False, statistic=z, se=se, p_unadjusted=p))
     return PairwiseResult(
         test=ORDINAL_HOLM,
@@ -252,19 +218,12 @@ class _LinkFit:
     log_likelihood: float  # of all answers
 
 
-def _fitted(counts: NDArray[np.int64], link: str) -> _LinkFit | None:
+def _fitted(counts: Integers, link: str) -> _LinkFit | None:
     """Fit one effect a condition by maximum likelihood; None where the fit did not reach a maximum.
 
     `counts` of shape (n_conditions, n_categories) holds the answers in each category, the reference's row first,
     without a row or a column of zeros. statsmodels keeps the steps between thresholds as logarithms; the covariance
-    comes back to the latent scale by the delta method. Source: McCullagh (1980), Journal of the Royal Statistical
-    Society B 42(2):109-142.
-
-    Examples
-    --------
-    >>> found = _fitted(np.array([[1, 2, 2], [1, 1, 3]]), "logit")
-    >>> found.shifts.round(3).tolist()
-    [0.0, 0.58]
+    comes back to the latent scale by the delta method.
     """
     from statsmodels.miscmodels import ordinal_model
 
@@ -280,10 +239,7 @@ def _fitted(counts: NDArray[np.int64], link: str) -> _LinkFit | None:
     # The model keeps its first threshold, and the logarithms of the steps to the others: errors by the delta method.
     steps = np.exp(params[k:])
     thresholds = np.asarray(model.transform_threshold_params(params), dtype=np.float64)[1:-1]
-    change = np.zeros((n_categories - 1, n_categories - 1))
-    change[:, 0] = 1.0
-    for step in range(1, n_categories - 1):
-        change[step:, step] = steps[step - 1]
+    change = np.tril(np.tile(np.concatenate([[1.0], steps]), (n_categories - 1, 1)))
     whole = np.zeros((len(params), len(params)))
     whole[: n_categories - 1, k - 1 :] = change
     whole[n_categories - 1 :, : k - 1] = np.eye(k - 1)
@@ -294,7 +250,7 @@ def _fitted(counts: NDArray[np.int64], link: str) -> _LinkFit | None:
     return _LinkFit(np.concatenate([[0.0], params[: k - 1]]), thresholds, covariance, float(estimate.llf))
 
 
-def _why_separated(names: Sequence[str], counts: NDArray[np.int64], categories: Sequence[Fraction]) -> str:
+def _why_separated(names: Sequence[str], counts: Integers, categories: Sequence[Fraction]) -> str:
     """Say in a sentence why the likelihood of such `counts` has no maximum; "" where it has one.
 
     A condition ties together the borders between its lowest and its highest answer. Where the conditions do not tie all

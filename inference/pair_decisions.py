@@ -10,22 +10,21 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError
 from inference.corrections import check_alpha
-from inference.paired import per_user
+from inference.paired import by_algorithm
 from inference.paired_hits import SAME, flip_sums
 from inference.partial_order import PartialOrder, partial_order
 from inference.permutations import pair_places
 from inference.rank_sets import RankSets, relation_rank_sets
-from inference.results import Pair, PairwiseResult, Result, Undefined
+from inference.results import Floats, Pair, PairwiseResult, Result, Undefined
 
 MAX_T = "Single-step max-|t|, clustered by user"
 DRAWS = 40_000
 SEED = 2011
 FEW_USERS = 25  # users who differ, below which the normal approximation is not trusted alone
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -58,19 +57,14 @@ def offline_pairs(
     covariance is linearised and clustered by user, with the users' parts :math:`m_u (v_u - \theta) / \sum m`. The
     critical value is that of the largest |t| of all pairs, from 40,000 seeded draws of the normal distribution with
     this covariance. A pair in which fewer than 25 users differ is significant only if the sign flips of these users
-    also reach α over the number of pairs; where all users differ by the same, they alone decide.
+    also reach α over the number of pairs; where all users differ by the same, they alone decide. `values` holds each
+    algorithm's value of each user, such as the mean hit of the user's cases, shape (n_users,), NaN where a user has
+    none; `n_cases` holds these cases, the same for all algorithms. Left out, users count equally.
 
     Undefined with fewer than two algorithms or two users with values. Raises ParameterError for an `alpha` outside
     (0, 1), and DataError for arrays of different lengths, infinite values or negative numbers of cases. Sources:
     Hothorn, Bretz & Westfall (2008), Biometrical Journal 50(3):346-363; for ratios Cochran (1977), Sampling Techniques,
     section 6.4; for sign flips `inference.paired_hits.flip_sums`.
-
-    Parameters
-    ----------
-    values : mapping of str to array_like, shape (n_users,)
-        Each algorithm's value of each user, such as the mean hit of the user's cases; NaN where a user has none.
-    n_cases : array_like, shape (n_users,), optional
-        Cases of each user, the same for all algorithms. Left out, users count equally.
 
     Examples
     --------
@@ -80,11 +74,9 @@ def offline_pairs(
     [('A', 'B', True, 0.28)]
     """
     check_alpha(alpha)
-    by_name = {name: per_user(of_name, name) for name, of_name in values.items()}
+    by_name = by_algorithm(values)
     if len(by_name) < 2:
         return Undefined(f"A comparison needs two algorithms; there are {len(by_name)}.", MAX_T)
-    if len({array.shape for array in by_name.values()}) > 1:
-        raise DataError("The algorithms have values of different numbers of users.")
     table = np.column_stack(list(by_name.values()))
     cases = np.ones(len(table)) if n_cases is None else np.asarray(n_cases, dtype=np.float64)
     if cases.shape != (len(table),) or not (cases >= 0).all():

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError
 from inference.corrections import Correction, check_alpha, decided
-from inference.results import SignPair, SignTestResult, SignTests, Undefined
+from inference.results import Floats, SignPair, SignTestResult, SignTests, Undefined
 
 SIGN_TEST = "Sign test"
 # Values of users are sums of a few float terms: two that differ by less, relative to the largest, are equal on paper.
@@ -41,7 +42,7 @@ def sign_test(a: ArrayLike, b: ArrayLike) -> SignTestResult | Undefined:
     """
     from scipy import stats
 
-    first, second = both_per_user(a, b)
+    first, second = by_algorithm({"the first algorithm": a, "the second algorithm": b}).values()
     tie_within = TIE_WITHIN * largest(first, second)
     difference = (first - second)[~np.isnan(first - second)]
     n_a, n_b = int(np.count_nonzero(difference > tie_within)), int(np.count_nonzero(difference < -tie_within))
@@ -56,15 +57,26 @@ def sign_test(a: ArrayLike, b: ArrayLike) -> SignTestResult | Undefined:
     )
 
 
-def both_per_user(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The values of two algorithms, one of each user. Raises DataError as `per_user`, and for other lengths."""
-    first, second = per_user(a, "the first algorithm"), per_user(b, "the second algorithm")
-    if first.shape != second.shape:
-        raise DataError(f"There are {first.size} users on one side and {second.size} on the other.")
-    return first, second
+def by_algorithm(values: Mapping[str, ArrayLike]) -> dict[str, Floats]:
+    """The values of every algorithm, one of each user. Raises DataError as `per_user`, and for different lengths."""
+    columns = {name: per_user(of_name, name) for name, of_name in values.items()}
+    if len({column.size for column in columns.values()}) > 1:
+        raise DataError("The algorithms have values of different numbers of users: give one order of users for all.")
+    return columns
 
 
-def per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
+def described(columns: Mapping[str, Floats]) -> dict[str, Any]:
+    """Means, numbers of users and algorithms without any value, as `PairwiseResult` names them."""
+    present = {name: column[~np.isnan(column)] for name, column in columns.items()}
+    return {
+        "location_name": "mean",
+        "locations": {name: float(own.mean()) for name, own in present.items() if own.size},
+        "n": {name: int(own.size) for name, own in present.items() if own.size},
+        "left_out": tuple(name for name, own in present.items() if not own.size),
+    }
+
+
+def per_user(values: ArrayLike, whose: str) -> Floats:
     """One value a user as floats, NaN kept. Raises DataError, which names `whose` values they are, for text, another
     number of dimensions, or an infinity.
 
@@ -84,7 +96,7 @@ def per_user(values: ArrayLike, whose: str) -> NDArray[np.float64]:
     return array
 
 
-def largest(*values: NDArray[np.float64]) -> float:
+def largest(*values: Floats) -> float:
     """The largest absolute value, NaN left out; 0 if there is none.
 
     Examples
@@ -113,37 +125,19 @@ def sign_tests_between(
     [('A', 'B', 1.0, 0.0078125), ('A', 'C', 1.0, 0.0078125), ('B', 'C', 0.0, None)]
     """
     check_alpha(alpha)
-    by_name = {name: per_user(of_name, name) for name, of_name in values.items()}
-    sized = {name: array[~np.isnan(array)] for name, array in by_name.items()}
-    names = [name for name in by_name if sized[name].size]
-    if len(names) < 2:
+    columns = by_algorithm(values)
+    about = described(columns)
+    if len(about["n"]) < 2:
         return Undefined("A comparison needs two algorithms with values of users.", SIGN_TEST)
-    return SignTests(
-        test=f"{SIGN_TEST} ({correction})",
-        alpha=alpha,
-        pairs=decided((_pair(a, b, by_name[a], by_name[b]) for a, b in combinations(names, 2)), alpha, correction),
-        location_name="mean",
-        locations={name: float(sized[name].mean()) for name in names},
-        n={name: int(sized[name].size) for name in names},
-        left_out=tuple(name for name in by_name if name not in names),
-    )
-
-
-def _pair(a: str, b: str, first: NDArray[np.float64], second: NDArray[np.float64]) -> SignPair:
-    result = sign_test(first, second)
-    if isinstance(result, Undefined):
-        n_both = int(np.count_nonzero(~np.isnan(first - second)))
-        n_left_out = first.size - n_both
-        return SignPair(a, b, 0.0, None, False, reason=result.reason, n_ties=n_both, n_left_out=n_left_out)
-    return SignPair(
-        a,
-        b,
-        (result.n_a - result.n_b) / (result.n_a + result.n_b + result.n_ties),
-        None,
-        False,
-        p_unadjusted=result.p,
-        n_a=result.n_a,
-        n_b=result.n_b,
-        n_ties=result.n_ties,
-        n_left_out=result.n_left_out,
-    )
+    pairs = []
+    for a, b in combinations(about["n"], 2):
+        result = sign_test(columns[a], columns[b])
+        if isinstance(result, Undefined):
+            n_both = int(np.count_nonzero(~np.isnan(columns[a] - columns[b])))
+            counts: dict[str, Any] = {"n_ties": n_both, "n_left_out": columns[a].size - n_both}
+            pairs.append(SignPair(a, b, 0.0, None, False, reason=result.reason, **counts))
+            continue
+        difference = (result.n_a - result.n_b) / (result.n_a + result.n_b + result.n_ties)
+        counts = {name: getattr(result, name) for name in ("n_a", "n_b", "n_ties", "n_left_out")}
+        pairs.append(SignPair(a, b, difference, None, False, p_unadjusted=result.p, **counts))
+    return SignTests(test=f"{SIGN_TEST} ({correction})", alpha=alpha, pairs=decided(pairs, alpha, correction), **about)

@@ -9,12 +9,12 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
 from inference.corrections import Correction, check_alpha, decided
-from inference.paired import per_user, sign_test
-from inference.results import Pair, PairwiseResult, Undefined
+from inference.paired import by_algorithm, sign_test
+from inference.results import Floats, Pair, PairwiseResult, Undefined
 from inference.sign_flips import is_countable, share_at_least
 
 SIGN_FLIP = "Sign-flip permutation by user"
@@ -24,7 +24,6 @@ NAMES: Mapping[HitTest, str] = {"sign-flip": SIGN_FLIP, "mcnemar": MCNEMAR}
 RESAMPLES = 20_000
 CELLS = 4_000_000  # signs drawn at a time
 SAME = 1e-9  # hits in expectation are fractions; sums that differ by less are equal on paper
-Floats = NDArray[np.float64]
 
 
 def flip_sums(sums: Floats, *, rng: np.random.Generator) -> tuple[float, str]:
@@ -53,17 +52,13 @@ def flip_sums(sums: Floats, *, rng: np.random.Generator) -> tuple[float, str]:
         # A sum with signs is twice the sum of those that are +, less all of them.
         least = math.ceil((round(observed) + int(weights.sum())) / 2)
         return min(1.0, 2 * share_at_least(weights, least)), "exact"
-    return (1 + _beyond(np.abs(differing), observed, rng)) / (1 + RESAMPLES), "random signs"
-
-
-def _beyond(sizes: Floats, observed: float, rng: np.random.Generator) -> int:
-    """How many random signs give a sum at least as far out as the observed one."""
-    n_beyond = 0
+    # Random signs that give a sum at least as far out as the observed one, which is one of them.
+    sizes, n_beyond = np.abs(differing), 1
     at_once = max(1, CELLS // sizes.size)
     for start in range(0, RESAMPLES, at_once):
         signs = rng.integers(2, size=(min(at_once, RESAMPLES - start), sizes.size), dtype=np.int8)
         n_beyond += int(np.count_nonzero(np.abs(2 * (signs @ sizes) - sizes.sum()) >= observed - SAME))
-    return n_beyond
+    return n_beyond / (1 + RESAMPLES), "random signs"
 
 
 def hit_tests_between(
@@ -96,7 +91,7 @@ def hit_tests_between(
     if test not in NAMES:
         raise ParameterError(f"The test {test!r} is unknown: choose {' or '.join(NAMES)}.")
     check_alpha(alpha)
-    by_name = {name: per_user(of_name, name) for name, of_name in values.items()}
+    by_name = by_algorithm(values)
     counts = np.asarray(n_cases, dtype=np.int64)
     if any(array.shape != counts.shape for array in by_name.values()) or (counts < 0).any():
         raise DataError("Each user needs a number of cases, and a value of every algorithm or NaN.")
@@ -105,8 +100,12 @@ def hit_tests_between(
     has_cases = (counts > 0) & ~np.isnan(np.stack(list(by_name.values()))).any(axis=0)
     counts = counts[has_cases]
     hits = {name: array[has_cases] * counts for name, array in by_name.items()}
-    if test == "mcnemar" and (why_not := _no_mcnemar(counts, hits)):
-        return Undefined(why_not, MCNEMAR)
+    if test == "mcnemar" and (counts > 1).any():
+        reason = "McNemar's test needs one case a user; here some own several. Use the sign flips of whole users."
+        return Undefined(reason, MCNEMAR)
+    if test == "mcnemar" and not all(np.isin(of_name, (0, 1)).all() for of_name in hits.values()):
+        reason = "McNemar's test needs hits of 0 or 1; here some are fractions, as ties count in expectation."
+        return Undefined(reason, MCNEMAR)
     n = max(int(counts.sum()), 1)
     pairs = []
     for a, b in combinations(by_name, 2):
@@ -131,12 +130,3 @@ def _tested(pair: Pair, a: Floats, b: Floats, test: HitTest, rng: np.random.Gene
     if not (np.abs(a - b) > SAME).any():
         return replace(pair, reason="Every user has equally many hits under both algorithms.")
     return replace(pair, p_unadjusted=flip_sums(a - b, rng=rng)[0])
-
-
-def _no_mcnemar(counts: NDArray[np.int64], hits: Mapping[str, Floats]) -> str:
-    """Why McNemar's test does not apply; empty where it does."""
-    if (counts > 1).any():
-        return "McNemar's test needs one case a user; here some own several. Use the sign flips of whole users."
-    if not all(np.isin(of_name, (0, 1)).all() for of_name in hits.values()):
-        return "McNemar's test needs hits of 0 or 1; here some are fractions, as ties count in expectation."
-    return ""

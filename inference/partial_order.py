@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
@@ -28,6 +28,15 @@ class Tier(StrEnum):
     INTERMEDIATE = "intermediate"
     MINIMAL = "minimal"
     UNORDERED = "unordered"
+
+
+# By whether the condition dominates another and is dominated.
+TIERS = {
+    (True, False): Tier.MAXIMAL,
+    (True, True): Tier.INTERMEDIATE,
+    (False, True): Tier.MINIMAL,
+    (False, False): Tier.UNORDERED,
+}
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,6 @@ class PartialOrder(Result):
     cycle: tuple[str, ...]  # conditions that dominate each other in a cycle (sign tests only); no edge joins them
     is_empty: bool  # no pair is significant: no order can be claimed
     higher_is_better: bool  # whether the larger location dominates
-    pairs: tuple[Pair, ...] = field(metadata={"in_json": False})  # the comparisons; not in ``as_dict()``
 
     @property
     def best_first(self) -> tuple[str, ...]:
@@ -88,27 +96,14 @@ class PartialOrder(Result):
 
     def rows(self) -> tuple[TierRow, ...]:
         """Give the table of three rows that the paper prints, the unordered marked in its middle row."""
-        return tuple(
-            TierRow(
-                tier,
-                tuple(name for name in self.best_first if self._printed(name) is tier),
-                tuple(name for name in self.best_first if tier is Tier.INTERMEDIATE and self._is_loose(name)),
-            )
-            for tier in (Tier.MAXIMAL, Tier.INTERMEDIATE, Tier.MINIMAL)
+        of_tier = {tier: [name for name in self.best_first if self.tiers[name] is tier] for tier in Tier}
+        unordered = of_tier[Tier.UNORDERED]
+        middle = [name for name in self.best_first if name in (*of_tier[Tier.INTERMEDIATE], *unordered)]
+        return (
+            TierRow(Tier.MAXIMAL, tuple(of_tier[Tier.MAXIMAL]), ()),
+            TierRow(Tier.INTERMEDIATE, tuple(middle), tuple(unordered)),
+            TierRow(Tier.MINIMAL, tuple(of_tier[Tier.MINIMAL]), ()),
         )
-
-    def _is_loose(self, name: str) -> bool:
-        return self.tiers[name] is Tier.UNORDERED
-
-    def _printed(self, name: str) -> Tier:
-        return Tier.INTERMEDIATE if self._is_loose(name) else self.tiers[name]
-
-    def p_of(self, a: str, b: str) -> float | None:
-        """The adjusted p of a pair, in either order; None when it was not tested."""
-        for pair in self.pairs:
-            if {pair.a, pair.b} == {a, b}:
-                return pair.p
-        return None
 
 
 def partial_order(
@@ -134,7 +129,10 @@ def partial_order(
     """
     compared = _compared(locations, pairs)
     names = tuple(locations)
-    direct = _dominance(compared, higher_is_better)
+    significant = [pair for pair in compared if pair.is_significant and pair.difference]
+    direct = frozenset(
+        (pair.a, pair.b) if (pair.difference > 0) == higher_is_better else (pair.b, pair.a) for pair in significant
+    )
     closure = _closure(names, direct)
     strict = frozenset((a, b) for a, b in closure if (b, a) not in closure)
     dominates = {a: tuple(b for b in names if (a, b) in direct) for a in names}
@@ -145,7 +143,7 @@ def partial_order(
         depth[name] = max((depth[above] + 1 for above in names if (above, name) in strict), default=0)
     return PartialOrder(
         names=names,
-        tiers={name: _tier(bool(dominates[name]), bool(dominated_by[name])) for name in names},
+        tiers={name: TIERS[bool(dominates[name]), bool(dominated_by[name])] for name in names},
         dominates=dominates,
         dominated_by=dominated_by,
         covers=tuple(
@@ -161,7 +159,6 @@ def partial_order(
         cycle=tuple(name for name in names if (name, name) in closure),
         is_empty=not direct,
         higher_is_better=higher_is_better,
-        pairs=compared,
     )
 
 
@@ -179,13 +176,6 @@ def _compared(locations: Mapping[str, float], pairs: Iterable[Pair] | PairwiseRe
     return compared
 
 
-def _dominance(pairs: tuple[Pair, ...], higher_is_better: bool) -> Relation:
-    significant = (pair for pair in pairs if pair.is_significant and pair.difference)
-    return frozenset(
-        (pair.a, pair.b) if (pair.difference > 0) == higher_is_better else (pair.b, pair.a) for pair in significant
-    )
-
-
 def _closure(names: tuple[str, ...], direct: Relation) -> Relation:
     """Add every pair that follows from a chain of others (Warshall)."""
     reached = set(direct)
@@ -194,12 +184,6 @@ def _closure(names: tuple[str, ...], direct: Relation) -> Relation:
         below = [b for b in names if (through, b) in reached]
         reached.update((a, b) for a in above for b in below)
     return frozenset(reached)
-
-
-def _tier(is_above: bool, is_below: bool) -> Tier:
-    if is_above:
-        return Tier.INTERMEDIATE if is_below else Tier.MAXIMAL
-    return Tier.MINIMAL if is_below else Tier.UNORDERED
 
 
 def compact_letters(
@@ -228,19 +212,11 @@ def compact_letters(
     for first, second in significant:
         split = [column - {dropped} for column in columns if {first, second} <= column for dropped in (first, second)]
         unaffected = [column for column in columns if not {first, second} <= column]
-        columns = _absorbed(unaffected + split)
+        distinct = list(dict.fromkeys(unaffected + split))
+        columns = [column for column in distinct if not any(column < superset for superset in distinct)]
     columns.sort(key=sorted)
+    letters = [*LETTERS, *(f"({number + 1})" for number in range(len(LETTERS), len(columns)))]
     return {
-        name: "".join(_letter(number) for number, column in enumerate(columns) if rank[name] in column)
+        name: "".join(letter for letter, column in zip(letters, columns, strict=False) if rank[name] in column)
         for name in locations
     }
-
-
-def _absorbed(columns: list[frozenset[int]]) -> list[frozenset[int]]:
-    """Drop columns that another one contains."""
-    distinct = list(dict.fromkeys(columns))
-    return [column for column in distinct if not any(column < superset for superset in distinct)]
-
-
-def _letter(number: int) -> str:
-    return LETTERS[number] if number < len(LETTERS) else f"({number + 1})"

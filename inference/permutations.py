@@ -6,17 +6,15 @@ order observed. Statistics are integers, so "at least as far from 0 as observed"
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, combinations, permutations
+from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from inference.results import Integers
 
 MOST_PERMUTED = 8  # 40,320 orders
 DRAWN = 99_999  # random orders of a longer list; with the observed one 100,000
@@ -26,77 +24,28 @@ SAMPLED = "Monte Carlo"  # the method, in results
 
 @dataclass(frozen=True)
 class Null:
-    """Distribution of an integer statistic: value -> number of orders that give it."""
+    """Distribution of the distance of an integer statistic from 0 over the orders of a list."""
 
-    counts: dict[int, int]
+    distances: Integers  # ascending
+    n_orders: NDArray[Any]  # that give each distance or a larger one; integers of any size
 
     @classmethod
-    def of(cls, statistics: Integers) -> Null:
-        """Count the statistics of all orders."""
-        values, counts = np.unique(statistics, return_counts=True)
-        return cls(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+    def of(cls, statistics: Integers, n_orders: NDArray[Any] | None = None) -> Null:
+        """Count statistics of single orders, or those with `n_orders` orders each."""
+        distances, position = np.unique(np.abs(statistics), return_inverse=True)
+        counts = np.zeros(len(distances), dtype=object if n_orders is not None else np.int64)
+        np.add.at(counts, position, 1 if n_orders is None else n_orders)
+        return cls(distances, np.cumsum(counts[::-1])[::-1])
 
-    @property
-    def total(self) -> int:
-        """Number of orders."""
-        return sum(self.counts.values())
-
-    def share_at_least(self, observed: int) -> float:
-        """Share of orders with a statistic of `observed` or more."""
-        return float(Fraction(sum(n for value, n in self.counts.items() if value >= observed), self.total))
-
-    def distances(self) -> Null:
-        """The distribution of the absolute value."""
-        folded: Counter[int] = Counter()
-        for value, n in self.counts.items():
-            folded[abs(value)] += n
-        return Null(dict(folded))
+    def share_at_least(self, distance: int) -> float:
+        """Share of orders with a statistic that far from 0, or farther."""
+        beyond = self.n_orders[self.distances >= distance]
+        return float(beyond[0] / self.n_orders[0]) if len(beyond) else 0.0
 
     def smallest_with_tail_below(self, alpha: float) -> int | None:
-        """The smallest value whose share at or above it is below `alpha`, if there is one."""
-        descending = sorted(self.counts, reverse=True)
-        tails = accumulate(self.counts[value] for value in descending)
-        most = alpha * self.total
-        below = [value for value, tail in zip(descending, tails, strict=True) if tail < most]
-        return below[-1] if below else None
-
-
-def codes(values: Sequence[Fraction]) -> list[int]:
-    """Number the distinct values from 0, ascending; equal values get one number.
-
-    Examples
-    --------
-    >>> codes([Fraction(5), Fraction(2), Fraction(5)])
-    [1, 0, 1]
-    """
-    number = {value: index for index, value in enumerate(sorted(set(values)))}
-    return [number[value] for value in values]
-
-
-def doubled_ranks(coded: Sequence[int]) -> Integers:
-    """Mean ranks times two, so that they are integers.
-
-    They are from 2 to 2n and sum to n (n + 1). `coded` is as `codes` gives it.
-
-    Examples
-    --------
-    >>> doubled_ranks([1, 0, 1]).tolist()
-    [5, 2, 5]
-    """
-    array = np.array(coded, dtype=np.int64)
-    below = (array[None, :] < array[:, None]).sum(axis=1)
-    equal = (array[None, :] == array[:, None]).sum(axis=1)
-    return np.asarray(2 * below + equal + 1, dtype=np.int64)
-
-
-def directions(coded: Sequence[int]) -> Integers:
-    """Direction of every pair (i, j), i < j.
-
-    1 where j has the larger value, -1 where i has, 0 for a tie; shape (n (n - 1) / 2,). `coded` is as `codes` gives it.
-    """
-    first, second = pair_places(len(coded))
-    array = np.array(coded, dtype=np.int64)
-    return np.asarray(np.sign(array[second] - array[first]), dtype=np.int64)
+        """The smallest distance whose share at or beyond it is below `alpha`, if there is one."""
+        below = self.distances[self.n_orders < alpha * self.n_orders[0]]
+        return int(below[0]) if len(below) else None
 
 
 @lru_cache(maxsize=16)
@@ -116,19 +65,17 @@ def _orders(n: int) -> NDArray[np.int16]:
     return orders
 
 
-def permuted_concordance(x: Sequence[int], y: Sequence[int]) -> tuple[Integers, Integers]:
-    """Count the concordant and the discordant pairs under the orders of `y`.
+def permuted_concordance(x: Integers, y: Integers) -> Integers:
+    """Concordant less discordant pairs under the orders of `y`; shape (n_orders,), the observed order first.
 
-    Both lists are as `codes` gives them; both results have shape (n_orders,).
+    Of both lists, shape (n,), only order and ties count.
     """
-    rearranged = np.array(y, dtype=np.int16)[_orders(len(y))]
-    of_x = np.array(x, dtype=np.int16)
-    concordant, discordant = (np.zeros(len(rearranged), dtype=np.int64) for _ in range(2))
+    rearranged, of_x = y.astype(np.int16)[_orders(len(y))], x.astype(np.int16)
+    balance = np.zeros(len(rearranged), dtype=np.int64)
     for at in range(len(y) - 1):
         products = np.sign(rearranged[:, at + 1 :] - rearranged[:, at, None]) * np.sign(of_x[at + 1 :] - of_x[at])
-        concordant += (products > 0).sum(axis=1)
-        discordant += (products < 0).sum(axis=1)
-    return concordant, discordant
+        balance += products.sum(axis=1)
+    return balance
 
 
 def permuted_products(x: Integers, y: Integers) -> Integers:
@@ -138,22 +85,18 @@ def permuted_products(x: Integers, y: Integers) -> Integers:
 
 @lru_cache(maxsize=64)
 def concordance_without_ties(n: int) -> Null:
-    """Distribution of concordant minus discordant pairs over all orders of `n` distinct values.
+    """Distribution of concordant less discordant pairs over all orders of `n` distinct values.
 
     Counted by inserting one value after another: the i-th adds 0 to i - 1 inversions. Source: Kendall (1938),
     Biometrika 30(1/2):81-93.
 
     Examples
     --------
-    >>> concordance_without_ties(3).counts
-    {3: 1, 1: 2, -1: 2, -3: 1}
+    >>> concordance_without_ties(3).distances.tolist(), concordance_without_ties(3).n_orders.tolist()
+    ([1, 3], [6, 2])
     """
-    counts = [1]
+    counts = np.ones(1, dtype=object)
     for size in range(2, n + 1):
-        wider = [0] * (len(counts) + size - 1)
-        for inversions, n_ways in enumerate(counts):
-            for added in range(size):
-                wider[inversions + added] += n_ways
-        counts = wider
+        counts = np.convolve(counts, np.ones(size, dtype=object))
     n_pairs = n * (n - 1) // 2
-    return Null({n_pairs - 2 * inversions: n_ways for inversions, n_ways in enumerate(counts)})
+    return Null.of(n_pairs - 2 * np.arange(n_pairs + 1), counts)

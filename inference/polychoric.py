@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from inference.covariance_models import Array
-from inference.results import Undefined
+from inference.results import Floats, Integers, Undefined
 
 POLYCHORIC = "Polychoric correlations"
 HIGHEST = 0.99  # absolute correlation; beyond it the two questions are the same measurement
@@ -23,28 +21,28 @@ STEP = 1e-10
 class Polychorics:
     """Correlations of the normal variables behind ordered answers."""
 
-    thresholds: tuple[Array, ...]  # of each item, ascending
-    correlations: Array  # shape (items, items)
-    covariance: Array  # of √n times the estimates below the diagonal, in the order of `numpy.tril_indices`
+    thresholds: tuple[Floats, ...]  # of each item, ascending
+    correlations: Floats  # shape (items, items)
+    covariance: Floats  # of √n times the estimates below the diagonal, in the order of `numpy.tril_indices`
 
 
 @dataclass(frozen=True)
 class _Item:
     """One item: categories counted from 0, and the derivatives of its log-likelihood by its thresholds."""
 
-    codes: NDArray[np.int64]
-    thresholds: Array
-    scores: Array  # shape (participants, thresholds)
+    codes: Integers
+    thresholds: Floats
+    scores: Floats  # shape (participants, thresholds)
 
 
 @dataclass(frozen=True)
 class _Pair:
     correlation: float
-    scores: Array  # shape (participants,)
-    by_thresholds: tuple[Array, Array]  # information shared by the correlation with the thresholds of both items
+    scores: Floats  # shape (participants,)
+    by_thresholds: tuple[Floats, Floats]  # information shared by the correlation with the thresholds of both items
 
 
-def polychorics(answers: Array, names: tuple[str, ...]) -> Polychorics | Undefined:
+def polychorics(answers: Floats, names: tuple[str, ...]) -> Polychorics | Undefined:
     """Thresholds from the margins, then each correlation by maximum likelihood; from participants by items.
 
     Categories that do not occur are dropped. Undefined with an item that takes one value, or a pair whose correlation
@@ -78,12 +76,16 @@ def polychorics(answers: Array, names: tuple[str, ...]) -> Polychorics | Undefin
     for b, a in sorted(pairs):
         pair = pairs[b, a]
         correlations[a, b] = correlations[b, a] = pair.correlation
-        influences.append(_influence(pair, items[a], items[b]))
+        # The influence of each participant on the correlation, thresholds being estimated too.
+        own = pair.scores
+        for item, shared in zip((items[a], items[b]), pair.by_thresholds, strict=True):
+            own = own - item.scores @ np.linalg.solve(item.scores.T @ item.scores, shared)
+        influences.append(own / (pair.scores @ pair.scores))
     influence = np.array(influences)
     return Polychorics(tuple(item.thresholds for item in items), correlations, influence @ influence.T * len(answers))
 
 
-def _item(column: Array) -> _Item:
+def _item(column: Floats) -> _Item:
     from scipy import stats
 
     values, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
@@ -117,7 +119,7 @@ def _pair(first: _Item, second: _Item) -> _Pair | None:
     return _Pair(correlation, scores[first.codes, second.codes], shared)
 
 
-def _maximum(counts: Array, cells: _Cells) -> float | None:
+def _maximum(counts: Floats, cells: _Cells) -> float | None:
     """The root of the derivative of the log-likelihood, by scoring steps within a shrinking bracket."""
     n, low, high, correlation = counts.sum(), -HIGHEST, HIGHEST, 0.0
     for _step in range(MOST_STEPS):  # pragma: no branch (halving a bracket converges before)
@@ -140,7 +142,7 @@ def _maximum(counts: Array, cells: _Cells) -> float | None:
 class _Cells:
     """Probabilities of the cells of a table of two items, and their derivatives."""
 
-    def __init__(self, rows: Array, columns: Array) -> None:
+    def __init__(self, rows: Floats, columns: Floats) -> None:
         from scipy import special
 
         nodes, weights = np.polynomial.legendre.leggauss(N_NODES)
@@ -149,7 +151,7 @@ class _Cells:
         self.x, self.y = np.meshgrid(rows, columns, indexing="ij")
         self.margins = special.ndtr(rows), special.ndtr(columns)
 
-    def shares(self, correlation: float) -> Array:
+    def shares(self, correlation: float) -> Floats:
         """Probabilities, by integration of the density over the angle arcsin(ρ) (Plackett, 1954)."""
         angles = math.asin(correlation) * self.nodes
         sines, cosines = np.sin(angles), np.cos(angles)
@@ -161,25 +163,16 @@ class _Cells:
         total[-1, 1:-1], total[1:-1, -1], total[-1, -1] = columns, rows, 1
         return np.diff(np.diff(total, axis=0), axis=1)
 
-    def by_correlation(self, correlation: float) -> Array:
+    def by_correlation(self, correlation: float) -> Floats:
         rest = 1 - correlation**2
         squares = self.x**2 + self.y**2 - 2 * correlation * self.x * self.y
         total = np.pad(np.exp(-squares / (2 * rest)) / (2 * math.pi * math.sqrt(rest)), 1)
         return np.diff(np.diff(total, axis=0), axis=1)
 
-    def by_first_threshold(self, correlation: float) -> Array:
+    def by_first_threshold(self, correlation: float) -> Floats:
         """Derivatives of the cells below each row threshold; those above have the opposite sign."""
         from scipy import special, stats
 
         conditional = special.ndtr((self.y - correlation * self.x) / math.sqrt(1 - correlation**2))
         cells = np.diff(np.pad(conditional, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))), axis=1)
         return stats.norm.pdf(self.rows)[:, None] * cells
-
-
-def _influence(pair: _Pair, first: _Item, second: _Item) -> Array:
-    """The influence of each participant on a correlation, thresholds being estimated too."""
-    own = pair.scores
-    for item, shared in zip((first, second), pair.by_thresholds, strict=True):
-        own = own - item.scores @ np.linalg.solve(item.scores.T @ item.scores, shared)
-    influence: Array = own / (pair.scores @ pair.scores)
-    return influence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError
 from inference.bootstrap import finite_means
@@ -60,22 +60,10 @@ def posterior_ranks(
     tau = tau_distribution(rng.permutation(x)[:n], rng.permutation(y)[:n])
     if isinstance(tau, Undefined):
         return tau
-    return PosteriorRanks(
-        perceived=rank_distribution(x, names), objective=rank_distribution(y, names), pairs=_pairs(x, y, names), tau=tau
-    )
-
-
-def _pairs(x: NDArray[np.float64], y: NDArray[np.float64], names: Sequence[str]) -> tuple[PairAgreement, ...]:
     pairs = []
-    for (a, first), (b, second) in combinations(zip(names, range(len(names)), strict=True), 2):
-        above, below = _shares(x, first, second)
-        over, under = _shares(y, first, second)
-        pairs.append(PairAgreement(a, b, perceived=above, objective=over, agree=above * over + below * under))
-    return tuple(pairs)
-
-
-def _shares(draws: NDArray[np.float64], first: int, second: int) -> tuple[float, float]:
-    """Shares of draws in which the first is above and below the second; of a tie, half either way."""
-    above = float(np.mean(draws[:, first] > draws[:, second]))
-    tied = float(np.mean(draws[:, first] == draws[:, second]))
-    return above + tied / 2, 1 - above - tied / 2
+    for a, b in combinations(range(len(names)), 2):
+        # Shares of draws in which the first is above the second, with half of the ties.
+        above, over = (float(np.mean(of[:, a] > of[:, b]) + np.mean(of[:, a] >= of[:, b])) / 2 for of in (x, y))
+        agree = above * over + (1 - above) * (1 - over)
+        pairs.append(PairAgreement(names[a], names[b], perceived=above, objective=over, agree=agree))
+    return PosteriorRanks(rank_distribution(x, names), rank_distribution(y, names), tuple(pairs), tau)

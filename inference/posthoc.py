@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from fractions import Fraction
+from collections.abc import Iterable
 from itertools import combinations
 
 from inference.anova import why_not_pooled
 from inference.corrections import check_alpha
-from inference.exact import as_float
 from inference.groups import Group, Groups, GroupValues
 from inference.results import Pair, PairwiseResult, Undefined
 from inference.studentized_range import critical_range, upper_tail
@@ -37,19 +35,15 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
     """
     check_alpha(alpha)
     read = Groups.read(groups, least_n)
-    undefined = why_not_pooled(read, TUKEY)
-    if undefined is not None:
+    if undefined := why_not_pooled(read, TUKEY):
         return undefined
     df = read.n - read.k
     half_ms_within = read.ss_within / df / 2
-    critical = critical_range(alpha, read.k, df)
     pairs = (
-        _compare(
-            a, b, half_ms_within * (Fraction(1, a.n) + Fraction(1, b.n)), read.k, df, critical=critical, alpha=alpha
-        )
+        _compare(a, b, half_ms_within * (1 / a.n + 1 / b.n), read.k, df, alpha)
         for a, b in combinations(read.members, 2)
     )
-    return _pairwise(TUKEY, alpha, read, pairs)
+    return pairwise(TUKEY, alpha, read, pairs, "mean", read.means)
 
 
 def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Undefined:
@@ -70,50 +64,49 @@ def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | U
     """
     check_alpha(alpha)
     read = Groups.read(groups, least_n=2)
-    undefined = why_not_pooled(read, GAMES_HOWELL)
-    if undefined is not None:
+    if undefined := why_not_pooled(read, GAMES_HOWELL):
         return undefined
-    return _pairwise(GAMES_HOWELL, alpha, read, _games_howell_pairs(read, alpha))
-
-
-def _games_howell_pairs(read: Groups, alpha: float) -> Iterator[Pair]:
+    pairs = []
     for a, b in combinations(read.members, 2):
         of_a, of_b = a.variance / a.n, b.variance / b.n
         if of_a == of_b == 0:
             reason = f"Neither {a.name} nor {b.name} has any variance."
-            yield Pair(a.name, b.name, float(a.mean - b.mean), None, False, reason=reason)
+            pairs.append(Pair(a.name, b.name, float(a.mean - b.mean), None, False, reason=reason))
             continue
         df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
-        yield _compare(a, b, (of_a + of_b) / 2, read.k, df, critical=critical_range(alpha, read.k, df), alpha=alpha)
+        pairs.append(_compare(a, b, (of_a + of_b) / 2, read.k, df, alpha))
+    return pairwise(GAMES_HOWELL, alpha, read, pairs, "mean", read.means)
 
 
-def _compare(a: Group, b: Group, squared_unit: Fraction, k: int, df: float, *, critical: float, alpha: float) -> Pair:
+def _compare(a: Group, b: Group, squared_unit: float, k: int, df: float, alpha: float) -> Pair:
     """Compare two means in units of their studentized range, whose square is given."""
-    difference = a.mean - b.mean
-    unit = math.sqrt(squared_unit)
-    q = math.sqrt(as_float(difference**2 / squared_unit))
+    difference, unit, critical = float(a.mean - b.mean), math.sqrt(squared_unit), critical_range(alpha, k, df)
+    q = abs(difference) / unit
     p = upper_tail(q, k, df)
     return Pair(
         a.name,
         b.name,
-        float(difference),
+        difference,
         p,
         p < alpha,
-        ci_low=float(difference) - critical * unit,
-        ci_high=float(difference) + critical * unit,
+        ci_low=difference - critical * unit,
+        ci_high=difference + critical * unit,
         statistic=q,
         df=float(df),
         se=math.sqrt(2 * squared_unit),
     )
 
 
-def _pairwise(test: str, alpha: float, read: Groups, pairs: Iterator[Pair]) -> PairwiseResult:
+def pairwise(
+    test: str, alpha: float, read: Groups, pairs: Iterable[Pair], location_name: str, locations: dict[str, float]
+) -> PairwiseResult:
+    """The pairs of a test with the conditions that it compares."""
     return PairwiseResult(
         test=test,
         alpha=alpha,
         pairs=tuple(pairs),
-        location_name="mean",
-        locations={group.name: float(group.mean) for group in read.members},
+        location_name=location_name,
+        locations=locations,
         n={group.name: group.n for group in read.members},
         left_out=read.left_out,
         constant=read.constant,

@@ -7,15 +7,16 @@ is not offered.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import ParameterError
-from inference.results import Result
+from inference.corrections import check_alpha
+from inference.results import Floats, Result
 
 LARGEST_N = 1_000_000  # per condition; a plan beyond it is a mistake in the wish
 LARGEST_F = 100.0
@@ -81,7 +82,6 @@ def anova_power(conditions: int, n_per_condition: int, f: float, alpha: float = 
     check_effect(f, may_be_zero=True)
     total = conditions * n_per_condition
     between, within = conditions - 1, total - conditions
-    critical = float(special.fdtri(between, within, 1 - alpha))
     return AnovaPower(
         power=_power(conditions, n_per_condition, f, alpha),
         conditions=conditions,
@@ -90,7 +90,7 @@ def anova_power(conditions: int, n_per_condition: int, f: float, alpha: float = 
         f=f,
         alpha=alpha,
         noncentrality=f * f * total,
-        critical_f=critical,
+        critical_f=float(special.fdtri(between, within, 1 - alpha)),
         df_between=between,
         df_within=within,
     )
@@ -100,11 +100,8 @@ def participants_needed(conditions: int, f: float, power: float = TARGET, alpha:
     """The smallest number of participants per condition that reaches the target power, and its power.
 
     Cohen's f is above 0 and at most 100, the target power between `alpha` and 1. Raises ParameterError for a number
-    outside its range, or an effect that needs more than a million participants per condition.
-
-    References
-    ----------
-    As for `anova_power`.
+    outside its range, or an effect that needs more than a million participants per condition. Source: Cohen (1988),
+    chapter 8.
 
     Examples
     --------
@@ -115,17 +112,23 @@ def participants_needed(conditions: int, f: float, power: float = TARGET, alpha:
     check_design(conditions, alpha)
     check_effect(f)
     _check_power(power, alpha)
-    if _power(conditions, LARGEST_N, f, alpha) < power:
+    return anova_power(conditions, fewest_participants(lambda n: _power(conditions, n, f, alpha), power, f), f, alpha)
+
+
+def fewest_participants(power_of: Callable[[int], float], power: float, f: float) -> int:
+    """The fewest participants per condition, at least 2, with this power, which rises with their number. Raises
+    ParameterError where a million do not suffice for the effect `f`.
+
+    Examples
+    --------
+    >>> fewest_participants(lambda n: n / 10, 0.65, 0.25)
+    7
+    """
+    if power_of(LARGEST_N) < power:
         raise ParameterError(
             f"An effect of f = {f:g} needs more than {LARGEST_N:,} participants per condition; state a larger one."
         )
-    low, high = 1, 2  # power at `low` is too small (or undefined), at `high` to be looked at
-    while _power(conditions, high, f, alpha) < power:
-        low, high = high, min(2 * high, LARGEST_N)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _power(conditions, middle, f, alpha) >= power else (middle, high)
-    return anova_power(conditions, high, f, alpha)
+    return 2 + bisect_left(range(2, LARGEST_N), power, key=power_of)
 
 
 def detectable_effect(
@@ -134,11 +137,8 @@ def detectable_effect(
     """The smallest effect that a design detects with the target power.
 
     The design has at least 2 conditions of at least 2 participants; the target power lies between `alpha` and 1. Raises
-    ParameterError for a number outside its range.
-
-    References
-    ----------
-    As for `anova_power`; of the distance of two conditions, Cohen (1988), section 8.2.1, pattern 1.
+    ParameterError for a number outside its range. Source: Cohen (1988), chapter 8; of the distance of two conditions
+    section 8.2.1, pattern 1.
 
     Examples
     --------
@@ -150,11 +150,11 @@ def detectable_effect(
     check_design(conditions, alpha)
     _check_power(power, alpha)
     check_participants(n_per_condition)
-    f = float(
-        optimize.brentq(
-            lambda effect: _power(conditions, n_per_condition, effect, alpha) - power, 1e-9, LARGEST_F, xtol=1e-13
-        )
-    )
+
+    def missing(effect: float) -> float:
+        return _power(conditions, n_per_condition, effect, alpha) - power
+
+    f = float(optimize.brentq(missing, 1e-9, LARGEST_F, xtol=1e-13))
     return DetectableEffect(
         f=f,
         eta_squared=f * f / (1 + f * f),
@@ -195,8 +195,7 @@ def check_design(conditions: int, alpha: float) -> None:
         raise ParameterError(f"The number of conditions is a whole number; got {conditions:g}.")
     if conditions < 2:
         raise ParameterError(f"A comparison needs at least two conditions; got {conditions}.")
-    if not 0.0 < alpha < 1.0:
-        raise ParameterError(f"The level alpha must lie between 0 and 1; got {alpha:g}.")
+    check_alpha(alpha)
 
 
 def _power(conditions: int, n: int, f: float, alpha: float) -> float:
@@ -264,16 +263,16 @@ def equivalence_power(bound: float, n_per_condition: int, *, alpha: float = 0.05
 
 
 @cache
-def _quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _quadrature() -> tuple[Floats, Floats]:
     """Nodes and weights of Gauss and Legendre."""
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     return np.asarray(nodes), np.asarray(weights)
 
 
-def needed_bound(n_per_condition: int, *, power: float = TARGET, alpha: float = 0.05, pairs: int = 1) -> float:
-    """The bound, in standard deviations, with which equal conditions are shown to be equivalent with this power.
+def needed_bound(n_per_condition: int, *, alpha: float = 0.05, pairs: int = 1) -> float:
+    """The bound, in standard deviations, with which equal conditions are shown to be equivalent with a power of .80.
 
-    Raises ParameterError as `equivalence_power`, and for a `power` outside (0, 1).
+    Raises ParameterError as `equivalence_power`.
 
     Examples
     --------
@@ -282,11 +281,7 @@ def needed_bound(n_per_condition: int, *, power: float = TARGET, alpha: float = 
     """
     from scipy import optimize
 
-    if not 0 < power < 1:
-        raise ParameterError(f"The target power must lie between 0 and 1; got {power:g}.")
-    equivalence_power(1.0, n_per_condition, alpha=alpha, pairs=pairs)  # checks the design
-
     def missing(bound: float) -> float:
-        return equivalence_power(bound, n_per_condition, alpha=alpha, pairs=pairs) - power
+        return equivalence_power(bound, n_per_condition, alpha=alpha, pairs=pairs) - TARGET
 
     return float(optimize.brentq(missing, 1e-9, LARGEST_BOUND, xtol=1e-12))

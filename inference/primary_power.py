@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from core.errors import ParameterError
-from inference.power import check_design, check_effect, check_participants
-from inference.results import Result
+import numpy as np
 
-MOST_PARTICIPANTS = 1_000_000  # per condition
+from core.errors import ParameterError
+from inference.power import check_design, check_effect, check_participants, fewest_participants
+from inference.results import Result
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,10 @@ def contrast_power(
 
     .. math:: d = f \sqrt{k\,(a + b) / (a b)}, \qquad \lambda = d \sqrt{n\, a b / (a + b)}
 
-    with a and b conditions in the sets, the conditions of a set at one mean, and all others at the grand mean. Raises
+    with a and b conditions in the sets, `higher` and `lower`, at least 1 each; the conditions of a set are at one mean,
+    and all others at the grand mean. `f` is Cohen's f over all conditions, above 0; `sides` is 1 or 2. Raises
     ParameterError for a number outside its range. Source: Cohen (1988), Statistical Power Analysis for the Behavioral
     Sciences, chapters 2 and 8.
-
-    Parameters
-    ----------
-    higher, lower : int
-        Conditions in each set, at least 1.
-    f : float
-        Cohen's f over all conditions, above 0.
-    sides : int
-        1 or 2.
 
     Examples
     --------
@@ -96,15 +88,7 @@ def participants_for_advantage(conditions: int, f: float, *, power: float, alpha
     """
     if not 0 < power < 1:
         raise ParameterError(f"The power is between 0 and 1; got {power!r}.")
-    low, high = 1, 2
-    while advantage_power(conditions, high, f, alpha=alpha) < power:
-        low, high = high, 2 * high
-        if high > MOST_PARTICIPANTS:
-            raise ParameterError(f"An effect of f = {f:g} takes more than {MOST_PARTICIPANTS:,} per condition.")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if advantage_power(conditions, middle, f, alpha=alpha) >= power else (middle, high)
-    return high
+    return fewest_participants(lambda n: advantage_power(conditions, n, f, alpha=alpha), power, f)
 
 
 def _two_sided(noncentrality: float, df: int, alpha: float) -> float:
@@ -112,5 +96,6 @@ def _two_sided(noncentrality: float, df: int, alpha: float) -> float:
     from scipy import special
 
     critical = float(special.stdtrit(df, 1 - alpha / 2))
-    upper, lower = (float(special.nctdtr(df, noncentrality, sign * critical)) for sign in (1, -1))
-    return min(1.0, max(0.0, 1 - upper + lower))
+    # Far out scipy's series gives up with NaN; there, nothing is left below the critical value.
+    upper, lower = np.nan_to_num(special.nctdtr(df, noncentrality, [critical, -critical]))
+    return min(1.0, max(0.0, float(1 - upper + lower)))

@@ -19,15 +19,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from inference.bootstrap import finite_means
+from inference.corrections import check_confidence
+from inference.exact import finite
 from inference.permutations import pair_places
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
 RANK_SETS = "Confidence sets for ranks"
-CELLS = 2_000_000  # standardised differences at a time
 Ranks = tuple[int, int]
-Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
@@ -62,7 +62,7 @@ def relation_rank_sets(dominates: Mapping[str, Sequence[str]], confidence: float
     >>> relation_rank_sets({"A": ["C"], "B": ["C"], "C": []}, 0.95).sets
     {'A': (1, 2), 'B': (1, 2), 'C': (3, 3)}
     """
-    _check(confidence)
+    check_confidence(confidence)
     above = {name: sum(name in below for below in dominates.values()) for name in dominates}
     k = len(dominates)
     sets = {name: (1 + above[name], k - len(below)) for name, below in dominates.items()}
@@ -73,31 +73,21 @@ def rank_sets(
     values: Mapping[str, float],
     draws: ArrayLike,
     *,
-    n_users: int | None = None,
     higher_is_better: bool = True,
     confidence: float = 0.95,
 ) -> RankSets | Undefined:
-    r"""Sets of ranks from estimates and their joint sampling distribution.
+    r"""Sets of ranks from estimates of k algorithms, `values`, and their joint sampling distribution: `draws`, shape
+    (resamples, k), all algorithms from one resample, columns in the order of `values`.
 
     The tests of all ordered pairs (j, k) step down over the distribution of the largest studentised difference:
 
     .. math:: \max_{(j,k)} \left((\hat\theta^*_j - \hat\theta^*_k) - (\hat\theta_j - \hat\theta_k)\right) / s_{jk}
 
     with :math:`s_{jk}` the standard deviation of the difference over the draws; each step leaves the rejected pairs
-    out. A pair whose difference is the same in every draw is never rejected. Undefined with fewer than two algorithms
-    or users. Raises ParameterError for a `confidence` outside (0, 1), and DataError for a value that is not finite,
+    out. A pair whose difference is the same in every draw is never rejected. Undefined with fewer than two algorithms.
+    Raises ParameterError for a `confidence` outside (0, 1), and DataError for a value that is not finite,
     columns that do not match the values, or as `finite_means`. Source of the steps: Romano & Wolf (2005), Econometrica
     73(4):1237-1282, algorithm 4.1.
-
-    Parameters
-    ----------
-    values : mapping of str to float
-        Estimate of each of k algorithms.
-    draws : array_like, shape (resamples, k)
-        The same from resamples of the data, all algorithms from one resample, columns in the order of `values`.
-    n_users : int, optional
-        Resampled users of a bootstrap. Each studentised difference then counts as the normal quantile of its p by
-        Student's t with n - 1 degrees of freedom, because the bootstrap of few users is too narrow.
 
     Examples
     --------
@@ -105,19 +95,15 @@ def rank_sets(
     >>> rank_sets({"A": 0.1, "B": 0.2, "C": 0.9}, draws).sets
     {'A': (2, 3), 'B': (2, 3), 'C': (1, 1)}
     """
-    _check(confidence)
+    check_confidence(confidence)
     array = finite_means(draws)
-    estimates = np.array(list(values.values()), dtype=np.float64)
+    estimates = finite(list(values.values()), "A value is not finite: leave algorithms without a value out.")
     if array.shape[1] != estimates.size:
         raise DataError(f"There are {estimates.size} values for {array.shape[1]} columns of draws.")
-    if not np.isfinite(estimates).all():
-        raise DataError("A value is not finite: leave algorithms without a value out.")
     if estimates.size < 2:
         return Undefined(f"A ranking needs two algorithms; there are {estimates.size}.", RANK_SETS)
-    if n_users is not None and n_users < 2:
-        return Undefined(f"Confidence sets for ranks need two users; there are {n_users}.", RANK_SETS)
     first, second = pair_places(estimates.size)
-    above, below = _Studentised(estimates, array, n_users).rejected(confidence)
+    above, below = _rejected(estimates, array, confidence)
     better = (above, below) if higher_is_better else (below, above)
     names = list(values)
     dominates: dict[str, list[str]] = {name: [] for name in names}
@@ -130,68 +116,24 @@ def rank_sets(
     return RankSets(result.sets, confidence, result.n_decided, len(array))
 
 
-class _Studentised:
-    """Differences of every pair (i, j), i < j, in standard deviations of their draws."""
-
-    def __init__(self, estimates: Floats, draws: Floats, n_users: int | None) -> None:
-        first, second = pair_places(estimates.size)
-        self.pairs = first, second
-        self.centred = draws - estimates
-        at_once = self._at_once
-        # Summed over parts of the draws, so that no array holds every pair of every draw.
-        n, total, squares = len(draws), np.zeros(first.size), np.zeros(first.size)
-        for start in range(0, n, at_once):
-            part = self._differences(start)
-            total += part.sum(axis=0)
-        for start in range(0, n, at_once):
-            squares += np.square(self._differences(start) - total / n).sum(axis=0)
-        spread = np.sqrt(squares / n)
-        # Rounding leaves about 1e-16 of the values where the difference is the same in every draw.
-        self.is_varying = spread > 1e-12 * np.abs(draws).max()
-        self.scale = np.where(self.is_varying, spread, 1.0)
-        statistic = np.where(self.is_varying, (estimates[first] - estimates[second]) / self.scale, 0.0)
-        self.statistic = statistic if n_users is None else _as_normal(statistic, n_users)
-
-    @property
-    def _at_once(self) -> int:
-        return max(1, CELLS // self.pairs[0].size)
-
-    def _differences(self, start: int) -> Floats:
-        part = self.centred[start : start + self._at_once]
-        return np.asarray(part[:, self.pairs[0]] - part[:, self.pairs[1]])
-
-    def rejected(self, confidence: float) -> tuple[Flags, Flags]:
-        """The pairs in which the first is significantly larger, and those in which the second is."""
-        above, below = np.zeros_like(self.is_varying), np.zeros_like(self.is_varying)
-        while True:
-            limit = self._critical(self.is_varying & ~above, self.is_varying & ~below, confidence)
-            more_above = self.is_varying & (self.statistic > limit)
-            more_below = self.is_varying & (-self.statistic > limit)
-            if not ((more_above & ~above) | (more_below & ~below)).any():
-                return above, below
-            above, below = above | more_above, below | more_below
-
-    def _critical(self, above: Flags, below: Flags, confidence: float) -> float:
-        """The quantile of the largest statistic over the hypotheses that still stand."""
-        largest = []
-        for start in range(0, len(self.centred), self._at_once):
-            part = self._differences(start) / self.scale
-            upper = part[:, above].max(axis=1, initial=-math.inf)
-            lower = (-part[:, below]).max(axis=1, initial=-math.inf)
-            largest.append(np.maximum(upper, lower))
-        ordered = np.sort(np.concatenate(largest))
-        position = math.ceil(confidence * (len(ordered) + 1)) - 1
-        return float(ordered[position]) if position < len(ordered) else math.inf
-
-
-def _as_normal(statistic: Floats, n: int) -> Floats:
-    """The normal quantiles of t statistics, whose standard errors divide by n instead of n - 1."""
-    from scipy import special
-
-    tail = special.stdtr(n - 1, -np.abs(statistic) * math.sqrt((n - 1) / n))
-    return np.asarray(-np.sign(statistic) * special.ndtri(tail))
-
-
-def _check(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
+def _rejected(estimates: Floats, draws: Floats, confidence: float) -> tuple[Flags, Flags]:
+    """The pairs (i, j), i < j, in which the first is significantly larger, and those in which the second is."""
+    first, second = pair_places(estimates.size)
+    centred = draws - estimates
+    apart = centred[:, first] - centred[:, second]
+    spread = apart.std(axis=0)
+    # Rounding leaves about 1e-16 of the values where the difference is the same in every draw.
+    is_varying = spread > 1e-12 * np.abs(draws).max()
+    scale = np.where(is_varying, spread, 1.0)
+    apart, statistic = apart / scale, np.where(is_varying, (estimates[first] - estimates[second]) / scale, 0.0)
+    above, below = np.zeros_like(is_varying), np.zeros_like(is_varying)
+    position = math.ceil(confidence * (len(draws) + 1)) - 1
+    while True:
+        # The quantile of the largest statistic over the hypotheses that still stand.
+        upper = apart[:, is_varying & ~above].max(axis=1, initial=-math.inf)
+        lower = (-apart[:, is_varying & ~below]).max(axis=1, initial=-math.inf)
+        limit = float(np.sort(np.maximum(upper, lower))[position]) if position < len(draws) else math.inf
+        more_above, more_below = is_varying & (statistic > limit), is_varying & (-statistic > limit)
+        if not ((more_above & ~above) | (more_below & ~below)).any():
+            return above, below
+        above, below = above | more_above, below | more_below

@@ -7,8 +7,10 @@ from itertools import combinations
 
 import numpy as np
 
+from inference.anova import why_not_compared
 from inference.corrections import check_alpha, decided
 from inference.groups import Groups, GroupValues
+from inference.posthoc import pairwise
 from inference.results import KruskalResult, Pair, PairwiseResult, Undefined
 
 KRUSKAL = "Kruskal-Wallis"
@@ -23,18 +25,8 @@ def _ranked(read: Groups) -> tuple[dict[str, float], float]:
     place = {point: at for at, point in enumerate(sorted({point for group in read.members for point in group.points}))}
     ranks = stats.rankdata([place[point] for group in read.members for point in group.points])
     parts = np.split(ranks, np.cumsum([group.n for group in read.members])[:-1])
-    ties = sum(int(t) ** 3 - int(t) for t in np.unique(ranks, return_counts=True)[1])
     mean_ranks = {group.name: float(of.mean()) for group, of in zip(read.members, parts, strict=True)}
-    return mean_ranks, 1 - ties / (read.n**3 - read.n)
-
-
-def _why_not_ranked(read: Groups, procedure: str) -> Undefined | None:
-    if read.k < 2:
-        only = f"only {read.names[0]} has any" if read.k else "none has any"
-        return Undefined(f"A comparison needs two conditions with observations; {only}.", procedure)
-    if read.are_all_equal:
-        return Undefined(f"All {read.n} participants have the same value: nothing to compare.", procedure)
-    return None
+    return mean_ranks, float(stats.tiecorrect(np.rint(2 * ranks).astype(np.int64)))
 
 
 def kruskal_wallis(groups: GroupValues) -> KruskalResult | Undefined:
@@ -51,8 +43,7 @@ def kruskal_wallis(groups: GroupValues) -> KruskalResult | Undefined:
     from scipy import special
 
     read = Groups.read(groups)
-    undefined = _why_not_ranked(read, KRUSKAL)
-    if undefined is not None:
+    if undefined := why_not_compared(read, KRUSKAL):
         return undefined
     n, k = read.n, read.k
     mean_ranks, correction = _ranked(read)
@@ -88,8 +79,7 @@ def dunn_holm(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Unde
 
     check_alpha(alpha)
     read = Groups.read(groups)
-    undefined = _why_not_ranked(read, DUNN_HOLM)
-    if undefined is not None:
+    if undefined := why_not_compared(read, DUNN_HOLM):
         return undefined
     n = read.n
     mean_ranks, correction = _ranked(read)
@@ -100,14 +90,4 @@ def dunn_holm(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Unde
         z = difference / error
         p = 2 * float(special.ndtr(-abs(z)))
         pairs.append(Pair(a.name, b.name, difference, None, False, statistic=z, se=error, p_unadjusted=p))
-    return PairwiseResult(
-        test=DUNN_HOLM,
-        alpha=alpha,
-        pairs=decided(pairs, alpha),
-        location_name="mean rank",
-        locations=mean_ranks,
-        n={group.name: group.n for group in read.members},
-        left_out=read.left_out,
-        constant=read.constant,
-        single=read.single,
-    )
+    return pairwise(DUNN_HOLM, alpha, read, decided(pairs, alpha), "mean rank", mean_ranks)

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import DataError
 from inference.corrections import check_alpha
 from inference.exact import Number, exact
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
 CRONBACH = "Cronbach's alpha"
 EQUAL = 1e-12  # of the largest value
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from core.errors import DataError, ParameterError
-from inference.results import Interval, Result, Undefined
+from core.errors import DataError
+from inference.bootstrap import check_resamples
+from inference.exact import finite
+from inference.results import Floats, Interval, Result, Undefined
 from inference.t_tests import t_test
 
 REPEATS = "Repeated splits"
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,9 @@ class RepeatedRatios:
         # How each cell of user and repetition moves the ratio.
         cells = (hits - self.values * cases[:, :, None]) / total
         self.users: Floats = n_users / (n_users - 1) * _squares(cells.sum(axis=0))
-        self.repetitions: Floats = _positive_part(
-            n_repeats / (n_repeats - 1) * _squares(cells.sum(axis=1)) - _squares(cells.reshape(-1, k))
-        )
+        added = n_repeats / (n_repeats - 1) * _squares(cells.sum(axis=1)) - _squares(cells.reshape(-1, k))
+        values, vectors = np.linalg.eigh(added)
+        self.repetitions: Floats = (vectors * np.clip(values, 0.0, None)) @ vectors.T  # its positive part
 
     def estimate(self, weights: ArrayLike) -> RepeatedValue:
         """A weighted sum of the values: one algorithm (a single 1), or a difference (1 and -1).
@@ -81,23 +82,17 @@ class RepeatedRatios:
         It is a multivariate t with the smallest degrees of freedom of any difference. Raises ParameterError when
         `resamples` is below 1.
         """
-        if resamples < 1:
-            raise ParameterError(f"There are {resamples} resamples: at least 1 is needed.")
-        covariance = self.users + self.repetitions
-        values, vectors = np.linalg.eigh(covariance)
+        check_resamples(resamples)
+        values, vectors = np.linalg.eigh(self.users + self.repetitions)
         root = vectors * np.sqrt(np.clip(values, 0.0, None))
         normal = rng.standard_normal((resamples, self.values.size)) @ root.T
-        df = self._smallest_df()
-        return np.asarray(self.values + normal / np.sqrt(rng.chisquare(df, (resamples, 1)) / df))
-
-    def _smallest_df(self) -> float:
         first, second = np.triu_indices(self.values.size, 1)
-        users, repetitions = (
-            part[first, first] + part[second, second] - 2 * part[first, second]
+        of_pairs = [
+            np.maximum(part[first, first] + part[second, second] - 2 * part[first, second], 0.0).tolist()
             for part in (self.users, self.repetitions)
-        )
-        all_df = [self._df(max(0.0, a), max(0.0, b)) for a, b in zip(users.tolist(), repetitions.tolist(), strict=True)]
-        return min(all_df, default=float(self.n_users - 1))
+        ]
+        df = min(map(self._df, *of_pairs), default=float(self.n_users - 1))
+        return np.asarray(self.values + normal / np.sqrt(rng.chisquare(df, (resamples, 1)) / df))
 
 
 def repeated_ratios(hits: ArrayLike, cases: ArrayLike) -> RepeatedRatios | Undefined:
@@ -116,11 +111,12 @@ def repeated_ratios(hits: ArrayLike, cases: ArrayLike) -> RepeatedRatios | Undef
     >>> round(found.value, 2), 0.006 < found.se < 0.012
     (0.51, True)
     """
-    of_hits, of_cases = np.asarray(hits, dtype=np.float64), np.asarray(cases, dtype=np.float64)
+    needed = "Hits and cases of every user are finite, and cases 0 or more."
+    of_hits, of_cases = finite(hits, needed), finite(cases, needed)
     if of_hits.ndim != 3 or of_cases.shape != of_hits.shape[:2]:
         raise DataError(f"Hits of shape {of_hits.shape} do not belong to cases of shape {of_cases.shape}.")
-    if not np.isfinite(of_hits).all() or not np.isfinite(of_cases).all() or (of_cases < 0).any():
-        raise DataError("Hits and cases of every user are finite, and cases 0 or more.")
+    if (of_cases < 0).any():
+        raise DataError(needed)
     has_cases = of_cases.any(axis=0)
     if len(of_cases) < 2 or has_cases.sum() < 2:
         return Undefined("Inference over repetitions needs at least two of them, and two users with cases.", REPEATS)
@@ -131,8 +127,3 @@ def repeated_ratios(hits: ArrayLike, cases: ArrayLike) -> RepeatedRatios | Undef
 
 def _squares(rows: Floats) -> Floats:
     return np.asarray(rows.T @ rows)
-
-
-def _positive_part(matrix: Floats) -> Floats:
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.clip(values, 0.0, None)) @ vectors.T)

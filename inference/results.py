@@ -6,14 +6,15 @@ does not exist is None. ``as_dict()`` converts a result to plain JSON values.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from inference.permutations import DRAWN, SAMPLED
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def plain(value: Any) -> Any:
@@ -27,8 +28,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
-        shown = (field for field in fields(value) if field.metadata.get("in_json", True))
-        return {field.name: plain(getattr(value, field.name)) for field in shown}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -229,20 +229,8 @@ class SignTests(PairwiseResult):
     pairs: tuple[SignPair, ...]
 
 
-class PermutationTest(Result):
-    """A test whose p value is a share of orders."""
-
-    p: float
-    p_method: str
-
-    @property
-    def p_error(self) -> float:
-        """Monte Carlo standard error of `p`; 0 where all orders are counted."""
-        return math.sqrt(self.p * (1 - self.p) / (DRAWN + 1)) if self.p_method == SAMPLED else 0.0
-
-
 @dataclass(frozen=True)
-class AgreementResult(PermutationTest):
+class AgreementResult(Result):
     """Rank correlation of two measures of the same algorithms."""
 
     coefficient: float  # Kendall's tau-b or Spearman's rho, in [-1, 1]

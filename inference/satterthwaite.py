@@ -16,8 +16,9 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 
-from inference.t_tests import Contrast, tested
-from inference.variance_components import Design, Fit, Floats, Integers, RestrictedLikelihood
+from inference.results import Floats
+from inference.t_tests import Contrast, t_test
+from inference.variance_components import Design, Fit, RestrictedLikelihood
 
 STEP = 1e-3  # of a variance ratio and one over the answers per level
 SMALLEST_CURVATURE = 1e-6  # below, the deviance is flat
@@ -42,7 +43,8 @@ class Estimates:
     def test(self, contrast: Floats) -> Contrast:
         """The t test of one contrast of the means; `contrast` of shape (n_conditions,)."""
         se = math.sqrt(contrast @ self.covariance @ contrast)
-        return tested(float(contrast @ self.means), se, self.df(contrast))
+        value, df = float(contrast @ self.means), self.df(contrast)
+        return Contrast(value, se, df, *t_test(value, se, df))
 
     def first(self, n: int) -> Estimates:
         """Of the conditions and covariates the first `n`."""
@@ -77,8 +79,11 @@ def model_estimates(likelihood: RestrictedLikelihood, fit: Fit) -> Estimates:
     >>> round(model_estimates(likelihood, likelihood.maximum()).df(np.array([1.0, -1.0])), 2)
     2.0
     """
-    moves = [(_shifted(likelihood, fit, step), _shifted(likelihood, fit, -step)) for step in _steps(likelihood, fit)]
-    gradients = [fit.variance * (up.unscaled - down.unscaled) / (2 * STEP) for up, down in moves]
+    moves = [(_moved(likelihood, fit, step), _moved(likelihood, fit, -step)) for step in _steps(likelihood, fit)]
+    gradients = [
+        fit.variance * (up.covariance / up.variance - down.covariance / down.variance) / (2 * STEP)
+        for up, down in moves
+    ]
     return Estimates(fit.means, fit.covariance, (*gradients, fit.covariance), _inverse_curvature(likelihood, fit))
 
 
@@ -95,50 +100,36 @@ def observed_estimates(design: Design, likelihood: RestrictedLikelihood, fit: Fi
     weights = (
         weighted @ np.linalg.inv(fixed.T @ weighted) if design.covariates.size else weighted / weighted.sum(axis=0)
     )
-    levels = (design.person, design.item)
-    parts = [fit.variance * _outer(weights, grouping) for grouping in levels]
+    parts = []
+    for levels in (design.person, design.item):
+        sums = np.zeros((int(levels.max()) + 1, weights.shape[1]))
+        np.add.at(sums, levels, weights)
+        parts.append(fit.variance * sums.T @ sums)
     persons, items = fit.ratios
     covariance = persons * parts[0] + items * parts[1] + fit.variance * weights.T @ weights
-    units = _units(likelihood, fit)
-    gradients = (*(units[index] * parts[index] for index in _free(fit)), covariance)
+    # A row of steps is a step of one ratio alone.
+    steps = _steps(likelihood, fit) / STEP
+    gradients = (*(step[0] * parts[0] + step[1] * parts[1] for step in steps), covariance)
     return Estimates(weights.T @ design.values, covariance, gradients, _inverse_curvature(likelihood, fit))
 
 
-def _outer(weights: Floats, levels: Integers) -> Floats:
-    sums = np.zeros((int(levels.max()) + 1, weights.shape[1]))
-    np.add.at(sums, levels, weights)
-    return sums.T @ sums
-
-
-def _free(fit: Fit) -> list[int]:
-    """The variance ratios above zero."""
-    return [index for index, ratio in enumerate(fit.ratios) if ratio > 0]
-
-
-def _units(likelihood: RestrictedLikelihood, fit: Fit) -> Floats:
-    """The change of each variance ratio by which its derivatives count."""
-    return np.array(fit.ratios) + likelihood.small_ratios
-
-
 def _steps(likelihood: RestrictedLikelihood, fit: Fit) -> Floats:
-    """One step of each free ratio; shape (n_free, 2)."""
-    return (np.eye(2) * _units(likelihood, fit))[_free(fit)] * STEP
+    """One step of each variance ratio above zero; shape (n_free, 2)."""
+    ratios = np.array(fit.ratios)
+    return np.asarray(np.diag(ratios + likelihood.small_ratios)[ratios > 0] * STEP)
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """What the deviance consists of at some variance ratios: df log σ² + determinant + quadratic / σ²."""
-
-    determinant: float
-    quadratic: float
-    unscaled: Floats  # covariance of the means over the residual variance
-
-
-def _shifted(likelihood: RestrictedLikelihood, fit: Fit, step: Floats) -> _Parts:
+def _moved(likelihood: RestrictedLikelihood, fit: Fit, step: Floats) -> Fit:
+    """The fit at ratios beside those of another one."""
     persons, items = (np.array(fit.ratios) + step).tolist()
-    nearby, df = likelihood.at((persons, items)), likelihood.df
+    return likelihood.at((persons, items))
+
+
+def _deviance(likelihood: RestrictedLikelihood, fit: Fit, step: Floats) -> float:
+    """The deviance at ratios beside the fitted ones and the fitted residual variance."""
+    nearby, df = _moved(likelihood, fit, step), likelihood.df
     determinant = -2 * nearby.log_likelihood - df * (math.log(2 * math.pi * nearby.variance) + 1)
-    return _Parts(determinant, nearby.variance * df, nearby.covariance / nearby.variance)
+    return float(determinant + nearby.variance * df / fit.variance)
 
 
 def _inverse_curvature(likelihood: RestrictedLikelihood, fit: Fit) -> Floats:
@@ -148,21 +139,14 @@ def _inverse_curvature(likelihood: RestrictedLikelihood, fit: Fit) -> Floats:
     curvature = np.zeros((n + 1, n + 1))
     curvature[n, n] = likelihood.df
     for row, step in enumerate(steps):
-        up, down = _shifted(likelihood, fit, step), _shifted(likelihood, fit, -step)
-        curvature[row, n] = curvature[n, row] = (down.quadratic - up.quadratic) / (2 * STEP * fit.variance)
+        change = _moved(likelihood, fit, -step).variance - _moved(likelihood, fit, step).variance
+        curvature[row, n] = curvature[n, row] = change * likelihood.df / (2 * STEP * fit.variance)
     for row, column in combinations_with_replacement(range(n), 2):
         corners = [
-            up * right * _shifted_deviance(likelihood, fit, up * steps[row] + right * steps[column])
+            up * right * _deviance(likelihood, fit, up * steps[row] + right * steps[column])
             for up, right in product((1, -1), repeat=2)
         ]
         curvature[row, column] = curvature[column, row] = sum(corners) / (4 * STEP**2)
     values, vectors = np.linalg.eigh(curvature)
     is_curved = values > SMALLEST_CURVATURE
-    inverse: Floats = (vectors[:, is_curved] / values[is_curved]) @ vectors[:, is_curved].T
-    return inverse
-
-
-def _shifted_deviance(likelihood: RestrictedLikelihood, fit: Fit, step: Floats) -> float:
-    """The deviance at shifted ratios and the fitted residual variance."""
-    parts = _shifted(likelihood, fit, step)
-    return parts.determinant + parts.quadratic / fit.variance
+    return np.asarray((vectors[:, is_curved] / values[is_curved]) @ vectors[:, is_curved].T)

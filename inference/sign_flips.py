@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import DataError
+from inference.results import Integers
 
-Integers = NDArray[np.int64]
 CELLS = 150_000_000  # steps of the exact count; some tenths of a second
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from inference.corrections import Correction, check_alpha, decided
-from inference.paired import both_per_user, largest, per_user
-from inference.results import Pair, PairwiseResult, Result, Undefined
+from inference.paired import by_algorithm, described, largest
+from inference.results import Integers, Pair, PairwiseResult, Result, Undefined
 from inference.sign_flips import is_countable, share_at_least
 
 SIGNED_RANK = "Wilcoxon signed rank"
@@ -32,9 +32,6 @@ class SignedRankResult(Result):
     # correction).
     p_method: str
     n: int  # users whose values differ
-    # `n_zeros`, `n_left_out`: users with equal values, and without a value on a side.
-    n_zeros: int
-    n_left_out: int
 
 
 def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
@@ -43,7 +40,7 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
     .. math:: V^+ = \sum_{i: d_i > 0} \mathrm{rank} |d_i|
 
     with mid-ranks, against all :math:`2^n` signs of the differences. Exact for some hundred users, a normal
-    approximation beyond. Values are as in `inference.paired`; users with a NaN are left out and counted. Differences
+    approximation beyond. Values are as in `inference.paired`; users with a NaN are left out. Differences
     are rounded to a billionth of the largest value, so that those equal on paper tie. Zeros are dropped before ranking.
     Undefined when no difference is left. Raises DataError for arrays that are not of one dimension and one length, or
     that hold infinities. Sources: Wilcoxon (1945), Biometrics Bulletin 1(6):80-83; Demšar (2006), JMLR 7:1-30.
@@ -51,19 +48,19 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
     Examples
     --------
     >>> result = signed_rank([0.8, 0.6, 0.4, 1.0], [0.2, 0.4, 0.4, 0.2])
-    >>> result.v_plus, result.n_zeros, result.p
-    (6.0, 1, 0.25)
+    >>> result.v_plus, result.n, result.p
+    (6.0, 3, 0.25)
     """
-    first, second = both_per_user(a, b)
+    from scipy import stats
+
+    first, second = by_algorithm({"the first algorithm": a, "the second algorithm": b}).values()
     differences = first - second
     unit = largest(first, second) or 1.0
     difference = np.round(differences[~np.isnan(differences)] / unit, DECIMALS)
-    is_zero = difference == 0
-    n_zeros = int(np.count_nonzero(is_zero))
-    if n_zeros == difference.size:
+    difference = difference[difference != 0]
+    if not difference.size:
         return Undefined("Every user has equal values under both algorithms.", SIGNED_RANK)
-    difference = difference[~is_zero]
-    doubled = _doubled_ranks(np.abs(difference))
+    doubled = np.rint(2 * stats.rankdata(np.abs(difference))).astype(np.int64)  # whole numbers, with ties
     plus = int(doubled[difference > 0].sum())
     minus = int(doubled.sum()) - plus
     p, method = _p_of(doubled, max(plus, minus))
@@ -74,19 +71,10 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
         p=p,
         p_method=method,
         n=difference.size,
-        n_zeros=n_zeros,
-        n_left_out=first.size - difference.size - n_zeros,
     )
 
 
-def _doubled_ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Mid-ranks times two, so that they are integers."""
-    _, run, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return np.asarray((2 * ends - counts + 1)[run], dtype=np.int64)
-
-
-def _p_of(doubled: NDArray[np.int64], observed: int) -> tuple[float, str]:
+def _p_of(doubled: Integers, observed: int) -> tuple[float, str]:
     from scipy import special
 
     factor = int(np.gcd.reduce(doubled))  # 2 where no ranks are halves; without it the count is shorter
@@ -113,24 +101,18 @@ def signed_ranks_between(
     [('A', 'B', 1.0, 0.03125)]
     """
     check_alpha(alpha)
-    sized = {name: per_user(of_name, name) for name, of_name in values.items()}
-    names = [name for name, array in sized.items() if not np.isnan(array).all()]
-    if len(names) < 2:
+    columns = by_algorithm(values)
+    about = described(columns)
+    if len(about["n"]) < 2:
         return Undefined("A comparison needs two algorithms with values of users.", SIGNED_RANK)
     pairs = []
-    for a, b in combinations(names, 2):
-        result = signed_rank(sized[a], sized[b])
+    for a, b in combinations(about["n"], 2):
+        result = signed_rank(columns[a], columns[b])
         if isinstance(result, Undefined):
             pairs.append(Pair(a, b, 0.0, None, False, reason=result.reason))
             continue
         effect = result.rank_biserial
         pairs.append(Pair(a, b, effect, None, False, statistic=effect, p_unadjusted=result.p))
     return PairwiseResult(
-        test=f"{SIGNED_RANK} ({correction})",
-        alpha=alpha,
-        pairs=decided(pairs, alpha, correction),
-        location_name="mean",
-        locations={name: float(np.nanmean(sized[name])) for name in names},
-        n={name: int(np.count_nonzero(~np.isnan(sized[name]))) for name in names},
-        left_out=tuple(name for name in sized if name not in names),
+        test=f"{SIGNED_RANK} ({correction})", alpha=alpha, pairs=decided(pairs, alpha, correction), **about
     )

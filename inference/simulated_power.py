@@ -80,9 +80,7 @@ def simulated_power(
 
 def wilson(hits: int, n: int) -> Interval:
     """The 95% interval of Wilson (1927) for a share of `hits` in `n`."""
-    from scipy import special
+    from scipy import stats
 
-    z = float(special.ndtri(0.975))
-    share, z2 = hits / n, z * z
-    centre, half = share + z2 / (2 * n), z * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    return Interval(max(0.0, (centre - half) / (1 + z2 / n)), min(1.0, (centre + half) / (1 + z2 / n)))
+    limits = stats.binomtest(hits, n).proportion_ci(method="wilson")
+    return Interval(float(limits.low), float(limits.high))

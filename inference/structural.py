@@ -10,7 +10,6 @@ from itertools import combinations
 import numpy as np
 
 from inference.covariance_fit import (
-    Minimum,
     NormalLikelihood,
     Sample,
     derivatives,
@@ -18,11 +17,12 @@ from inference.covariance_fit import (
     minimum_of,
     sample_of,
 )
-from inference.covariance_models import Array, FreeParameters, Structure, covariance_of
-from inference.factor_analysis import LEAST_ITEMS, Z
-from inference.fit_indices import ChiSquare, FitIndices, indices, srmr_of
+from inference.covariance_models import FreeParameters, Structure
+from inference.factor_analysis import LEAST_ITEMS
+from inference.fit_indices import FitIndices, normal_fit
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
+from inference.t_tests import t_test
 
 STRUCTURAL = "Structural equation model"
 N_DRAWS = 100_000  # of the Monte Carlo intervals
@@ -34,7 +34,7 @@ class Outcome:
     """The observed outcome of each participant, with the condition."""
 
     name: str
-    values: Array  # shape (participants,)
+    values: Floats  # shape (participants,)
     conditions: tuple[str, ...]  # of each participant
 
 
@@ -132,6 +132,8 @@ def structural_model(
     >>> structural_model(data, outcome, np.random.default_rng(1)).reason
     'A structural model needs at least two conditions.'
     """
+    from scipy import stats
+
     names = tuple(dict.fromkeys(outcome.conditions))
     if (reason := _why_not(data, outcome, names, least_n)) is not None:
         return reason
@@ -147,7 +149,46 @@ def structural_model(
     variances = np.diag(structure.at(minimum.parameters).latent_covariance())[: parts.n_qualities]
     if negative := [name for name, value in zip(data.factor_names, variances, strict=True) if value <= 0]:
         return Undefined(f"The model has a negative variance of {', '.join(negative)}.", STRUCTURAL)
-    return _result(data, outcome, parts, (sample, structure, minimum), float(np.log(sd).sum()), rng)
+    qualities, scale = data.factor_names, float(np.log(sd).sum())
+    change = derivatives(lambda parameters: _standardised(structure, parts, parameters), minimum.parameters)
+    covariance = change @ np.linalg.inv(minimum.information) @ change.T / data.n
+    values = _standardised(structure, parts, minimum.parameters)
+    ends = [(condition, quality) for quality in qualities for condition in names[1:]]
+    ends += [(quality, outcome.name) for quality in qualities]
+    ends += [(condition, outcome.name) for condition in names[1:]]
+    paths = []
+    for end, value, se in zip(ends, values.tolist(), np.sqrt(np.diag(covariance)).tolist(), strict=True):
+        p, interval = t_test(value, se, math.inf)
+        paths.append(StructuralPath(*end, value, se, value / se, p, interval.low, interval.high))
+    tests, df = [], parts.n_conditions
+    for index, quality in enumerate(qualities):
+        own = slice(index * df, (index + 1) * df)
+        statistic = float(values[own] @ np.linalg.solve(covariance[own, own], values[own]))
+        tests.append(ConditionTest(quality, statistic, df, float(stats.chi2.sf(statistic, df))))
+    at = structure.at(minimum.parameters)
+    last, own = parts.n_qualities, slice(-parts.n_conditions, None)
+    conditions = Sample(sample.n, sample.covariance[own, own], sample.mean[own])
+    return StructuralModel(
+        reference=names[0],
+        conditions=names[1:],
+        qualities=qualities,
+        outcome=outcome.name,
+        n=data.n,
+        n_left_out=data.n_left_out,
+        on_qualities=tuple(paths[: parts.effects]),
+        on_outcome=tuple(paths[parts.effects : parts.effects + last]),
+        direct=tuple(paths[parts.effects + last :]),
+        indirect=_indirect(paths, parts, values, covariance, rng),
+        tests=tuple(tests),
+        r_squared=float(1 - at.covariances[last, last] / at.latent_covariance()[last, last]),
+        fit=normal_fit([sample], [structure], minimum, n_fixed=parts.n_conditions),
+        # Of all variables without that of the conditions, which are fixed.
+        log_likelihood=log_likelihood([sample], minimum.value) - log_likelihood([conditions], 0.0) - data.n * scale,
+        improper=(
+            *(data.items[index] for index in np.flatnonzero(at.residuals[: parts.n_items] < 0)),
+            *((*qualities, outcome.name)[index] for index in np.flatnonzero(np.diag(at.covariances)[: last + 1] < 0)),
+        ),
+    )
 
 
 def _why_not(data: Indicators, outcome: Outcome, names: tuple[str, ...], least_n: int) -> Undefined | None:
@@ -171,7 +212,7 @@ def _why_not(data: Indicators, outcome: Outcome, names: tuple[str, ...], least_n
     return why_degenerate(whole, STRUCTURAL) or why_too_few(data.n, n_parameters, STRUCTURAL, least_n)
 
 
-def _structure(data: Indicators, parts: _Parts, observed: Array) -> tuple[Structure, Array]:
+def _structure(data: Indicators, parts: _Parts, observed: Floats) -> tuple[Structure, Floats]:
     """The matrices: latents are the qualities, the outcome and the conditions, in this order; paths come first."""
     k, n_items, n_conditions = parts.n_qualities, parts.n_items, parts.n_conditions
     base = Structure.of_zeros(n_items + 1 + n_conditions, k + 1 + n_conditions)
@@ -193,7 +234,7 @@ def _structure(data: Indicators, parts: _Parts, observed: Array) -> tuple[Struct
     return replace(base, loadings=loadings, covariances=covariances, entries=tuple(entries)), free.start
 
 
-def _standardised(structure: Structure, parts: _Parts, parameters: Array) -> Array:
+def _standardised(structure: Structure, parts: _Parts, parameters: Floats) -> Floats:
     """The paths in standard deviations of qualities and outcome; conditions remain differences of 0 and 1."""
     sd = np.sqrt(np.diag(structure.at(parameters).latent_covariance()))[: parts.n_qualities + 1]
     values = parameters[: parts.n_paths].copy()
@@ -203,59 +244,8 @@ def _standardised(structure: Structure, parts: _Parts, parameters: Array) -> Arr
     return values
 
 
-def _result(
-    data: Indicators,
-    outcome: Outcome,
-    parts: _Parts,
-    fitted: tuple[Sample, Structure, Minimum],
-    scale: float,
-    rng: np.random.Generator,
-) -> StructuralModel:
-    sample, structure, minimum = fitted
-    names, qualities = tuple(dict.fromkeys(outcome.conditions)), data.factor_names
-    change = derivatives(lambda parameters: _standardised(structure, parts, parameters), minimum.parameters)
-    covariance = change @ np.linalg.inv(minimum.information) @ change.T / data.n
-    values = _standardised(structure, parts, minimum.parameters)
-    ends = [(condition, quality) for quality in qualities for condition in names[1:]]
-    ends += [(quality, outcome.name) for quality in qualities]
-    ends += [(condition, outcome.name) for condition in names[1:]]
-    paths = [
-        _path(*end, float(value), float(se))
-        for end, value, se in zip(ends, values, np.sqrt(np.diag(covariance)), strict=True)
-    ]
-    at = structure.at(minimum.parameters)
-    last = parts.n_qualities
-    return StructuralModel(
-        reference=names[0],
-        conditions=names[1:],
-        qualities=qualities,
-        outcome=outcome.name,
-        n=data.n,
-        n_left_out=data.n_left_out,
-        on_qualities=tuple(paths[: parts.effects]),
-        on_outcome=tuple(paths[parts.effects : parts.effects + last]),
-        direct=tuple(paths[parts.effects + last :]),
-        indirect=_indirect(paths, parts, values, covariance, rng),
-        tests=_tests(qualities, parts, values, covariance),
-        r_squared=float(1 - at.covariances[last, last] / at.latent_covariance()[last, last]),
-        fit=_fit(sample, structure, minimum, parts),
-        log_likelihood=_likelihood(sample, minimum.value, parts) - data.n * scale,
-        improper=(
-            *(data.items[index] for index in np.flatnonzero(at.residuals[: parts.n_items] < 0)),
-            *((*qualities, outcome.name)[index] for index in np.flatnonzero(np.diag(at.covariances)[: last + 1] < 0)),
-        ),
-    )
-
-
-def _path(start: str, end: str, estimate: float, se: float) -> StructuralPath:
-    z = estimate / se
-    return StructuralPath(
-        start, end, estimate, se, z, math.erfc(abs(z) / math.sqrt(2)), estimate - Z * se, estimate + Z * se
-    )
-
-
 def _indirect(
-    paths: Sequence[StructuralPath], parts: _Parts, values: Array, covariance: Array, rng: np.random.Generator
+    paths: Sequence[StructuralPath], parts: _Parts, values: Floats, covariance: Floats, rng: np.random.Generator
 ) -> tuple[IndirectEffect, ...]:
     draws = rng.multivariate_normal(values, covariance, N_DRAWS, method="eigh")
     tail = 0.05 / parts.effects / 2
@@ -276,37 +266,3 @@ def _indirect(
             )
         )
     return tuple(effects)
-
-
-def _tests(
-    qualities: tuple[str, ...], parts: _Parts, values: Array, covariance: Array
-) -> tuple[ConditionTest, ...]:  # fmt: skip
-    from scipy import stats
-
-    tests = []
-    for index, quality in enumerate(qualities):
-        own = slice(index * parts.n_conditions, (index + 1) * parts.n_conditions)
-        statistic = float(values[own] @ np.linalg.solve(covariance[own, own], values[own]))
-        df = parts.n_conditions
-        tests.append(ConditionTest(quality, statistic, df, float(stats.chi2.sf(statistic, df))))
-    return tuple(tests)
-
-
-def _fit(sample: Sample, structure: Structure, minimum: Minimum, parts: _Parts) -> FitIndices:
-    p, fixed = len(sample.mean), parts.n_conditions
-    own = slice(p - fixed, p)
-    determinant = float(np.linalg.slogdet(sample.covariance)[1])
-    of_conditions = float(np.linalg.slogdet(sample.covariance[own, own])[1])
-    variances = float(np.log(np.diag(sample.covariance)[: p - fixed]).sum())
-    moments = (p * (p + 1) - fixed * (fixed + 1)) // 2
-    model = ChiSquare(sample.n * minimum.value, moments - len(minimum.parameters))
-    baseline = ChiSquare(sample.n * (variances + of_conditions - determinant), moments - (p - fixed))
-    implied = covariance_of(structure, minimum.parameters)
-    return indices(model, baseline, srmr_of([sample], [implied]), (sample.n, 1))
-
-
-def _likelihood(sample: Sample, value: float, parts: _Parts) -> float:
-    """Log-likelihood of all variables without that of the conditions, which are fixed."""
-    own = slice(len(sample.mean) - parts.n_conditions, None)
-    conditions = Sample(sample.n, sample.covariance[own, own], sample.mean[own])
-    return log_likelihood([sample], value) - log_likelihood([conditions], 0.0)

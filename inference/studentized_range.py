@@ -13,9 +13,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from inference.results import Floats
+
 SMALLEST_TAIL = 1e-300  # keeps the logarithm of a tail that vanished finite
 INNER_STEP, INNER_END = 0.08, 8.6  # the normal density is 1e-16 of its height beyond
 OUTER_STEP = 0.07  # on log s, where the density of few degrees of freedom is wide

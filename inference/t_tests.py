@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import NamedTuple
 
-from inference.exact import as_float
 from inference.results import Interval
 
 CONFIDENCE = 0.95
@@ -20,11 +19,6 @@ class Contrast(NamedTuple):
     df: float
     p: float
     interval: Interval
-
-
-def tested(value: float, se: float, df: float) -> Contrast:
-    """Test one estimate against 0, as `t_test`."""
-    return Contrast(value, se, df, *t_test(value, se, df))
 
 
 def t_test(estimate: float, se: float, df: float, confidence: float = CONFIDENCE) -> tuple[float, Interval]:
@@ -43,15 +37,15 @@ def t_test(estimate: float, se: float, df: float, confidence: float = CONFIDENCE
     return p, Interval(estimate - half, estimate + half)
 
 
-def satterthwaite_df(parts: Iterable[tuple[Fraction, int]]) -> float:
+def satterthwaite_df(parts: Iterable[tuple[float, int]]) -> float:
     """Degrees of freedom of a sum of independent variances, each with its own, after Welch (1938) and Satterthwaite
     (1946), Biometrics Bulletin 2(6):110-114. At least one variance is above 0.
 
     Examples
     --------
-    >>> satterthwaite_df([(Fraction(1, 4), 9), (Fraction(1, 4), 9)])
+    >>> satterthwaite_df([(0.25, 9), (0.25, 9)])
     18.0
     """
     variances = list(parts)
-    total = sum((variance for variance, _df in variances), Fraction(0))
-    return as_float(total**2 / sum((variance**2 / df for variance, df in variances), Fraction(0)))
+    total = math.fsum(variance for variance, _df in variances)
+    return total**2 / math.fsum(variance**2 / df for variance, df in variances)

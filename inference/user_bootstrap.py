@@ -6,17 +6,18 @@ Source: Efron & Tibshirani (1993), An Introduction to the Bootstrap, section 13.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from inference.bootstrap import BOOTSTRAP, check_resamples, percentile_intervals, resampled_sums
+from inference.exact import finite
 from inference.paired import per_user
-from inference.results import Result, Undefined
+from inference.results import Floats, Result, Undefined
 
-Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Statistic = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,10 @@ def mean_interval(
     array = per_user(values, "the metric")
     known = array[~np.isnan(array)]
     parts = np.column_stack([known, np.ones(known.size)])
-    interval = pooled_interval(parts, _mean, resamples, rng, confidence)
+    interval = pooled_interval(parts, lambda sums: np.asarray(sums[:, 0] / sums[:, 1]), resamples, rng, confidence)
     if isinstance(interval, Undefined):
         return interval
-    return UserInterval(**{**interval.as_dict(), "n_left_out": array.size - known.size})
-
-
-def _mean(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    means: NDArray[np.float64] = sums[:, 0] / sums[:, 1]
-    return means
+    return replace(interval, n_left_out=array.size - known.size)
 
 
 def pooled_interval(
@@ -77,13 +73,9 @@ def pooled_interval(
     (0.5, 0.5, 0.5)
     """
     check_resamples(resamples)
-    if not 0 < confidence < 1:
-        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
-    rows = np.asarray(parts, dtype=np.float64)
+    rows = finite(parts, "The parts of the users hold a value that is not finite.")
     if rows.ndim != 2:
         raise DataError(f"The parts have {rows.ndim} dimensions: give one row a user, one column a sum.")
-    if not np.isfinite(rows).all():
-        raise DataError("The parts of the users hold a value that is not finite.")
     if not len(rows):
         return Undefined("No user has a value to resample.", BOOTSTRAP)
     value = float(statistic(rows.sum(axis=0, keepdims=True))[0])

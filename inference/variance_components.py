@@ -15,11 +15,9 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from inference.results import Floats, Integers
 
 LARGEST_RATIO = 1e6  # of a random intercept's variance to the residual's
 LARGEST_SHARE = LARGEST_RATIO / (1 + LARGEST_RATIO)
@@ -185,7 +183,11 @@ class _Part:
         products: Floats = self.plain - self.gone_sums.T @ weighted
         log_determinant = float(np.log1p(gone * self.gone_sizes).sum())
         if kept:
-            inner = self._shared_products(-kept * weights)
+            shared = self.shared
+            if isinstance(shared, np.ndarray):
+                inner = (shared * (-kept * weights)) @ shared.T
+            else:
+                inner = (shared @ sparse.diags_array(-kept * weights) @ shared.T).toarray()
             inner[np.diag_indices_from(inner)] += 1 + kept * self.kept_sizes
             factor = linalg.cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
             log_determinant += 2 * float(np.log(np.diag(factor)).sum())
@@ -193,10 +195,3 @@ class _Part:
             half = linalg.solve_triangular(factor, sums, lower=True, check_finite=False)
             products -= kept * (half.T @ half)
         return products, log_determinant
-
-    def _shared_products(self, weights: Floats) -> Floats:
-        """Numbers of shared answers, weighted by those eliminated."""
-        if isinstance(self.shared, np.ndarray):
-            return (self.shared * weights) @ self.shared.T
-        products: Floats = (self.shared @ sparse.diags_array(weights) @ self.shared.T).toarray()
-        return products

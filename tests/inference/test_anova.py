@@ -13,8 +13,8 @@ from inference.results import Undefined
 sample = st.lists(st.integers(0, 25).map(lambda count: count / 5), min_size=2, max_size=12)
 wild = st.one_of(
     st.integers(-5, 5),
-    st.floats(-1e12, 1e12).filter(lambda x: x == 0 or abs(x) > 1e-140),
-    st.sampled_from([1e-150, 1e150, -1e150, 1e-30, 1.0, 1.0000000000000002]),
+    st.floats(-1e12, 1e12).filter(lambda x: x == 0 or abs(x) > 1e-50),
+    st.sampled_from([1e-60, 1e60, -1e60, 1e-30, 1.0, 1.0000000000000002]),
 )
 wild_groups = st.dictionaries(st.sampled_from("ABC"), st.lists(wild, max_size=5), max_size=3)
 
@@ -55,7 +55,7 @@ def test_f_knows_neither_origin_nor_unit(data: list[list[float]], origin: int, u
     if isinstance(found, Undefined):
         assert of_moved == found
     else:
-        assert of_moved.f == found.f
+        assert of_moved.f == pytest.approx(found.f, rel=1e-13)
 
 
 @settings(max_examples=150, deadline=None)

@@ -31,3 +31,7 @@ def test_anova_prints_the_interval_of_its_own_result() -> None:
 def test_anova_without_an_interval_ends_with_eta_squared() -> None:
     result = anova.one_way({"A": [0, 0.001], "B": [1e6, 1e6]})
     assert apa.anova(result).endswith("η² = 1.00")
+
+
+def test_an_f_test_alone_has_neither_effect_size_nor_interval() -> None:
+    assert apa.f_test(1.0, 2, 3.5, 0.5) == "F(2, 3.50) = 1.00, p = .500"

@@ -16,37 +16,10 @@ def rng(seed: int = 1) -> np.random.Generator:
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
-    groups = {"A": [1, 2, 5], "B": [2, 2, 4, 1]}
-    one, two = (bootstrap.condition_means(groups, 50, rng(4)) for _ in range(2))
+    values = [[1, 2], [2, 2], [5, 4]]
+    one, two = (bootstrap.user_means(values, 50, rng(4)) for _ in range(2))
     assert one.tobytes() == two.tobytes()
-    assert one.tobytes() != bootstrap.condition_means(groups, 50, rng(5)).tobytes()
-
-
-def test_participants_are_resampled_within_their_condition() -> None:
-    means = bootstrap.condition_means({"A": [0, 1, 2], "B": [10, 11], "C": [7, 7, 7]}, 300, rng())
-    assert means.shape == (300, 3)
-    assert set(np.round(means[:, 0] * 3, 9)) <= set(range(7))
-    assert set(means[:, 1]) == {10.0, 10.5, 11.0}
-    assert set(means[:, 2]) == {7.0}
-
-
-@given(st.integers(1, 7), st.integers(1, 7))
-def test_resampled_means_equal_on_paper_are_equal_whatever_the_sizes(n_a: int, n_b: int) -> None:
-    means = bootstrap.condition_means({"A": [0.2] * (3 * n_a), "B": [0.2] * n_b}, 5, rng())
-    assert (means == 0.2).all()
-
-
-def test_values_of_many_digits_are_resampled_as_floats() -> None:
-    values = [0.1234567890123456, 0.9876543210987654, 1e-120]
-    means = bootstrap.condition_means({"A": values}, 200, rng())
-    possible = {round(a + b + c, 9) for a in values for b in values for c in values}
-    assert {round(3 * mean, 9) for mean in means[:, 0]} <= possible
-
-
-def test_a_condition_without_participants_cannot_be_resampled() -> None:
-    found = bootstrap.condition_means({"A": [1], "B": [], "C": []}, 5, rng())
-    assert found.reason == "B and C: no observations to resample."
-    assert isinstance(bootstrap.condition_means({}, 5, rng()), Undefined)
+    assert one.tobytes() != bootstrap.user_means(values, 50, rng(5)).tobytes()
 
 
 def test_users_count_for_every_algorithm_or_for_none() -> None:
@@ -79,9 +52,7 @@ def test_resampling_in_pieces_has_the_moments_of_the_whole(monkeypatch: pytest.M
 
 
 def test_bootstrap_refuses_what_it_cannot_resample() -> None:
-    with pytest.raises(ParameterError, match="0 resamples"):
-        bootstrap.condition_means({"A": [1]}, 0, rng())
-    with pytest.raises(ParameterError):
+    with pytest.raises(ParameterError, match="-1 resamples"):
         bootstrap.user_means([[1.0]], -1, rng())
     with pytest.raises(DataError, match="1 dimensions"):
         bootstrap.user_means([1.0, 2.0], 5, rng())
@@ -105,14 +76,14 @@ samples = st.integers(1, 5).flatmap(
 )
 
 
-@given(samples, st.booleans())
-def test_rank_probabilities_sum_to_one_and_agree_with_mean_ranks(rows: list[list[int]], higher_is_better: bool) -> None:
+@given(samples)
+def test_rank_probabilities_sum_to_one_and_agree_with_mean_ranks(rows: list[list[int]]) -> None:
     k = len(rows[0])
-    found = order_bootstrap.rank_distribution(rows, [str(place) for place in range(k)], higher_is_better)
+    found = order_bootstrap.rank_distribution(rows, [str(place) for place in range(k)])
     table = np.array(found.probabilities)
     assert table.sum(axis=0) == pytest.approx(np.ones(k))
     assert table.sum(axis=1) == pytest.approx(np.ones(k))
-    ranks = stats.rankdata(np.array(rows) * (-1 if higher_is_better else 1), axis=1).mean(axis=0)
+    ranks = stats.rankdata(-np.array(rows), axis=1).mean(axis=0)
     assert found.mean_ranks == pytest.approx(tuple(ranks))
     assert table @ np.arange(1, k + 1) == pytest.approx(ranks)
 

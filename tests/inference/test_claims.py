@@ -266,3 +266,13 @@ def test_estimates_agree_with_other_implementations() -> None:
         assert (EffectSize(test).interval(confidence).low > 0) == (confidence < 1 - test.p)
     limit = EffectSize(test).interval(0.95).high
     assert stats.ncf.cdf(test.f, test.df_between, test.df_within, limit**2 * test.n) == pytest.approx(0.05)
+
+
+def test_estimates_have_the_values_of_their_samples() -> None:
+    assert Median(np.array([1.0, 2, 9]), 1, 9).value == 2.0
+    assert Share(np.array([1.0, 0, 0, 1])).value == 0.5
+    test = WelchResult(3.0, 0.06, df_between=2, df_within=40.0, n=100, n_conditions=3, left_out=())
+    assert EffectSize(test).value == pytest.approx(0.2)
+    # An F too large for its noncentral distribution has no upper limit.
+    huge = WelchResult(1e9, 0.0, df_between=2, df_within=40.0, n=100, n_conditions=3, left_out=())
+    assert EffectSize(huge).interval(0.95) == Interval(EffectSize(huge).value, np.inf)

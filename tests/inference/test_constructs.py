@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import DataError
+from inference import factor_analysis
 from inference.covariance_fit import Minimum, minimum_of
 from inference.factor_analysis import FactorModel, OmegaResult, confirmatory_factors, mcdonald_omega
 from inference.fit_indices import ChiSquare, indices
@@ -298,3 +299,8 @@ def test_the_structural_model_states_why_it_is_missing() -> None:
     ]
     reasons = [result.reason for result in results if isinstance(result, Undefined)]
     assert any("negative variance of" in reason for reason in reasons)
+
+
+def test_omega_without_a_fit_of_its_model_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(factor_analysis, "minimum_of", lambda *_: Undefined("No minimum.", "McDonald's omega"))
+    assert reason_of(mcdonald_omega(drawn())) == "No minimum."

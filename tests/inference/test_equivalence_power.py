@@ -51,8 +51,3 @@ def test_the_needed_bound_has_the_power() -> None:
 def test_what_cannot_be_is_refused(change: dict[str, float]) -> None:
     with pytest.raises(ParameterError):
         equivalence_power(**{"bound": 0.5, "n_per_condition": 30, **change})
-
-
-def test_a_power_of_one_is_refused() -> None:
-    with pytest.raises(ParameterError, match="between 0 and 1"):
-        needed_bound(30, power=1.0)

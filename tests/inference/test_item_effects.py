@@ -15,9 +15,10 @@ from statsmodels.regression.mixed_linear_model import MixedLM
 
 from core.errors import DataError
 from inference import item_effects
-from inference.item_effects import ItemAnswers, crossed_items, nested_items
+from inference.item_effects import ItemAnswers, fit_items
 from inference.results import Undefined
 from inference.satterthwaite import Estimates
+from tests.inference.mixed_models import crossed_fit, crossed_items
 
 
 def planted(k: int, n: int, items: int, pool: int, seed: int, *, few: int = 0) -> ItemAnswers:
@@ -28,6 +29,11 @@ def planted(k: int, n: int, items: int, pool: int, seed: int, *, few: int = 0) -
     item = np.concatenate([rng.choice(few if few and c == 0 else pool, items, replace=False) for c in condition])
     noise = rng.normal(0, 0.5, k * n)[person] + rng.normal(0, 0.6, pool)[item] + rng.normal(0, 0.8, len(person))
     return ItemAnswers(3 + noise, np.array([f"C{c}" for c in condition])[person], person, item)
+
+
+def nested_items(answers: ItemAnswers) -> Any:
+    """The result with nested items."""
+    return fit_items(answers).result()
 
 
 @pytest.mark.reference
@@ -69,9 +75,9 @@ def test_degrees_of_freedom_are_exact_however_small_a_variance(ratio: float) -> 
         values.ravel(), np.repeat(np.array(["A", "B"])[condition], m), np.repeat(np.arange(n), m),
         np.tile(np.arange(m), n),
     )  # fmt: skip
-    fit = item_effects.fit_items(answers, is_nested=False)
-    assert fit.fit.ratios[0] > 0
-    assert fit.estimates.df(np.array([1.0, -1.0])) == pytest.approx(n - 2, rel=1e-4)
+    fit, estimates = crossed_fit(answers)
+    assert fit.ratios[0] > 0
+    assert estimates.df(np.array([1.0, -1.0])) == pytest.approx(n - 2, rel=1e-4)
 
 
 def test_balanced_data_without_items_are_the_analysis_of_variance_of_means() -> None:
@@ -119,6 +125,7 @@ def test_means_of_nested_items_are_observed_means_of_participants() -> None:
     frame = pd.DataFrame({"y": fewer.values, "c": fewer.conditions, "p": fewer.persons})
     observed = frame.groupby(["c", "p"]).y.mean().groupby("c").mean()
     assert [one.mean for one in nested_items(fewer).conditions] == pytest.approx(observed.to_numpy())
+    assert fit_items(fewer).means.means == pytest.approx(observed.to_numpy())
 
 
 def chosen_by_recommenders(rng: np.random.Generator, sharpness: float) -> tuple[ItemAnswers, float]:
@@ -189,7 +196,7 @@ def test_moving_all_answers_moves_the_means_only(model: Any) -> None:
 
 
 def test_limits_and_p_are_those_of_students_t() -> None:
-    found = nested_items(planted(3, 12, 4, 20, seed=3), alpha=0.1)
+    found = fit_items(planted(3, 12, 4, 20, seed=3)).result(0.1)
     for pair in found.pairs.pairs:
         t = stats.t(pair.df)
         assert pair.p_unadjusted == pytest.approx(2 * t.sf(abs(pair.difference) / pair.se))
@@ -206,16 +213,16 @@ def test_limits_and_p_are_those_of_students_t() -> None:
         ([1, 2, 3], "ABB", [1, 2, 3], [1, 1, 2], "Every participant rated one item"),
         ([1, 2, 3, 4], "AABB", [1, 1, 2, 2], [1, 2, 3, 4], "share no items"),
         ([1, 2, 3, 4], "AABB", [1, 1, 2, 2], [1, 2, 1, 2], "share no items|one participant"),
+        ([1, 2, 3, 4, 5, 7], "AAABBB", [1, 1, 1, 2, 2, 2], [1, 1, 2, 1, 1, 2], "Every condition has one participant"),
         ([1, 2, 3, 4, 5, 6, 7, 9], "AAAABBBB", [1, 1, 2, 2, 3, 3, 4, 4], [1] * 8, "Every condition shows one item"),
         ([1, 1, 1, 1, 4, 4, 4, 4], "AAAABBBB", [1, 1, 2, 2, 3, 3, 4, 4], [1, 2] * 4, "all answers are equal"),
         ([1, 1, 2, 2, 4, 4, 3, 3], "AAAABBBB", [1, 1, 2, 2, 3, 3, 4, 4], [1, 2] * 4, "no residual variance"),
     ],
 )
-@pytest.mark.parametrize("model", [nested_items, crossed_items])
 def test_data_that_cannot_be_taken_apart_are_refused(
-    model: Any, values: list[int], conditions: str, persons: list[int], items: list[int], words: str
+    values: list[int], conditions: str, persons: list[int], items: list[int], words: str
 ) -> None:
-    found = model(ItemAnswers(values, list(conditions), persons, items))
+    found = fit_items(ItemAnswers(values, list(conditions), persons, items))
     assert isinstance(found, Undefined)
     assert re.search(words, found.reason)
 
@@ -223,33 +230,33 @@ def test_data_that_cannot_be_taken_apart_are_refused(
 def test_items_that_one_participant_of_each_condition_rated_cannot_be_nested() -> None:
     values = [1, 2, 4, 3, 2, 1, 5, 3]
     answers = ItemAnswers(values, list("AAAABBBB"), [1, 1, 2, 2, 3, 3, 4, 4], [1, 2, 3, 4, 1, 2, 3, 4])
-    found = nested_items(answers)
+    found = fit_items(answers)
     assert isinstance(found, Undefined)
     assert "The participants of a condition share no items" in found.reason
-    assert not isinstance(crossed_items(answers), Undefined)
 
 
 def test_too_much_to_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(item_effects, "MOST_LEVELS", 14)
     answers = planted(2, 20, 4, 15, seed=13)
-    assert "up to 14" in crossed_items(answers).reason
-    assert "up to 14" in nested_items(answers).reason
-    monkeypatch.setattr(item_effects, "MOST_LEVELS", 15)
-    assert not isinstance(crossed_items(answers), Undefined)
+    assert "up to 14" in fit_items(answers).reason
+    monkeypatch.setattr(item_effects, "MOST_LEVELS", 40)
+    assert not isinstance(fit_items(answers), Undefined)
 
 
 def test_empty_conditions_are_named_and_others_refused() -> None:
-    found = crossed_items(replace(planted(2, 20, 4, 15, seed=13), names=("C1", "C9", "C0")))
+    found = fit_items(replace(planted(2, 20, 4, 15, seed=13), names=("C1", "C9", "C0"))).result()
     assert found.left_out == ("C9",)
     assert [one.condition for one in found.conditions] == ["C1", "C0"]
+    with pytest.raises(DataError, match="2 conditions"):
+        fit_items(ItemAnswers([1.0], ["A", "B"], [1], [1]))
     with pytest.raises(DataError, match="one condition, one person"):
-        crossed_items(ItemAnswers([1.0], ["A", "B"], [1], [1]))
+        fit_items(ItemAnswers([1.0], ["A"], [1], [1, 2]))
     with pytest.raises(DataError, match="not a finite number"):
-        crossed_items(ItemAnswers([np.nan], ["A"], [1], [1]))
+        fit_items(ItemAnswers([np.nan], ["A"], [1], [1]))
     with pytest.raises(DataError, match="two conditions"):
-        crossed_items(ItemAnswers([1.0, 2.0, 3.0], ["A", "B", "B"], [1, 1, 2], [1, 2, 2]))
-    with pytest.raises(DataError, match="Unknown conditions among the answers: C"):
-        crossed_items(ItemAnswers([1.0, 2.0, 3.0], ["A", "B", "C"], [1, 2, 3], [1, 2, 2], ("A", "B")))
+        fit_items(ItemAnswers([1.0, 2.0, 3.0], ["A", "B", "B"], [1, 1, 2], [1, 2, 2]))
+    with pytest.raises(DataError, match="Unknown conditions among the values: C"):
+        fit_items(ItemAnswers([1.0, 2.0, 3.0], ["A", "B", "C"], [1, 2, 3], [1, 2, 2], ("A", "B")))
 
 
 def test_with_two_degrees_of_freedom_or_fewer_the_joint_test_has_two() -> None:

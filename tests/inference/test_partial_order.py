@@ -106,13 +106,6 @@ def test_a_circle_of_preferences_is_named_and_draws_no_edge() -> None:
     assert order.tiers["A"] is Tier.INTERMEDIATE
 
 
-def test_p_of_a_pair_is_found_in_either_order() -> None:
-    order = partial_order({"A": 2.0, "B": 1.0, "C": 0.0}, [pair("A", "B", p=0.02), pair("A", "C", p=None)])
-    assert order.p_of("B", "A") == order.p_of("A", "B") == 0.02
-    assert order.p_of("A", "C") is None
-    assert order.p_of("B", "C") is None
-
-
 @pytest.mark.parametrize("procedure", [partial_order, compact_letters])
 def test_pairs_that_do_not_fit_the_locations_are_refused(procedure) -> None:
     with pytest.raises(ParameterError, match="'C', which has no location"):

@@ -62,15 +62,6 @@ def test_every_step_uses_the_largest_difference_that_still_stands() -> None:
     assert mirrored.sets == expected
 
 
-def test_many_draws_are_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(2)
-    values = np.arange(5) / 4
-    draws = values + rng.normal(0, 0.2, (300, 5))
-    whole = sets_of(values, draws, n_users=40)
-    monkeypatch.setattr(module, "CELLS", 70)
-    assert sets_of(values, draws, n_users=40) == whole
-
-
 def test_equal_columns_and_constant_differences_decide_nothing() -> None:
     same = np.random.default_rng(1).normal(0.3, 0.1, (200, 1))
     found = sets_of(np.array([0.3, 0.3, 0.4]), np.hstack([same, same, same + 0.1]))
@@ -83,14 +74,6 @@ def test_too_few_draws_for_the_quantile_decide_nothing() -> None:
     assert sets_of(np.array([0.0, 9.0]), draws).n_decided == 0
 
 
-def test_few_users_widen_the_sets() -> None:
-    values = np.array([0.0, 0.33])
-    draws = values + np.random.default_rng(3).normal(0, 0.1, (20_000, 2))
-    assert sets_of(values, draws).single == ("0", "1")
-    assert sets_of(values, draws, n_users=5).single == ()
-    assert sets_of(values, draws, n_users=5000).single == ("0", "1")
-
-
 def test_what_cannot_be_is_refused() -> None:
     draws = np.zeros((3, 2))
     with pytest.raises(ParameterError, match="between 0 and 1"):
@@ -101,8 +84,7 @@ def test_what_cannot_be_is_refused() -> None:
         rank_sets({"A": 1.0}, draws)
     with pytest.raises(DataError, match="not finite"):
         rank_sets({"A": 1.0, "B": math.nan}, draws)
-    for found in (rank_sets({"A": 1.0}, draws[:, :1]), rank_sets({"A": 1.0, "B": 2.0}, draws, n_users=1)):
-        assert isinstance(found, Undefined)
+    assert isinstance(rank_sets({"A": 1.0}, draws[:, :1]), Undefined)
 
 
 def coverage(rates: list[float], n_users: int, studies: int, seed: int) -> float:
@@ -115,12 +97,12 @@ def coverage(rates: list[float], n_users: int, studies: int, seed: int) -> float
         chance = 1 / (1 + np.exp(-np.log(np.array(rates) / (1 - np.array(rates))) - propensity))
         recall = rng.binomial(4, chance, (n_users, k)) / 4
         weights = rng.multinomial(n_users, np.full(n_users, 1 / n_users), size=999) / n_users
-        found = sets_of(recall.mean(axis=0), weights @ recall, n_users=n_users)
+        found = sets_of(recall.mean(axis=0), weights @ recall)
         covered += all(low <= rank <= high for rank, (low, high) in zip(true, found.sets.values(), strict=True))
     return covered / studies
 
 
-@pytest.mark.parametrize(("rates", "n_users"), [([0.3] * 5, 30), ([0.2, 0.2, 0.5, 0.5, 0.5], 100)])
+@pytest.mark.parametrize(("rates", "n_users"), [([0.3] * 5, 200), ([0.2, 0.2, 0.5, 0.5, 0.5], 100)])
 def test_sets_cover_all_ranks_at_once(rates: list[float], n_users: int) -> None:
     studies = 200
     error = math.sqrt(0.05 * 0.95 / studies)

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inference.item_effects import ItemAnswers, ItemEffectsResult, crossed_items, nested_items
+from inference.item_effects import ItemAnswers, ItemEffectsResult, fit_items
 from inference.satterthwaite import Estimates, model_estimates
 from inference.variance_components import Design, RestrictedLikelihood
+from tests.inference.mixed_models import crossed_items
 
 pytestmark = pytest.mark.reference
 N_DESIGNS = 144
@@ -47,7 +48,7 @@ def numbers(fit: dict[str, str], key: str) -> np.ndarray:
 def check(design: Any, fits: dict[tuple[str, str], dict[str, str]]) -> None:
     answers = ItemAnswers(design.values, design.conditions, design.persons, design.items)
     check_crossed(crossed_items(answers), fits[design.name, "crossed"], answers)
-    nested, stored = nested_items(answers), fits[design.name, "nested"]
+    nested, stored = fit_items(answers).result(), fits[design.name, "nested"]
     check_variances(nested, stored)
     check_contrasts(nested, stored, answers, "observed_means", "observed_ses", "observed_df")
     likelihood = RestrictedLikelihood(nested_design(answers))

@@ -117,7 +117,9 @@ def test_corrections_agree_with_p_adjust(cases: Cases) -> None:
                 )
         else:  # p values at the level of each comparison are adjusted to the level of the family
             for level, alpha in zip(expected["sidak"], given["alpha"], strict=True):
-                assert corrections.sidak([level] * given["N"])[0] == pytest.approx(alpha, rel=1e-12), case["id"]
+                assert corrections.adjust([level] * given["N"], "sidak")[0] == pytest.approx(alpha, rel=1e-12), case[
+                    "id"
+                ]
 
 
 def test_percentile_interval_agrees_with_quantile_type_7(cases: Cases) -> None:
@@ -132,7 +134,7 @@ def test_percentile_interval_agrees_with_quantile_type_7(cases: Cases) -> None:
 
 def test_bootstrap_of_a_mean_has_the_moments_of_all_its_resamples(cases: Cases) -> None:
     exhaustive = cases("bootstrap")[0]
-    means = bootstrap.condition_means({"y": exhaustive["input"]["y"]}, 40_000, np.random.default_rng(7))
+    means = bootstrap.user_means(np.array([exhaustive["input"]["y"]]).T, 40_000, np.random.default_rng(7))
     # Standard errors: .27 / sqrt(40000) = .0014 of the mean, about .001 of the standard deviation.
     assert means.mean() == pytest.approx(exhaustive["expected"]["mean"], abs=0.006)
     assert means.std() == pytest.approx(exhaustive["expected"]["sd_population"], abs=0.005)
@@ -143,7 +145,7 @@ def test_smallest_detectable_tau_of_seven_without_ties_is_15_of_21_pairs() -> No
     assert found.smallest_detectable == pytest.approx(15 / 21)
     shares = {}
     for s in (13, 15):
-        null = agreement.concordance_without_ties(7).distances()
+        null = agreement.concordance_without_ties(7)
         shares[s] = null.share_at_least(s)
     assert shares == {13: pytest.approx(0.069, abs=5e-4), 15: pytest.approx(0.0302, abs=5e-5)}
 

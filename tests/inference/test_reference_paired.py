@@ -32,7 +32,7 @@ def test_signed_rank_agrees_with_exact_counts_coin_and_r(cases: Cases, monkeypat
         assert found.p == close(exact["zeros_dropped"]["p_two_sided"]), case["id"]
         assert (found.v_plus, found.v_minus) == (expected["V_plus"], expected["V_minus"])
         assert found.rank_biserial == close(expected["rank_biserial"])
-        assert (found.n, found.n_zeros) == (expected["n_nonzero"], expected["n"] - expected["n_nonzero"])
+        assert found.n == expected["n_nonzero"]
         # Beyond what can be counted: the normal approximation, tie-corrected.
         with monkeypatch.context() as patched:
             patched.setattr(sign_flips, "CELLS", 0)
@@ -55,8 +55,6 @@ def test_friedman_agrees_with_r(cases: Cases) -> None:
         assert found.iman_davenport_p == close(expected["id_p"], rel=1e-10), case["id"]
         assert found.kendalls_w == close(expected["kendalls_W"])
         assert found.mean_ranks == {name: close(rank) for name, rank in expected["mean_ranks"].items()}
-        for name, rank in found.mean_ranks.items():
-            assert found.ranks_from_best[name] == close(len(found.mean_ranks) + 1 - rank)
 
 
 def test_friedman_agrees_with_kendalls_w(cases: Cases) -> None:

@@ -55,15 +55,15 @@ def test_many_users_are_compared_by_the_normal_approximation():
     assert 0 < found.p <= 1
 
 
-def test_users_without_values_are_left_out_and_counted():
+def test_users_without_values_are_left_out():
     found = signed_rank([1, nan, 2, 3], [0, 1, nan, 3])
-    assert (found.n, found.n_zeros, found.n_left_out) == (1, 1, 2)
+    assert found.n == 1
     assert isinstance(signed_rank([1, 2], [1, 2]), Undefined)
     assert isinstance(signed_rank([nan], [2]), Undefined)
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(DataError, match="1 users on one side and 2"):
+    with pytest.raises(DataError, match="different numbers of users"):
         signed_rank([1], [2, 3])
     with pytest.raises(DataError, match="weights are 1 or more"):
         share_at_least(np.array([0, 1]), 1)

@@ -10,7 +10,7 @@ import pytest
 from inference.agreement import kendall, spearman
 from inference.anova import one_way, welch
 from inference.assumptions import brown_forsythe, shapiro_residuals
-from inference.bootstrap import condition_means, user_means
+from inference.bootstrap import user_means
 from inference.contrasts import planned_contrast
 from inference.correlation import between_conditions, over_all, pearson, within_conditions, within_each
 from inference.effect_sizes import hedges_g_between
@@ -50,8 +50,6 @@ CASES: list[tuple[str, list[Callable[[], object]]]] = [
     (
         "Bootstrap",
         [
-            lambda: condition_means({}, 9, RNG),
-            lambda: condition_means(EMPTY, 9, RNG),
             lambda: user_means([[nan, 1]], 9, RNG),
             lambda: mean_interval([nan], 9, RNG),
         ],

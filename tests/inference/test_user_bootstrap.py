@@ -50,7 +50,7 @@ def test_there_may_be_nothing_to_resample():
     rng = np.random.default_rng(1)
     assert isinstance(mean_interval([nan, nan], 10, rng), Undefined)
     assert isinstance(pooled_interval([[0, 0]], ratio, 10, rng), Undefined)
-    with pytest.raises(ParameterError, match="1 or more"):
+    with pytest.raises(ParameterError, match="at least 1"):
         mean_interval([1.0], 0, rng)
     with pytest.raises(ParameterError, match="between 0 and 1"):
         mean_interval([1.0], 10, rng, confidence=1.0)
