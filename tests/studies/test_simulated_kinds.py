@@ -63,7 +63,7 @@ def test_a_report_on_resque_says_alpha_for_every_scale() -> None:
     assert {scale["n_scored"] for scale in scales} == {6}
     # The same noise on statements for and against: turned round, they hang together.
     assert all(scale["reliability"]["is_defined"] for scale in scales)
-    (section,) = scales.scale_sections(report.read_results())
+    (section,) = scale_sections(report.read_results())
     tables = [block.table for block in section.blocks if block.table is not None]
     assert [table.key for table in tables] == ["scales", "scale-means"]
     first = tables[0].rows[0].cells
