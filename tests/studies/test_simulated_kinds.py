@@ -10,6 +10,7 @@ import pytest
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
+from analysis.present.scales import scale_sections
 from analysis.services import build_report
 from studies.enums import ParticipantStatus
 from studies.models import Study
