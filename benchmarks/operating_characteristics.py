@@ -269,11 +269,11 @@ def judge(
             for pair in compared.pairs
         )
         tally.add(name, wrong)
-    advantage = average_advantage(estimates, decided.separated, alpha=ALPHA)
+    advantage = average_advantage(estimates, decided.offline.direct, alpha=ALPHA)
     verdict = Verdict.CANNOT_TELL if isinstance(advantage, Undefined) else advantage.verdict
     tally.add("agree", verdict is Verdict.AGREE)
     tally.add("disagree", verdict is Verdict.DISAGREE)
-    tally.add("M = 0", not decided.separated)
+    tally.add("M = 0", not decided.offline.direct)
     if isinstance(advantage, Undefined):
         tally.add("wrong", False)
         return
@@ -283,7 +283,7 @@ def judge(
     tally.add("wrong", is_wrong)
     tally.add("excludes 0", verdict in (Verdict.AGREE, Verdict.DISAGREE))
     if verdict is Verdict.AGREE and design.order is agreeing:
-        tally.add("rests on one", bool(rests_on(advantage, without_each(estimates, decided.separated))))
+        tally.add("rests on one", bool(rests_on(advantage, without_each(estimates, decided.offline.direct))))
 
 
 def simulate(designs: Mapping[str, Design], n_studies: int, seed: Sequence[int]) -> dict[str, Tally]:
