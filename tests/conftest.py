@@ -59,6 +59,17 @@ def loaded_tasks() -> None:
     load_tasks()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def light_argon2() -> Iterator[None]:
+    """Keep passwords by Argon2 with its least cost: a third of a second each, on purpose, adds up to minutes."""
+    from django.contrib.auth.hashers import Argon2PasswordHasher
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, least in (("time_cost", 1), ("memory_cost", 8), ("parallelism", 1)):
+            patch.setattr(Argon2PasswordHasher, name, least)
+        yield
+
+
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
