@@ -39,7 +39,7 @@ KERNELS = $(shell find catalog evaluation recommenders -name '*kernels.py' -o -p
 STAMP_KERNELS = var/numba/.compiled-$(shell cat $(KERNELS) requirements.txt 2>/dev/null | cksum | cut -d' ' -f1)
 STAMP_NODE = node_modules/.installed-$(shell cksum < package.json | cut -d' ' -f1)
 
-.PHONY: help install approve bayesian s3 demo up quick test test-core test-slow test-all test-lenskit test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots baselines docs licences sbom
+.PHONY: help install checkers testers kernels approve bayesian s3 demo up quick test test-core test-slow test-all test-lenskit test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots baselines docs licences sbom
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -74,6 +74,11 @@ install: $(STAMP) ## Create the environment and the database, or bring both up t
 	@$(MANAGE) migrate --no-input --verbosity 0
 	@echo "Parallax is installed. Run \`make demo\`, or \`$(MANAGE) COMMAND\`."
 
+# Packages alone, one after the other: what .ci/run then runs side by side installs nothing.
+checkers: $(STAMP_LINT) $(STAMP_DOCS)
+
+testers: $(STAMP_SLOW)
+
 $(STAMP_BAYESIAN): $(STAMP)
 	@echo "Installing NumPyro (once) …"
 	@$(BIN)/$(PIP_INSTALL) -r requirements-bayesian.txt
@@ -98,6 +103,8 @@ $(STAMP_KERNELS): $(STAMP)
 	@echo "Compiling the numeric kernels (once) …"
 	@NUMBA_CACHE_DIR=var/numba $(MANAGE) compile_kernels >/dev/null
 	@rm -f var/numba/.compiled-*; touch $@
+
+kernels: $(STAMP_KERNELS)
 
 quick: $(STAMP_TEST) $(STAMP_KERNELS) ## Run the quick unit tests (TESTS=path to run some)
 	@$(PYTEST) $(TESTS) -q -m "unit and not (integration or slow)" $(PYTEST_OPTIONS)

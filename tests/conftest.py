@@ -29,10 +29,11 @@ hypothesis_settings.load_profile("parallax")
 
 
 KINDS = ("unit", "integration", "e2e", "reference")
-# Each takes minutes: they start first, so that no process waits for another at the end.
+# Each takes a minute or more: they start first, the longest before the others, so that no process waits for another at
+# the end.
 LONGEST_FILES = (
-    "test_main_job.py", "test_compose_processes.py", "test_restore_drill.py", "test_every_console_page.py",
-    "test_worker.py", "test_upgrade.py", "test_robust_way.py",
+    "test_main_job.py", "test_restore_drill.py", "test_upgrade.py", "test_compose_processes.py", "test_worker.py",
+    "test_concurrency.py", "test_every_console_page.py", "test_robust_way.py",
 )  # fmt: skip
 
 
@@ -46,7 +47,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.unit)
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: item.path.name not in LONGEST_FILES)
+    places = {name: place for place, name in enumerate(LONGEST_FILES)}
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -55,6 +57,17 @@ def loaded_tasks() -> None:
     from jobs.queue import load_tasks
 
     load_tasks()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def light_argon2() -> Iterator[None]:
+    """Keep passwords by Argon2 with its least cost: a third of a second each, on purpose, adds up to minutes."""
+    from django.contrib.auth.hashers import Argon2PasswordHasher
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, least in (("time_cost", 1), ("memory_cost", 8), ("parallelism", 1)):
+            patch.setattr(Argon2PasswordHasher, name, least)
+        yield
 
 
 CHROMIUM_ARGUMENTS = [

@@ -56,6 +56,7 @@ stored.delete()
 made = build_report(study=study)
 print(json.dumps([made.results == found, made.inputs_hash == inputs, made.pk != stored.pk]))
 """
+KINDS = ("filesystem and SQLite", "Redis and PostgreSQL")
 WORKER = ["-m", "celery", "-A", "parallax", "worker", "--pool", "solo", "--without-gossip", "--without-mingle"]
 
 
@@ -95,7 +96,7 @@ def request_of(installation: Installation) -> dict[str, Any]:
     return dict(zip(names, installation.query(sql)[0], strict=True))
 
 
-@pytest.fixture(scope="module", params=["filesystem and SQLite", "Redis and PostgreSQL"])
+@pytest.fixture(scope="module", params=KINDS)
 def installation(request: pytest.FixtureRequest, make_installation: Any) -> Installation:  # noqa: F811 -- the fixture
     """An installation on each broker and database, with a study of 360 participants."""
     settings = {"SWEEP_SECONDS": "1", "PARALLAX_QUEUE": f"reports-{os.getpid()}"}
@@ -108,7 +109,7 @@ def installation(request: pytest.FixtureRequest, make_installation: Any) -> Inst
     return one
 
 
-@pytest.mark.core
+@pytest.mark.parametrize("installation", [KINDS[0], pytest.param(KINDS[1], marks=pytest.mark.core)], indirect=True)
 def test_a_report_whose_worker_was_killed_is_made_by_another_to_the_last_bit(installation: Installation) -> None:
     first = installation.start(*WORKER, "-n", "first@%h")
     in_process(installation, ASK)

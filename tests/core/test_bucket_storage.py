@@ -29,7 +29,7 @@ from tests.factories.object_servers import (
     bucket_storages,
 )
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.core]
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parents[2]
 LOAD = """
 import sys, time, django

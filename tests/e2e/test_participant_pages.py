@@ -13,7 +13,7 @@ from studies.models import Study
 from tests.e2e.states import Way
 from tests.factories.studies import make_study, make_usage_run
 
-pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.core]
+pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 BUDGET = 150_000  # bytes of a page without its posters and clips

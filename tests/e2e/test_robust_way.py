@@ -20,7 +20,7 @@ from studies.models import Participant, ProfileRating, Response
 from tests.e2e.test_participant_way import until
 from tests.factories.studies import make_study
 
-pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.core]
+pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def agree(page: Page, url: str) -> None:
@@ -47,6 +47,7 @@ def stored(rank: int, **answers: Any) -> Callable[[], bool]:
     return is_so
 
 
+@pytest.mark.core
 def test_the_whole_way_without_javascript_in_italian(live_server: Any, browser: Browser) -> None:
     study = make_study(per_condition=3)
     context = browser.new_context(
@@ -154,7 +155,6 @@ def web(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web
     server.children.stop()
 
 
-@pytest.mark.slow
 def test_a_server_killed_at_every_step_costs_nothing(web: Web, browser: Browser) -> None:
     study = make_study(per_condition=3)
     context = browser.new_context(viewport={"width": 390, "height": 844})
@@ -232,6 +232,7 @@ def test_a_server_killed_at_every_step_costs_nothing(web: Web, browser: Browser)
     context.close()
 
 
+@pytest.mark.core
 def test_two_tabs_and_another_device_meet_at_the_same_place(live_server: Any, browser: Browser) -> None:
     study = make_study(per_condition=3)
     context = browser.new_context(viewport={"width": 1280, "height": 844}, locale="en-GB")

@@ -23,9 +23,9 @@ LOOKS = ((390, "light"), (390, "dark"), (1280, "light"), (1280, "dark"))
 class Visit:
     """A browser whose pages are examined, and what was found."""
 
-    def __init__(self, context: BrowserContext, site: str, folder: Any) -> None:
+    def __init__(self, context: BrowserContext, site: str) -> None:
         self.page: Page = context.new_page()
-        self.site, self.folder = site, folder
+        self.site = site
         self.found: list[str] = []
         self.page.on("console", lambda line: line.type == "error" and self.found.append(f"console: {line.text}"))
 
@@ -37,8 +37,6 @@ class Visit:
             if self.page.evaluate(SIDEWAYS):
                 self.found.append(f"{name} at {width}: the page scrolls sideways")
             self.found += [f"{name} {width} {scheme}: {problem}" for problem in violations(self.page)]
-            if scheme == "light":
-                self.page.screenshot(path=self.folder / f"{name}-{width}.png", full_page=True)
 
     def press(self, name: str) -> None:
         self.page.get_by_role("button", name=name).click()
@@ -63,10 +61,10 @@ def with_authenticator(page: Page, *, is_verified: bool = True) -> None:
     devtools.send("WebAuthn.addVirtualAuthenticator", {"options": device})
 
 
-def test_an_app_recovery_codes_and_a_passkey_sign_in(live_server: Any, browser: Browser, tmp_path: Any) -> None:
+def test_an_app_recovery_codes_and_a_passkey_sign_in(live_server: Any, browser: Browser) -> None:
     create_account(email="ada@example.org", password=PASSWORD)
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    visit = Visit(context, live_server.url, tmp_path)
+    visit = Visit(context, live_server.url)
     page = visit.page
     with_authenticator(page)
 
@@ -145,9 +143,9 @@ def test_an_app_recovery_codes_and_a_passkey_sign_in(live_server: Any, browser: 
     assert not visit.found, "\n".join(visit.found)
 
 
-def test_a_device_that_verifies_nobody_adds_no_passkey(live_server: Any, browser: Browser, tmp_path: Any) -> None:
+def test_a_device_that_verifies_nobody_adds_no_passkey(live_server: Any, browser: Browser) -> None:
     create_account(email="ada@example.org", password=PASSWORD)
-    visit = Visit(browser.new_context(), live_server.url, tmp_path)
+    visit = Visit(browser.new_context(), live_server.url)
     page = visit.page
     with_authenticator(page, is_verified=False)
     visit.password()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,14 +31,20 @@ def upgraded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 @pytest.mark.core
 def test_an_upgraded_database_has_the_tables_of_a_new_one(
-    upgraded: tuple[Installation, Path], tmp_path: Path, request: pytest.FixtureRequest
+    upgraded: tuple[Installation, Path],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    migrated_copy: Callable[[Path], None],
 ) -> None:
     installation, file = upgraded
     var = tmp_path / "new"
     var.mkdir()
-    is_server = file.stem == "postgresql"
-    new = Installation(var, **({"DATABASE_URL": request.getfixturevalue("new_postgresql")()} if is_server else {}))
-    new.manage("migrate", "--no-input", "--verbosity", "0")
+    if file.stem == "postgresql":
+        new = Installation(var, DATABASE_URL=request.getfixturevalue("new_postgresql")())
+        new.manage("migrate", "--no-input", "--verbosity", "0")
+    else:
+        new = Installation(var)
+        migrated_copy(var / "parallax.sqlite3")
 
     tables = json.loads(installation.run(str(STORED / "tables.py")))
 

@@ -106,7 +106,8 @@ def redis_left_as_found(redis_url: str) -> Iterator[str]:
     client.close()
 
 
-# Redis beside SQLite is not core: the other two have the broker of the one and the database of the other.
+# Redis beside SQLite is not core: the other two have the broker of the one and the database of the other. Nor are the
+# tests below: killed workers whose run others finish pass through all that these look at one by one.
 @pytest.fixture(
     params=[pytest.param(kind, marks=[] if kind == "Redis and SQLite" else [pytest.mark.core]) for kind in KINDS]
 )
@@ -149,7 +150,7 @@ def undisturbed_folds(make_installation: Callable[..., Installation]) -> dict[st
     return installation.document("quiet.json")
 
 
-@pytest.mark.parametrize("installation", [pytest.param(KINDS[0], marks=pytest.mark.core), KINDS[2]], indirect=True)
+@pytest.mark.parametrize("installation", [KINDS[0], KINDS[2]], indirect=True)
 def test_run_of_folds_whose_workers_were_killed_gives_the_same_bytes(
     installation: Installation, undisturbed_folds: dict[str, Any]
 ) -> None:
@@ -205,7 +206,6 @@ def by_number(make_installation: Callable[..., Installation]) -> list[dict[str, 
     return documents
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("plan", PLANS)
 def test_any_number_of_workers_gives_the_same_numbers(by_number: list[dict[str, Any]], plan: str) -> None:
     by_one, by_three = (essence(document[plan]) for document in by_number)
@@ -241,7 +241,7 @@ def started(installation: Installation) -> tuple[Any, list[int]]:
     return command, children_of(command.pid)
 
 
-@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.core), signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_command_that_is_interrupted_cancels_its_run_and_stops_its_workers(embedded: Installation, number: int) -> None:
     command, children = started(embedded)
     command.send_signal(number)
@@ -253,7 +253,6 @@ def test_command_that_is_interrupted_cancels_its_run_and_stops_its_workers(embed
     assert_broker_is_empty(embedded)
 
 
-@pytest.mark.core
 def test_workers_leave_when_the_command_that_started_them_is_killed(embedded: Installation) -> None:
     command, children = started(embedded)
     command.kill()
@@ -261,7 +260,6 @@ def test_workers_leave_when_the_command_that_started_them_is_killed(embedded: In
     embedded.until(lambda: not [pid for pid in children if is_alive(pid)], "the workers to leave")
 
 
-@pytest.mark.core
 def test_where_redis_is_the_broker_the_command_waits_for_a_worker_and_says_so(
     make_installation: Callable[..., Installation], redis_left_as_found: str
 ) -> None:

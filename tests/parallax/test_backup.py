@@ -151,8 +151,9 @@ def second_url() -> Iterator[Callable[[], str]]:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')  # type: ignore[arg-type]
 
 
+# On PostgreSQL the drill in test_restore_drill.py is core.
 @pytest.mark.slow
-@pytest.mark.parametrize("vendor", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("vendor", [pytest.param("sqlite", marks=pytest.mark.core), "postgresql"])
 def test_an_empty_installation_continues_a_half_finished_study_and_run(
     vendor: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -55,7 +55,7 @@ from tests.factories.jobs import work
 from tests.factories.object_servers import Gate, ObjectServer, bucket_environment, bucket_storages
 from tests.factories.studies import assigned, completed, items_of, make_study
 
-pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow, pytest.mark.core]
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 
 @pytest.fixture
@@ -99,6 +99,7 @@ def on_another_machine(settings: Any, folder: Path) -> None:
 # Work
 
 
+@pytest.mark.core
 def test_a_part_is_put_back_while_the_storage_is_away_and_the_run_says_so(gate: Gate) -> None:
     run = make_run_at("running", algorithms="toppop,puresvd:factors=4")
     part = lease_part(run=run)
@@ -381,6 +382,7 @@ def test_a_command_says_that_the_storage_is_away(gate: Gate, bucket: str, tmp_pa
 # Backups
 
 
+@pytest.mark.core
 def test_a_backup_holds_the_files_of_the_bucket_and_puts_them_into_another(
     settings: Any, gate: Gate, object_server: ObjectServer, tmp_path: Path
 ) -> None:

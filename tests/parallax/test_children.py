@@ -165,7 +165,6 @@ def test_workers_that_keep_ending_interrupt_the_command_and_say_where_to_look(se
 
 
 @pytest.mark.slow
-@pytest.mark.core
 def test_web_processes_share_what_was_imported_before_they_forked(tmp_path: Path) -> None:
     """Imports are most of a process's start: each is made once, and not by every process again."""
     port = free_port()

@@ -13,9 +13,10 @@ import pytest
 from tests.parallax.full_disk_filling import fill
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.core]
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
+@pytest.mark.core
 def test_with_a_full_disk_pages_can_be_read_and_owners_were_told(small_disk: Path) -> None:
     environment = {**os.environ, "PARALLAX_VAR": str(small_disk)}
     for name in ("DATABASE_URL", "REDIS_URL"):

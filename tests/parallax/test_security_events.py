@@ -325,7 +325,9 @@ def test_changes_of_second_factors_are_logged(lines: Lines, rf: Any) -> None:
     assert (line["event"], line["account"], line["factor"]) == ("second_factor.added", account.pk, "totp")
 
 
-def test_commands_are_logged_with_the_account_of_the_machine(tmp_path: Path) -> None:
+def test_commands_are_logged_with_the_account_of_the_machine(
+    tmp_path: Path, migrated_copy: Callable[[Path], None]
+) -> None:
     environment = {**os.environ, "PARALLAX_VAR": str(tmp_path), "PARALLAX_SECURITY_LOG": "file"}
     for name in ("DATABASE_URL", "REDIS_URL"):
         environment.pop(name, None)
@@ -338,6 +340,7 @@ def test_commands_are_logged_with_the_account_of_the_machine(tmp_path: Path) -> 
 
     backup = tmp_path / "copy.zip"
     assert run("backup", str(backup)).returncode == 1  # the database is empty
+    migrated_copy(tmp_path / "parallax.sqlite3")
     assert run("create_account", "a@example.org").returncode == 0
     done = run("create_account", "b@example.org", PARALLAX_SECURITY_LOG="stdout")
     assert '"event": "account.created"' in done.stderr

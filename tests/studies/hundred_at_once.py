@@ -260,13 +260,6 @@ def main() -> None:
         "pressed_again": pressed_again(study_of_seven("pressed-again", 6, first)),
         "quotas": quotas(study_of_seven("quotas", 20, first, quotas=[WOMEN])),
     }
-    # All methods assign under the same lock, which the crowd above tests.
-    for method in ("minimisation", "least_filled", "simple"):
-        slug = method.replace("_", "-")
-        found[method] = {
-            "fill": fill(study_of_seven(f"fill-{slug}", 8, first, method=method), 40),
-            "come_and_go": come_and_go(study_of_seven(f"come-and-go-{slug}", 3, first, method=method), 21),
-        }
     sys.stdout.write(json.dumps(found))
 
 

@@ -11,19 +11,6 @@ from tests.studies.programs import DATABASES, told_by
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.core]
 
 
-METHODS = ("permuted_blocks", "minimisation", "least_filled", "simple")
-# Slots of each condition where a study is filled and where participants return: hundred_at_once.py.
-CROWDED, SMALL = (20, 6), (8, 3)
-
-
-def _targets(method: str) -> tuple[int, int]:
-    return CROWDED if method == "permuted_blocks" else SMALL
-
-
-def _of(found: dict[str, Any], method: str) -> dict[str, Any]:
-    return found if method == "permuted_blocks" else found[method]  # type: ignore[no-any-return]
-
-
 @pytest.fixture(scope="module", params=DATABASES)
 def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return told_by("hundred_at_once", request, tmp_path_factory.mktemp(request.param))
@@ -43,11 +30,12 @@ def test_a_hundred_at_once_leave_every_stratum_balanced(found: dict[str, Any]) -
     assert halfway["shared"] == 0
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_full_study_has_every_condition_exactly_at_its_target(found: dict[str, Any], method: str) -> None:
-    full = _of(found, method)["fill"]
+def test_a_full_study_has_every_condition_exactly_at_its_target(found: dict[str, Any]) -> None:
+    assert_full(found["fill"], target=20)
+
+
+def assert_full(full: dict[str, Any], target: int) -> None:
     assert full["faults"] == []
-    target, _ = _targets(method)
     assert full["counts"] == [target] * 7
     assert full["statuses"] == {"active": 7 * target, "consented": 3 * target}  # who wait
     assert full["shared"] == 0
@@ -55,17 +43,12 @@ def test_a_full_study_has_every_condition_exactly_at_its_target(found: dict[str,
     assert full["replayed"] == ""
 
 
-def test_least_filled_keeps_arrivals_at_once_even_overall(found: dict[str, Any]) -> None:
-    halfway = found["least_filled"]["fill"]["halfway"]["counts"]
-    assert sum(halfway) == 40
-    assert max(halfway) - min(halfway) <= 1
+def test_sweep_return_and_arrival_at_the_same_instant_keep_the_counts_right(found: dict[str, Any]) -> None:
+    assert_counts_right(found["come_and_go"], target=6)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_sweep_return_and_arrival_at_the_same_instant_keep_the_counts_right(found: dict[str, Any], method: str) -> None:
-    moved = _of(found, method)["come_and_go"]
+def assert_counts_right(moved: dict[str, Any], target: int) -> None:
     assert moved["faults"] == []
-    _, target = _targets(method)
     assert max(moved["after"]["counts"]) <= target
     assert moved["after"]["shared"] == moved["shared"] == 0
     assert moved["counts"] == [target] * 7
