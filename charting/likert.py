@@ -27,7 +27,7 @@ def likert_bars(
 ) -> Spec:
     """Draw the share of each answer as stacked bars, the lowest step at the left, with each share printed.
 
-    Steps differ in darkness, have rims, stand in their order and carry their percentage, so they are told apart without
+    Steps differ in darkness, have rims, stand in their order and carry their percentage, so they differ without
     colour. The mean stands at the right. `steps` are all steps of the scale. A condition without any answer keeps its
     place and says so. Raises DataError for no answer at all, a count below 0 or a step that the scale does not have,
     and ParameterError unless the steps are ascending and 2 to 11.

@@ -1,4 +1,4 @@
-"""Lines of algorithms that are told apart without colour: dashes, end symbols, weights, and names beside the plot."""
+"""Lines of algorithms that differ without colour: dashes, end symbols, weights, and names beside the plot."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class LogEntry(models.Model):
 
 
 class RateCount(models.Model):
-    """Requests within one window of a rate limit; see `core.rate_limits`. The key is a digest that names nobody."""
+    """Requests within one window of a rate limit; see `core.rate_limits`. The key is a digest that names no person."""
 
     key = models.CharField(max_length=64, unique=True)
     n = models.PositiveIntegerField()

@@ -135,8 +135,8 @@ def within_each(x: GroupValues, y: GroupValues) -> dict[str, CorrelationResult |
     'All values of the second measurement are equal: no correlation exists.'
     """
     of_x, of_y, _left_out = _read(x, y)
-    nobody = Undefined("There are no participants.", PEARSON)
-    return {name: _pearson(of_x[name], of_y[name]) if name in of_x else nobody for name in x}
+    empty = Undefined("There are no participants.", PEARSON)
+    return {name: _pearson(of_x[name], of_y[name]) if name in of_x else empty for name in x}
 
 
 def between_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:

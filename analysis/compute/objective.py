@@ -86,7 +86,7 @@ def study_measured(
         by_n={kind: dict(lines) for kind, lines in measured.by_n.items()},
         recall=tests.get("recall", _NOT_MEASURED),
         fallout=tests.get("fallout", _NOT_MEASURED),
-        errors={kind: found for kind, found in tests.items() if kind in ERRORS},
+        errors={kind: result for kind, result in tests.items() if kind in ERRORS},
         is_by_user=measured.is_by_user,
         rare=rare_rates(measured),
         by_popularity=measured.by_popularity,
@@ -154,12 +154,12 @@ def _exact_limits(measured: Measured, kind: str) -> RateLimits | Undefined:
 
 def rare_rates(measured: Measured) -> dict[str, tuple[str, ...]]:
     """The conditions whose rate rests on fewer than 10 events or non-events, by metric."""
-    found: dict[str, tuple[str, ...]] = {}
+    rare: dict[str, tuple[str, ...]] = {}
     for kind in HITS if not measured.is_by_user and measured.tested == HITS else ():
         limits = _exact_limits(measured, kind)
         if not isinstance(limits, Undefined):
-            found[kind] = tuple(compress(measured.conditions, limits.is_rare))
-    return found
+            rare[kind] = tuple(compress(measured.conditions, limits.is_rare))
+    return rare
 
 
 def precision_and_f(recall: Floats, fallout: Floats, generality: float) -> tuple[Floats, Floats]:

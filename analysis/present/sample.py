@@ -1,4 +1,4 @@
-"""The sample: how many took part, who they were, and whom the analyses leave out."""
+"""The sample: how many took part, who they were, and who is left out."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def small_cells(sample: Sample) -> str:
     verb = "is" if n == 1 else "are"
     return (
         f"{plural(n, 'cell')} of this table {verb} of fewer than five participants. No cell is suppressed: before you "
-        "publish the table, check that nobody can be recognised by it."
+        "publish the table, check that no participant can be recognised by it."
     )
 
 
@@ -183,9 +183,9 @@ def characteristics_table(sample: Sample) -> Table:
         Column("Largest d", True), Column("By chance", True),
     )  # fmt: skip
     note = (
-        "Numbers of participants, with the share of those who answered. Answers that nobody chose have no line. No "
-        "answer: not asked, declined or left out. Where several answers could be chosen, shares can add up to more "
-        "than 100%. Largest d: the absolute standardised difference after Yang and Dalton (2012), the largest "
+        "Numbers of participants, with the share of those who answered. Answers that no participant chose have no "
+        "line. No answer: not asked, declined or left out. Where several answers could be chosen, shares can add up "
+        "to more than 100%. Largest d: the absolute standardised difference after Yang and Dalton (2012), the largest "
         "over all pairs of conditions; not tested. By chance: 95% of 199 random assignments of the same participants "
         "stay within it."
     )

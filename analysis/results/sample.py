@@ -37,7 +37,7 @@ class AnswersOfCondition:
 class Characteristic:
     """A question about the participant.
 
-    `answers` names the answers that somebody chose; a number has none, and neither have answers in words, which are
+    `answers` names the answers that participants chose; a number has none, and neither have answers in words, which are
     counted alone. With `is_multiple`, participants chose any number of them.
     """
 

@@ -10,7 +10,7 @@ REQUESTS = JobLeases(ReportRequest, REQUEST_MOVES, cleared={"activity": ""})
 
 
 def lease_request(*, request_id: int) -> ReportRequest | None:
-    """Take a request for this process; None where somebody has it, it is over, or it is gone."""
+    """Take a request for this process; None where another has it, it is over, or it is gone."""
     wanted = ReportRequest.objects.select_related("study__run", "asked_by", "report__study")
     request = wanted.filter(pk=request_id).first()
     if request is None or not REQUESTS.take(request, actor=request.asked_by, activity="Starting"):

@@ -120,7 +120,7 @@ def is_outdated(report: Report, name: str) -> bool:
 
 
 def request_pages(report: Report) -> None:
-    """Have a worker draw the pages; drawing takes seconds, during which a web process would answer nobody."""
+    """Have a worker draw the pages; drawing takes seconds, during which a web process would answer no request."""
     enqueue_on_commit(DRAW_PAGES_TASK, report_id=report.pk)
 
 

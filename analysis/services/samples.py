@@ -65,7 +65,7 @@ def _set(report: Report, *, is_sample: bool, actor: Any) -> None:
 
 
 def slope_figure(report: Report) -> Figure | None:
-    """The figure that joins both rankings; None where the report has none, as with nobody analysed."""
+    """The figure that joins both rankings; None where the report has none, as without analysed participants."""
     blocks = cached_document(report).pairs.blocks
     return next((figure for block in blocks for figure in block.figures if figure.key == SLOPE), None)
 

@@ -1,1 +1,1 @@
-"""Checks of an installation for whoever runs it, each with a remedy."""
+"""Checks of an installation for its operator, each with a remedy."""

@@ -82,11 +82,11 @@ def number_word(n: int) -> str:
     return str(NUMBER_WORDS.get(n, n))
 
 
-def range_words(asked: ItemsAsked) -> str:
+def range_words(counts: ItemsAsked) -> str:
     """How many items are asked for in the active language: "five", or "5 to 15"."""
-    if not asked.is_range:
-        return number_word(asked.fewest)
-    return gettext("%(fewest)s to %(most)s") % {"fewest": asked.fewest, "most": asked.most}
+    if not counts.is_range:
+        return number_word(counts.fewest)
+    return gettext("%(fewest)s to %(most)s") % {"fewest": counts.fewest, "most": counts.most}
 
 
 def item_type_of(settings: Mapping[str, Any]) -> ItemType:
@@ -143,14 +143,14 @@ def words_at_creation(kind: ItemType, own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _values(settings: Mapping[str, Any], language: str) -> dict[str, str]:
-    asked, listed = items_asked(settings), int(settings["list_length"])
+    counts, listed = items_asked(settings), int(settings["list_length"])
     words = item_words(settings, language)
     singular, plural = words.one, words.many
     chooses, kind = is_choice(settings), item_type_of(settings)
     with translation.override(language):
         known = gettext("%(items)s you have %(consumed)s") if chooses else gettext("%(items)s that you know")
-        number = range_words(asked)
-        rated_items = f"{number} {singular if asked.most == 1 else plural}"
+        number = range_words(counts)
+        rated_items = f"{number} {singular if counts.most == 1 else plural}"
         recommendation = ngettext("recommendation", "recommendations", listed)
         return {
             "ratings_asked": number,

@@ -17,12 +17,12 @@ LONGEST_REASON = 2000
 
 
 def _checked(reason: str) -> str:
-    said = reason.strip()
-    if not said:
+    wording = reason.strip()
+    if not wording:
         raise ParallaxError("exclusion.no_reason", "Say why: the reason is kept, and every analysis prints it.")
-    if len(said) > LONGEST_REASON:
+    if len(wording) > LONGEST_REASON:
         raise ParallaxError("exclusion.long_reason", f"A reason has at most {LONGEST_REASON} characters.")
-    return said
+    return wording
 
 
 @transaction.atomic
@@ -31,18 +31,18 @@ def exclude(*, participant: Participant, reason: str, actor: Any = None) -> Excl
 
     Raises `exclusion.no_reason`, `exclusion.long_reason`, `exclusion.already`, `exclusion.preview`.
     """
-    said = _checked(reason)
+    wording = _checked(reason)
     if participant.mode == Mode.PREVIEW:
         raise ParallaxError("exclusion.preview", "Previews are in no analysis, so there is nothing to exclude.")
     own = flags_by_participant(participant.study, [participant.mode]).get(participant.pk, ())
     try:
         with transaction.atomic():
             made = Exclusion.objects.create(
-                participant=participant, reason=said, flags=[flag.key for flag in own], excluded_by=actor
+                participant=participant, reason=wording, flags=[flag.key for flag in own], excluded_by=actor
             )
     except IntegrityError as refused:
         raise ParallaxError("exclusion.already", "This participant is excluded already.") from refused
-    record(participant, reason=f"Excluded from analyses: {said}", actor=actor, act="excluded")
+    record(participant, reason=f"Excluded from analyses: {wording}", actor=actor, act="excluded")
     return made
 
 
@@ -52,12 +52,12 @@ def undo_exclusion(*, participant: Participant, reason: str, actor: Any = None) 
 
     Raises `exclusion.no_reason`, `exclusion.long_reason`, `exclusion.none`.
     """
-    said = _checked(reason)
+    wording = _checked(reason)
     open_one = Exclusion.objects.select_for_update(of=("self",)).filter(participant=participant, undone_at__isnull=True)
     row = open_one.first()
     if row is None:
         raise ParallaxError("exclusion.none", "This participant is not excluded.")
-    row.undone_at, row.undone_by, row.undo_reason = timezone.now(), actor, said
+    row.undone_at, row.undone_by, row.undo_reason = timezone.now(), actor, wording
     row.save(update_fields=["undone_at", "undone_by", "undo_reason"])
-    record(participant, reason=f"Taken into analyses again: {said}", actor=actor, act="exclusion_undone")
+    record(participant, reason=f"Taken into analyses again: {wording}", actor=actor, act="exclusion_undone")
     return row
