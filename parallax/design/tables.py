@@ -68,6 +68,7 @@ def _results() -> dict[str, Any]:
 def _reports() -> list[dict[str, Any]]:
     report = {
         "number": 4,
+        "get_absolute_url": "#",
         "study": {"title": "Films", "slug": "films"},
         "run_id": 7,
         "made_by": "A. Researcher",
