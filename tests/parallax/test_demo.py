@@ -32,7 +32,7 @@ def ready(command: Command) -> str:
     command.started = 0.0
     command.demo = DEMOS["films"]
     owner = command.first_account()
-    command.say_ready("http://127.0.0.1:8000/", owner, Report(pk=7))
+    command.say_ready("http://127.0.0.1:8000/", owner, Report(study=Study(slug="films"), number=7))
     return command.stdout.getvalue()
 
 
@@ -72,7 +72,7 @@ def test_three_links_come_in_the_order_of_a_first_visit() -> None:
     lines = [line.split() for line in ready(Command()).splitlines() if "http" in line]
     url = "http://127.0.0.1:8000/"
     assert [line[-1] for line in lines if line[0][0].isdigit()] == [
-        f"{url}reports/7/",
+        f"{url}reports/studies/films/7/",
         f"{url}s/demo/",
         f"{url}studies/demo/",
     ]
