@@ -51,7 +51,7 @@ def open_printed_links(page: Page, printed: str) -> None:
     assert "Writing figures" not in printed
     links = re.findall(r"^  \d\. (.+?)  +(http://127\.0\.0\.1:\d+)(/\S+)$", printed, re.MULTILINE)
     assert [(name, path) for name, _site, path in links] == [
-        ("sample report", "/reports/1/"),
+        ("sample report", "/reports/studies/demo-quick/1/"),
         ("take part", "/s/demo-quick/"),
         ("console", "/studies/demo-quick/"),
     ]
