@@ -371,7 +371,7 @@ def test_page_offers_every_file_and_each_is_given(report: Report, answered: Stud
     page = client.get(report.get_absolute_url()).content.decode()
     arrange = functools.partial(cached_document, report)
     files = files_of(report, arrange)
-    links = re.findall(rf'href="{report.get_absolute_url()}([^"#]+)"(?: download)? aria-label', page)
+    links = re.findall(rf'href="{report.get_absolute_url()}([^"#]+)"(?: download)?\s+aria-label', page)
     assert sorted(links) == sorted(files)
     offers = offers_of(files.values())
     assert [len(offer.files) for offer in offers["figures"]] == [3] * len(offers["figures"])

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from analysis.models import Report
 from analysis.services import build_report
-from tests.e2e.test_console_accessibility import drawn, signed_in
+from tests.e2e.test_console_accessibility import drawn, signed_in, unfolded
 from tests.factories.analysis import plant, report_page
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
@@ -32,9 +32,10 @@ def page(live_server: Any, browser: Browser, report: Report) -> Page:
     signed_in(context, live_server.url, report.study.memberships.get().researcher)
     page = context.new_page()
     page.goto(
-        live_server.url + report_page(report, "chapter", "comparison"),
+        live_server.url + report_page(report, "chapter", "supplement"),
         timeout=60_000,
     )
+    unfolded(page)
     drawn(page)
     return page
 
@@ -59,7 +60,7 @@ def test_highlight_by_keyboard_dims_the_others_in_every_chart(page: Page) -> Non
 def test_choices_change_the_chapter_in_place(page: Page) -> None:
     page.evaluate("window.stayed = true")
     page.select_option("[name=measure]", "fon")
-    page.wait_for_selector("#pair")
+    expect(page.locator("section[id^=variable-]")).to_have_count(1)
     drawn(page)
     assert "measure=fon" in page.url
     assert page.evaluate("window.stayed") is True
@@ -70,10 +71,10 @@ def test_every_chart_is_saved_as_svg_png_and_csv(page: Page, tmp_path: Path) -> 
     contents = {}
     for form in ("SVG", "PNG", "CSV"):
         with page.expect_download() as download:
-            page.locator("#ranks-perceived .chart-files button", has_text=form).click()
+            page.locator("#box-accuracy .chart-files button", has_text=form).click()
         path = tmp_path / download.value.suggested_filename
         download.value.save_as(path)
-        assert path.name == f"ranks-perceived.{form.lower()}"
+        assert path.name == f"box-accuracy.{form.lower()}"
         contents[form] = path.read_bytes()
     assert contents["SVG"].startswith(b"<svg")
     assert b"TopPop" in contents["SVG"]
