@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -33,9 +33,14 @@ def result(*, is_good: bool, hours: float, words: str = "") -> None:
     LogEntry.objects.filter(pk=newest.pk).update(at=timezone.now() - timedelta(hours=hours))
 
 
+def noon(*, hours: int = 0) -> datetime:
+    """A noon that is at least so many hours away: days are counted from midnight to midnight."""
+    return (timezone.now() + timedelta(hours=hours + 24)).replace(hour=12)
+
+
 def test_a_missing_backup_is_an_e_mail_a_day_until_there_is_one(mailoutbox: list[EmailMessage]) -> None:
     assert not report_missing()  # the installation is new
-    now = timezone.now() + timedelta(hours=31)
+    now = noon(hours=31)
     assert report_missing(now=now)
     assert not report_missing(now=now + timedelta(minutes=20))
     (letter,) = mailoutbox
@@ -51,8 +56,8 @@ def test_a_failed_backup_is_an_e_mail_at_once_with_its_words(mailoutbox: list[Em
     result(is_good=True, hours=3)
     assert not report_missing()
     result(is_good=False, hours=1, words="pg_dump failed: the disk is full")
-    assert report_missing()
-    assert not report_missing()
+    assert report_missing(now=noon())
+    assert not report_missing(now=noon())
     assert "the disk is full" in mailoutbox[0].body
     assert "The last good backup is of" in mailoutbox[0].body
     result(is_good=True, hours=0)
