@@ -6,11 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import fmean, variance
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError
 from inference.results import Result, Undefined
@@ -35,7 +34,7 @@ class LargestDifference(Result):
     n_undefined: int = 0
 
 
-def numeric_difference(a: Sequence[float], b: Sequence[float]) -> float | None:
+def numeric_difference(a: ArrayLike, b: ArrayLike) -> float | None:
     r"""Absolute standardised difference of two means.
 
     .. math:: d = \frac{|\bar x_a - \bar x_b|}{\sqrt{(s_a^2 + s_b^2) / 2}}
@@ -50,12 +49,13 @@ def numeric_difference(a: Sequence[float], b: Sequence[float]) -> float | None:
     >>> round(numeric_difference([1, 2, 3], [2, 4, 6]), 4)
     1.2649
     """
-    if min(len(a), len(b)) < LEAST_N:
+    groups = [np.asarray(values, dtype=float) for values in (a, b)]
+    if min(map(len, groups)) < LEAST_N:
         return None
-    difference, spread = abs(fmean(a) - fmean(b)), math.sqrt((variance(a) + variance(b)) / 2)
-    if spread > 0:
-        return difference / spread
-    return 0.0 if difference == 0 else None
+    if all(np.ptp(values) == 0 for values in groups):  # exactly: a mean of equal values can be off by its last digit
+        return 0.0 if groups[0][0] == groups[1][0] else None
+    spread = math.sqrt(sum(float(values.var(ddof=1)) for values in groups) / 2)
+    return abs(float(groups[0].mean() - groups[1].mean())) / spread
 
 
 def categorical_difference(a: Sequence[int], b: Sequence[int]) -> float | None:

@@ -16,7 +16,6 @@ from analysis.read.sample import Opened, Respondent, comment_questions, question
 from analysis.results.sample import AnswersOfCondition, Characteristic, Conduct, NumberSummary, Sample
 from core.provenance import rng_for
 from inference.balance import (
-    LEAST_N,
     LargestDifference,
     categorical_difference,
     largest_by_chance,
@@ -132,11 +131,7 @@ def _brought(answer: Any, values: tuple[Any, ...]) -> list[float]:
 
 def _of_numbers(a: Floats, b: Floats) -> float | None:
     """As `numeric_difference`, of rows that are not numbers where there is no answer."""
-    values = [rows[~np.isnan(rows)] for rows in (a, b)]
-    if min(map(len, values)) < LEAST_N:
-        return None
-    spread = math.sqrt(sum(float(own.var(ddof=1)) for own in values) / 2)
-    return abs(float(values[0].mean() - values[1].mean())) / spread if spread else None
+    return numeric_difference(*(rows[~np.isnan(rows)] for rows in (a, b)))
 
 
 def _of_answered(a: Floats, b: Floats) -> float | None:

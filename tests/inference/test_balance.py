@@ -71,3 +71,7 @@ def test_by_chance_is_the_95_percent_point_over_assignments_of_the_same_people()
     rows = np.repeat([[0.0], [1.0]], 20, axis=0)
     assert largest_by_chance(rows, [20, 20], apart, np.random.default_rng(2)) == pytest.approx(0.3)
     assert largest_by_chance(np.zeros((10, 1)), [5, 5], apart, np.random.default_rng(1)) is None
+
+
+def test_equal_answers_differ_by_nothing_by_chance_too() -> None:
+    assert largest_by_chance(np.full(10, 0.1), [7, 3], numeric_difference, np.random.default_rng(1)) == 0
