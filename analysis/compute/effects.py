@@ -1,4 +1,4 @@
-"""Effect sizes, ordinal models and smallest detectable effects of variables and scales."""
+"""Effect sizes and ordinal models of variables and scales."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from analysis.compute.rankings import ALPHA
 from analysis.compute.scales import variable_of_scale
 from analysis.enums import Variable
 from analysis.read.inputs import Answers, ScaleAnswers
-from analysis.results.follow_up import Detectable, Effects, PairEffect, VariableEffects
+from analysis.results.follow_up import Effects, PairEffect, VariableEffects
 from analysis.results.variables import scale_variables
 from inference.anova import one_way
 from inference.effect_sizes import hedges_g_between
-from inference.groups import ExactGroups, Groups
+from inference.groups import ExactGroups
 from inference.ordinal import OrdinalResult, cumulative_link
-from inference.power import detectable_effect
 from inference.results import Undefined
 
 POWER = 0.8
@@ -34,7 +33,6 @@ def effects_of_variable(answers: Answers, variable: Variable, alpha: float = ALP
         scale_variables=scale_variables([variable]),
         hedges=_hedges(groups),
         cohens_f=_cohens_f(groups),
-        detectable=_detectable(groups, alpha),
         ordinal=_ordinal(groups, variable, alpha),
     )
 
@@ -48,7 +46,6 @@ def effects_of_scale(answers: Answers, scale: ScaleAnswers, alpha: float = ALPHA
         name=scale.name,
         hedges=_hedges(groups),
         cohens_f=_cohens_f(groups),
-        detectable=_detectable(groups, alpha),
         ordinal=_ordinal(groups, variable, alpha),
     )
 
@@ -73,20 +70,6 @@ def _cohens_f(groups: ExactGroups) -> float | None:
     if isinstance(anova, Undefined) or anova.eta_squared >= 1:
         return None
     return math.sqrt(anova.eta_squared / (1 - anova.eta_squared))
-
-
-def _detectable(groups: ExactGroups, alpha: float) -> Detectable | Undefined:
-    """The smallest effect that a study of this size detects, by its smallest condition, also as a difference of means.
-
-    It follows from the numbers of participants alone; only the unit of the difference is the observed spread.
-    """
-    read = Groups.read(groups, least_n=LEAST_N)
-    if read.k < 2:
-        return Undefined("Fewer than two conditions have two participants.")
-    effect = detectable_effect(read.k, min(group.n for group in read.members), POWER, alpha)
-    anova = one_way(groups, least_n=LEAST_N)
-    sd = None if isinstance(anova, Undefined) else math.sqrt(anova.ms_within)
-    return Detectable(effect=effect, difference=None if sd is None else effect.difference_in_sd * sd)
 
 
 def effects_of_all(

@@ -124,28 +124,21 @@ def study_variable(answers: Answers, variable: Variable, *, alpha: float = ALPHA
             games_howell=order_result(games, tests.games_howell),
             dunn_holm=order_result(dunn, tests.dunn_holm),
         ),
-        smallest_significant=_smallest_significant(tests.tukey),
-        detectable_difference=_detectable_difference(tests.tukey),
+        detectable_difference=_detectable_difference(tests.games_howell),
     )  # fmt: skip
     return result, ranking
 
 
-def _smallest_significant(tukey: PairwiseResult | Undefined) -> tuple[float, float] | None:
-    """The smallest difference of means that Tukey's test declares significant: least and largest over all pairs."""
-    if isinstance(tukey, Undefined):
+def _detectable_difference(tests: PairwiseResult | Undefined) -> tuple[float, float] | None:
+    """The difference of means that Games-Howell detects with 80% power: least and largest over all pairs."""
+    if isinstance(tests, Undefined):
         return None
-    halves = [pair.ci_high - pair.difference for pair in tukey.pairs if pair.ci_high is not None]
-    return min(halves), max(halves)
-
-
-def _detectable_difference(tukey: PairwiseResult | Undefined) -> tuple[float, float] | None:
-    """The difference of means that Tukey's test detects with 80% power: least and largest over all pairs."""
-    ends = _smallest_significant(tukey)
-    if ends is None or isinstance(tukey, Undefined) or (df := tukey.pairs[0].df) is None:
-        return None
-    critical = critical_range(tukey.alpha, len(tukey.locations), df) / math.sqrt(2)
-    ratio = detectable_in_errors(critical, df) / critical
-    return ends[0] * ratio, ends[1] * ratio
+    found, k = [], len(tests.locations)
+    for pair in tests.pairs:
+        if pair.se is not None and pair.df is not None:
+            critical = critical_range(tests.alpha, k, pair.df) / math.sqrt(2)
+            found.append(pair.se * detectable_in_errors(critical, pair.df))
+    return (min(found), max(found)) if found else None
 
 
 def items_by_condition(answers: Answers, list_length: int) -> tuple[ItemsOfCondition, ...]:

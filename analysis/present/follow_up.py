@@ -9,7 +9,6 @@ from analysis.enums import RATED
 from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, share_cell, whole
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation
 from analysis.results.perceived import PerceivedVariable
-from analysis.results.rankings import Order
 from analysis.results.report import ItemWords, Results
 from documents.blocks import Section
 from documents.numbers import f_statistic, interval, listed, number, p_with_sign, percent, relation
@@ -23,7 +22,7 @@ from studies.plans import in_text
 
 
 def effects_section(results: Results) -> Section:
-    """Effect sizes variable by variable, and the smallest detectable effect."""
+    """Effect sizes variable by variable."""
     section = Section("effects", "Effect sizes", "perceived")
     if not results.flow.analysed or not results.effects:
         return section
@@ -33,7 +32,6 @@ def effects_section(results: Results) -> Section:
         variable = variables[effects.key]
         section.head(effects.name)
         section.say(largest(effects, variable.tests.games_howell))
-        section.say(detectable(effects, variable.orders.games_howell))
         section.put(hedges_table(effects), is_folded=True)
     for scale in results.scale_effects:
         section.head(scale.name)
@@ -138,21 +136,6 @@ def _limits(pairs: PairwiseResult, above: str, below: str) -> str:
     low, high = sorted((pair.ci_low, pair.ci_high) if pair.a == above else (-pair.ci_low, -pair.ci_high))
     confidence = coverage(pairs.alpha)
     return f": {number(abs(pair.difference))} points, simultaneous {confidence} CI {interval(low, high)}"
-
-
-def detectable(effects: Effects, order: Order) -> str:
-    """The smallest effect that the study would have detected, where it found no order."""
-    smallest = effects.detectable
-    if not order.is_empty or isinstance(smallest, Undefined):
-        return ""
-    effect, example = smallest.effect, ""
-    if smallest.difference is not None:
-        example = f" (for example, two algorithms {number(smallest.difference)} apart and the others midway)"
-    return (
-        f"With {effect.n_per_condition:,} participants in the smallest of {effect.conditions} conditions, the "
-        f"analysis of variance has a power of {number(effect.power, 2, True)} for an effect of "
-        f"f = {number(effect.f)}{example}; smaller effects may be undetected."
-    )
 
 
 def ordinal(effects: Effects, variable: PerceivedVariable | None, alpha: float = ALPHA) -> list[str]:

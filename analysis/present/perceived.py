@@ -197,14 +197,14 @@ def order(variable: PerceivedVariable) -> str:
 
 
 def _detectable(variable: PerceivedVariable) -> str:
-    """The difference that Tukey's HSD detects with 80% power; empty in reports that lack it."""
+    """The difference that Games-Howell detects with 80% power; empty in reports that lack it."""
     if variable.detectable_difference is None:
         return ""
     low, high = (number(value, 2, variable.variable.is_share) for value in variable.detectable_difference)
     span = low if low == high else f"{low} to {high}, depending on the pair"
     return (
-        f"With these sample sizes and variances, the difference that Tukey's HSD detects with 80% power is {span}. The "
-        "result is no evidence that smaller differences do not exist."
+        f"With these sample sizes and variances, the difference that Games-Howell detects with 80% power is {span}. "
+        "The result is no evidence that smaller differences do not exist."
     )
 
 

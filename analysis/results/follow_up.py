@@ -24,14 +24,6 @@ class PairEffect:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Detectable:
-    """The smallest effect that a study of this size detects, also as a difference of means."""
-
-    effect: DetectableEffect = field(metadata=stored(is_flat=True))
-    difference: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Effects:
     """Effect sizes of a variable or scale; `ordinal` is None where a value is not one answer in whole steps."""
 
@@ -39,7 +31,6 @@ class Effects:
     name: str
     hedges: tuple[PairEffect, ...]
     cohens_f: float | None
-    detectable: Detectable | Undefined
     ordinal: OrdinalResult | Undefined | None
 
 

@@ -48,8 +48,8 @@ class PerceivedVariable:
 
     `points` are whole numbers, sorted by size, each a participant's value times `points_per_unit`; they are empty once
     answers were erased. One of the four variables has its own key; a planned scale of the questionnaire has ``scale.``
-    and its key there. `smallest_significant` are the least and the largest difference of means that Tukey's test would
-    declare significant, over all pairs; `detectable_difference` those that it detects with 80% power.
+    and its key there. `detectable_difference` are the least and the largest difference of means, over all pairs, that
+    Games-Howell detects with 80% power; None in reports of versions that stored those of Tukey's test.
     """
 
     key: str
@@ -71,8 +71,9 @@ class PerceivedVariable:
     kruskal: KruskalResult | Undefined
     tests: PostHocTests
     orders: Orders
-    smallest_significant: tuple[float, float] | None = field(default=None, metadata=stored("smallest_told_apart"))
-    detectable_difference: tuple[float, float] | None = None
+    detectable_difference: tuple[float, float] | None = field(
+        default=None, metadata=stored("detectable_by_games_howell")
+    )
 
     @property
     def variable(self) -> Variable:

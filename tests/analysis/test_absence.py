@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from django.test import Client
+from statsmodels.stats.power import tt_ind_solve_power
 
 from analysis.compute.correlations import correlations_of, part_whole_correlation
 from analysis.compute.perceived import study_variable
@@ -72,12 +73,13 @@ def test_correlations_are_one_family() -> None:
 
 
 @pytest.mark.unit
-def test_detectable_difference_exceeds_the_smallest_significant_one() -> None:
+def test_the_detectable_difference_of_two_conditions_is_that_of_a_t_test_with_80_percent_power() -> None:
     people = independent_answers(0.5, 0.5, 60)
     result, _ranking = study_variable(people, VARIABLE_OF["fon"])
     assert result.detectable_difference is not None
-    assert result.smallest_significant is not None
-    assert result.detectable_difference[0] > 1.3 * result.smallest_significant[0]
+    sd = np.sqrt(np.mean([described.sd**2 for described in result.described.values()]))
+    power = tt_ind_solve_power(result.detectable_difference[0] / sd, nobs1=30, alpha=0.05)
+    assert power == pytest.approx(0.8, abs=0.001)
 
 
 @pytest.mark.integration

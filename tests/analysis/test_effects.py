@@ -181,17 +181,6 @@ def test_opposite_ways_within_and_between_are_said(planted: Answers) -> None:
 
 
 @pytest.mark.unit
-def test_what_could_have_been_seen_is_said_where_no_order_can_be_claimed() -> None:
-    rng = np.random.default_rng(10)
-    lists = {name: [rng.integers(1, 6, ITEMS).tolist() for _ in range(12)] for name in "ABC"}
-    results = results_of(answers_with(lists))
-    assert all(one["orders"]["games_howell"]["is_empty"] for one in results["variables"])
-    detectable = results["effects"][0]["detectable"]
-    assert (detectable["n_per_condition"], detectable["conditions"]) == (12, 3)
-    assert "With 12 participants in the smallest of 3 conditions" in words_of(results)
-
-
-@pytest.mark.unit
 @pytest.mark.parametrize(
     "ratings",
     [

@@ -258,7 +258,7 @@ def order_of(tiers: dict[str, str], pairs: list[bool], **changes: Any) -> Percei
     plain = {
         "tests": {"games_howell": {"is_defined": True, "pairs": [{"is_significant": one} for one in pairs]}},
         "orders": {"games_howell": {"best_first": list(tiers), "tiers": tiers}},
-        "detectable_difference": [0.5312, 0.5312],
+        "detectable_by_games_howell": [0.5312, 0.5312],
         **changes,
     }
     return variable(**plain)
@@ -268,7 +268,7 @@ def test_no_order_is_claimed_and_what_could_have_been_seen_is_said() -> None:
     assert perceived.order(order_of({"A": "unordered", "B": "unordered", "C": "unordered"}, [False] * 3)) == (
         "Games-Howell found no significant difference in any of the 3 pairs. Welch's test shows that the means are not "
         "all equal; no pair of algorithms can be named. With these sample sizes and variances, "
-        "the difference that Tukey's HSD detects with 80% power is 0.53. The result is no evidence that smaller "
+        "the difference that Games-Howell detects with 80% power is 0.53. The result is no evidence that smaller "
         "differences do not exist."
     )
 
