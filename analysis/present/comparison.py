@@ -9,7 +9,7 @@ from analysis.present import matrix as matrix_parts
 from analysis.present.estimates import around, axis, means_of
 from analysis.present.matrix import exploratory_table, matrix_chart
 from analysis.present.verdict import has_verdict
-from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, ranks_cell, tau_b, whole
+from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, ranks_cell, whole
 from analysis.results.advantage import DecidedPairs
 from analysis.results.comparison import HALVES, Comparison, Equivalence, PlannedContrast
 from analysis.results.matrix import Matrix
@@ -104,9 +104,6 @@ def _matrix(matrix: Matrix, figure: FigureMaker) -> Figure | None:
 # Sentences
 
 
-KENDALL = "Kendall’s τ"
-
-
 def agreement(comparison: Comparison) -> str:
     """How many pairs of algorithms each side separates, and in which direction."""
     decided, metric = comparison.decided, comparison.metric_word
@@ -158,11 +155,8 @@ def grid_title(decided: DecidedPairs) -> str:
 
 
 def scatter_title(comparison: Comparison, n: int) -> str:
-    """The finding of one point per algorithm."""
-    variable, metric, tau = comparison.variable.in_text, comparison.metric(n).in_text, comparison.tau
-    if isinstance(tau, Undefined):
-        return f"{capital(variable)} against {metric}"
-    return f"{capital(variable)} against {metric} ({tau_b(tau, KENDALL)})"
+    """What is drawn with one point per algorithm."""
+    return f"{capital(comparison.variable.in_text)} against {comparison.metric(n).in_text}"
 
 
 def title(results: Results) -> str:
@@ -492,9 +486,9 @@ def slope(
     values = length.defined_values(comparison.kind)
     sets = decided.offline_rank_sets.sets, decided.participants_rank_sets.sets
     write, is_share = (apa.number if comparison.kind in ERRORS else apa.share), variable.variable.is_share
-    objective, perceived = (
-        sorted(sets[0], key=ranks.__getitem__) for ranks in (comparison.ranks.objective, comparison.ranks.perceived)
-    )
+    objective = sorted(sets[0], key=comparison.ranks.objective.__getitem__)
+    # Equal means stand in the metric's order: lines cross only where the orders differ.
+    perceived = sorted(objective, key=comparison.ranks.perceived.__getitem__)
     means = {name: variable.described[name].mean for name in perceived}
     return ranked_lists(
         [Ranked(name, write(values[name], 3), *sets[0][name]) for name in objective],

@@ -208,11 +208,15 @@ def test_conditions_with_few_participants_are_left_out_on_both_sides() -> None:
 def test_a_study_without_differences_cannot_tell() -> None:
     study = three()
     plant(study, dict.fromkeys(("TopPop", "CorNgr", "PureSVD4"), EQUAL), mode=Mode.SIMULATED)
-    results = build_report(study=study, mode=Mode.SIMULATED).read_results()
+    report = build_report(study=study, mode=Mode.SIMULATED)
+    results = report.read_results()
     assert results.advantage is not None
     overall = results.advantage.overall
     assert isinstance(overall, Undefined) or overall.verdict is Decision.CANNOT_TELL
     assert_approved("verdict-null", screen(results))
+    (lists,) = (figure.spec["data"] for figure in document_of(report).figures() if figure.key == "slope")
+    # Equal means stand in the metric's order, so that no lines cross.
+    assert [line["name"] for line in lists["perceived"]] == [line["name"] for line in lists["objective"]]
 
 
 @pytest.mark.django_db

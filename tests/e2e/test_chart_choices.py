@@ -57,6 +57,16 @@ def test_highlight_by_keyboard_dims_the_others_in_every_chart(page: Page) -> Non
     assert "highlight" not in page.url
 
 
+def test_the_opened_pair_of_a_small_grid_covers_nothing_of_the_picture(page: Page, report: Report) -> None:
+    page.goto(page.url.partition("/reports/")[0] + report.get_absolute_url())
+    figure = page.locator("figure:has(.cell)")
+    figure.locator(".pair .names").wait_for()
+    drawing, opened = figure.locator(".drawn svg:visible").first.bounding_box(), figure.locator(".pair").bounding_box()
+    assert drawing is not None
+    assert opened is not None
+    assert opened["y"] >= drawing["y"] + drawing["height"]
+
+
 def test_choices_change_the_chapter_in_place(page: Page) -> None:
     page.evaluate("window.stayed = true")
     page.select_option("[name=measure]", "fon")
