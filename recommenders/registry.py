@@ -88,10 +88,10 @@ def families() -> dict[str, tuple[str, ...]]:
     >>> families()["Linear models"]
     ('ease',)
     """
-    listed = set(keys())
+    listed = keys()
     grouped = {title: tuple(own.key for own in classes) for title, classes in _FAMILIES.items()}
     grouped["Other libraries"] = tuple(key for key in _ADAPTERS if key in listed)
-    grouped["Added by packages"] = tuple(key for key in keys() if key not in _OWN and key not in _ADAPTERS)
+    grouped["Added by packages"] = tuple(key for key in listed if key not in _OWN and key not in _ADAPTERS)
     return {title: members for title, members in grouped.items() if members}
 
 

@@ -335,7 +335,9 @@ def table_2(objective: ObjectiveSide, conditions: Sequence[ConditionFacts]) -> T
     for length in objective.lengths:
         for kind in objective.tested:
             columns += [Column(_header(kind, length), True, "objective"), Column("95% CI", True)]
-    types = {facts.label: type_of(facts.algorithm) for facts in conditions}
+    # The paper's column: the family of an algorithm in the registry.
+    of_family = {key: TYPES[title] for title, keys in families().items() if title in TYPES for key in keys}
+    types = {facts.label: of_family.get(facts.algorithm, NONE) for facts in conditions}
     rows = []
     for lines in zip(*(length.table for length in objective.lengths), strict=True):
         cells = [text(lines[0].condition), text(types.get(lines[0].condition, NONE))]
@@ -373,11 +375,6 @@ def popularity_table(length: ProfileLength) -> Table | None:
         "over the cases of each third; differences are not tested."
     )
     return Table("by-popularity", "Recall by the popularity of the hidden item", columns, tuple(rows), note)
-
-
-def type_of(algorithm: str) -> str:
-    """The type of an algorithm as the paper has it, by its family in the registry; a dash where it has none there."""
-    return next((TYPES.get(title, NONE) for title, keys in families().items() if algorithm in keys), NONE)
 
 
 def _rare_note(objective: ObjectiveSide) -> str:
