@@ -58,6 +58,11 @@ class Shape:
         return 100 * (1 - self.density)
 
 
+def value_counts(version: DatasetVersion) -> tuple[tuple[float, int], ...]:
+    """Each rating of the scale and how often it was given, lowest first; counted once a process."""
+    return _value_counts(version.ratings_digest, version.pk)
+
+
 def shape_of(version: DatasetVersion) -> Shape:
     """The version's shape, computed once a process."""
     return _shape(version.ratings_digest, version.pk)
@@ -76,14 +81,16 @@ def _shape(ratings_digest: str, version_id: int) -> Shape:
         ratings_per_user=n_ratings / ratings.n_users,
         n_unrated=int((counts == 0).sum()),
         half_items=int(np.searchsorted(cumulative, n_ratings / 2) + 1),
-        values=_value_counts(ratings),
+        values=_value_counts(ratings_digest, version_id),
         counts=counts,
         tail=tuple(TailShare(head, head / n_items, float(cumulative[head - 1] / n_ratings)) for head in heads),
         by_mean=_by_mean(ratings),
     )
 
 
-def _value_counts(ratings: Ratings) -> tuple[tuple[float, int], ...]:
+@lru_cache(maxsize=SHAPES_KEPT)
+def _value_counts(ratings_digest: str, version_id: int) -> tuple[tuple[float, int], ...]:
+    ratings = ratings_of(DatasetVersion.objects.get(pk=version_id))
     scale = ratings.scale
     n_points = round(float(scale.codes(scale.high))) + 1
     counts = np.bincount(np.rint(scale.codes(ratings.user_items.data)).astype(np.int64), minlength=n_points)

@@ -79,11 +79,13 @@ _LIMITS = {"relevant": 5.0, "irrelevant": 1.0}
 _DESCRIPTIONS: Mapping[str, tuple[str, float | None, float | None]] = MappingProxyType(
     {
         "relevant": (
-            "Lowest relevant rating. If empty, 5 on scales that end at 5, and else the highest rating of the scale.",
+            "Lowest relevant rating. If empty, the highest that a fifth of all ratings reach; 5 where it was given on "
+            "a scale of 1 to 5 or 0.5 to 5.",
             *(None, None),
         ),
         "irrelevant": (
-            "Highest irrelevant rating. If empty, 1 on scales that end at 5, and else the lowest rating of the scale.",
+            "Highest irrelevant rating. If empty, the lowest that a twentieth of all ratings do not exceed; 1 where it "
+            "was given on a scale of 1 to 5 or 0.5 to 5.",
             *(None, None),
         ),
         "negatives": ("Candidates per test item: unrated items drawn at random.", 1, None),
