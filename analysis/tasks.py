@@ -49,4 +49,4 @@ def draw_pages(report_id: int) -> None:
 def sweep() -> None:
     """Requeue the requests and Bayesian analyses of dead workers."""
     requests.sweep()
-    bayesian_jobs.sweep_bayesian()
+    bayesian_jobs.ANALYSES.requeue()

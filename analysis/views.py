@@ -27,10 +27,11 @@ from analysis.read.reports import reports_of, requests_of, studies_to_report
 from analysis.read.responses import mode_to_report
 from analysis.read.samples import sample_reports
 from analysis.services import Download, download_if_ready
-from analysis.services.bayesian_jobs import cancel_bayesian, request_bayesian
+from analysis.services.bayesian_jobs import ANALYSES, request_bayesian
+from analysis.services.leases import REQUESTS
 from analysis.services.packages import download_package, files_state, request_files
 from analysis.services.report_cache import PAGE, chapter_of, is_outdated, page_of, pair_body, request_pages
-from analysis.services.requests import cancel_request, request_report, require_open_answers
+from analysis.services.requests import request_report, require_open_answers
 from core.errors import NotAllowedInState, ParallaxError
 from studies.console.views.workspace import REPORT, study_page
 from studies.monitoring.selectors.outcomes import are_outcomes_shut
@@ -96,7 +97,7 @@ def report_request_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel a request of the researcher."""
     worker_request = get_object_or_404(requests_of(request.user), pk=pk)
     try:
-        cancel_request(request=worker_request, actor=request.user)
+        REQUESTS.cancel(worker_request, actor=request.user)
     except NotAllowedInState as refused:
         messages.error(request, str(refused))
     return redirect(worker_request)
@@ -217,7 +218,7 @@ def bayesian_cancel(request: HttpRequest, study: str, number: int) -> HttpRespon
     """Cancel the Bayesian analysis of a report."""
     report = _own(request, study, number)
     try:
-        cancel_bayesian(analysis=get_object_or_404(BayesianAnalysis, report=report), actor=request.user)
+        ANALYSES.cancel(get_object_or_404(BayesianAnalysis, report=report), actor=request.user)
     except NotAllowedInState as refused:
         messages.error(request, str(refused))
     return redirect(report)

@@ -20,13 +20,14 @@ from core.errors import NotAllowedInState, ParallaxError, StorageAway
 from core.transitions import move
 from jobs.heartbeat import Heartbeat, LeaseLost, lease_token
 from jobs.models import JobModel, LeasedModel
+from jobs.queue import enqueue_on_commit
 
 logger = logging.getLogger(__name__)
 
 Row = TypeVar("Row", bound=LeasedModel)
 Job = TypeVar("Job", bound=JobModel)
 
-QUEUED, RUNNING, FAILED = "queued", "running", "failed"
+QUEUED, RUNNING, FAILED, CANCELLED = "queued", "running", "failed", "cancelled"
 MAX_ATTEMPTS = 3  # leases of one job; then what kills its workers is the job itself
 HINT_SECONDS = 10.0  # between two messages of the sweep for one job
 GONE = "The worker was gone."
@@ -139,8 +140,13 @@ class Leases(Generic[Row]):
 
 @dataclass(frozen=True)
 class JobLeases(Leases[Job]):
-    """The leases of jobs: each has a message of its own, and fails after too many attempts."""
+    """The leases of jobs: each has a message of its own, and fails after too many attempts.
 
+    `task` is the name of the task that does a job, `argument` the name under which it is given the job's key.
+    """
+
+    task: str = field(kw_only=True)
+    argument: str = field(default="job_id", kw_only=True)
     queued: Mapping[str, Any] = field(default_factory=lambda: {"hinted_at": None})
 
     def take(self, job: Job, *, actor: Any = None, **changes: Any) -> bool:
@@ -190,6 +196,26 @@ class JobLeases(Leases[Job]):
         """Release a job, so that it need not wait for its lease to expire; the database may be away."""
         with contextlib.suppress(DatabaseError):
             self.release(job)
+
+    def cancel(self, job: Job, *, actor: Any = None, **changes: Any) -> None:
+        """Cancel an open job: its worker stops at the next step, and stores nothing.
+
+        Raises NotAllowedInState where it is no longer open.
+        """
+        self._move(job, to=CANCELLED, actor=actor, activity="", **NO_LEASE, **changes)
+
+    def send(self, pk: int) -> None:
+        """Send the message of a job once the current transaction is committed."""
+        ids: dict[str, Any] = {self.argument: pk}
+        enqueue_on_commit(self.task, **ids)
+
+    def requeue(self) -> int:
+        """Return the jobs of dead workers to the queue, and send the messages that are due; returns how many."""
+        self.release_dead()
+        due = list(self.due())
+        for pk in due:
+            self.send(pk)
+        return len(due)
 
     def due(self) -> Iterator[int]:
         """Yield the keys of jobs whose message is due, and mark them; of two processes, one is given each key."""

@@ -9,14 +9,16 @@ from celery import shared_task
 from core.rate_limits import forget_counts
 from core.security_log import delete_old_days
 from core.shared_storage import left_for_later
-from studies.data.services.exports import clean_exports, make_export, requeue_exports
+from studies.data.services.exports import JOBS as EXPORTS
+from studies.data.services.exports import clean_exports, make_export
 from studies.data.services.retention import erase_expired
 from studies.monitoring.services.notice_mail import send_due
 from studies.monitoring.services.notice_rules import notify_due
 from studies.monitoring.services.refilling import reopen_excluded_slots
 from studies.participation.services.consenting import forget_declined
 from studies.participation.services.idle import release_idle
-from studies.simulation.services.simulation_jobs import requeue_simulations, simulate
+from studies.simulation.services.simulation_jobs import JOBS as SIMULATIONS
+from studies.simulation.services.simulation_jobs import simulate
 
 logger = logging.getLogger(__name__)
 
@@ -32,8 +34,8 @@ def sweep() -> None:
         logger.info("released idle participants n=%s", released)
     reopen_excluded_slots()
     erase_expired()
-    requeue_exports()
-    requeue_simulations()
+    EXPORTS.requeue()
+    SIMULATIONS.requeue()
     with left_for_later():
         clean_exports()
     forget_declined()

@@ -14,10 +14,14 @@ from analysis.services.packages import request_files
 from analysis.services.report_cache import PAGE, draw_pages, is_outdated
 from core.transitions import move
 from jobs.leases import JobLeases
-from jobs.queue import enqueue_on_commit
 
-ANALYSES = JobLeases(BayesianAnalysis, BAYESIAN_MOVES, cleared={"activity": ""})
-TASK = "analysis.compute_bayesian"
+ANALYSES = JobLeases(
+    BayesianAnalysis,
+    BAYESIAN_MOVES,
+    cleared={"activity": ""},
+    task="analysis.compute_bayesian",
+    argument="analysis_id",
+)
 
 
 @transaction.atomic
@@ -39,24 +43,8 @@ def request_bayesian(*, report: Report, actor: Any = None) -> BayesianAnalysis:
         )
         is_new = True
     if is_new:
-        enqueue_on_commit(TASK, analysis_id=analysis.pk)
+        ANALYSES.send(analysis.pk)
     return analysis
-
-
-def cancel_bayesian(*, analysis: BayesianAnalysis, actor: Any = None) -> None:
-    """Cancel an open analysis: its worker stops at the next step, and stores nothing.
-
-    Raises NotAllowedInState where it is no longer open.
-    """
-    move(
-        analysis,
-        to=RequestStatus.CANCELLED,
-        allowed=BAYESIAN_MOVES,
-        actor=actor,
-        activity="",
-        lease="",
-        leased_until=None,
-    )
 
 
 def compute_requested(*, analysis_id: int) -> bool:
@@ -77,13 +65,3 @@ def compute_requested(*, analysis_id: int) -> bool:
         draw_pages(report)
         request_files(report=report)
     return is_done
-
-
-def sweep_bayesian() -> int:
-    """Requeue analyses of dead workers, and send the messages of waiting ones again; returns their number."""
-    ANALYSES.release_dead()
-    n_sent = 0
-    for pk in ANALYSES.due():
-        enqueue_on_commit(TASK, analysis_id=pk)
-        n_sent += 1
-    return n_sent

@@ -6,7 +6,13 @@ from analysis.enums import REQUEST_MOVES
 from analysis.models import ReportRequest
 from jobs.leases import JobLeases
 
-REQUESTS = JobLeases(ReportRequest, REQUEST_MOVES, cleared={"activity": ""})
+REQUESTS = JobLeases(
+    ReportRequest,
+    REQUEST_MOVES,
+    cleared={"activity": ""},
+    task="analysis.make_requested",
+    argument="request_id",
+)
 
 
 def lease_request(*, request_id: int) -> ReportRequest | None:

@@ -20,14 +20,13 @@ from analysis.files.listing import PACKAGE, files_of
 from analysis.models import Drawing, Report, ReportRequest
 from analysis.read.reports import has_changed_since
 from analysis.services.downloads import Download, filename_of, record_package, stored_file
+from analysis.services.leases import REQUESTS
 from analysis.services.report_cache import cached, cached_document, page_of, version_of
 from core.errors import ParallaxError
-from jobs.queue import enqueue_on_commit
 
 FOLDER = "packages"
 STORED_DAYS = 7
 FAILED_SECONDS = 60.0  # a request that failed is not tried again before: its error is returned
-TASK = "analysis.make_requested"
 
 
 @transaction.atomic
@@ -52,7 +51,7 @@ def request_files(*, report: Report, asked_by: Any = None) -> ReportRequest:
         asked_by=asked_by,
         hinted_at=timezone.now(),
     )
-    enqueue_on_commit(TASK, request_id=request.pk)
+    REQUESTS.send(request.pk)
     return request
 
 

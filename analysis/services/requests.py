@@ -10,17 +10,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.compute.plans import AS_PLANNED, Overrides
-from analysis.enums import REQUEST_MOVES, REQUEST_OPEN, RequestKind, RequestStatus
+from analysis.enums import REQUEST_OPEN, RequestKind, RequestStatus
 from analysis.files.archive import Progress
 from analysis.models import ReportRequest
 from analysis.read.responses import mode_to_report
 from analysis.services.leases import REQUESTS, lease_request
-from analysis.services.packages import TASK, clean_packages, files_state, request_files, store_files
+from analysis.services.packages import clean_packages, files_state, request_files, store_files
 from analysis.services.report_builder import build_report
 from analysis.services.report_cache import draw_pages
 from core.shared_storage import left_for_later
-from core.transitions import move
-from jobs.queue import enqueue_on_commit
 from studies.models import Study
 from studies.monitoring.services.blinding import require_open
 
@@ -43,24 +41,8 @@ def request_report(
     if (request := requests.order_by("-pk").first()) is not None:
         return request
     request = ReportRequest.objects.create(**parameters, hinted_at=timezone.now())
-    enqueue_on_commit(TASK, request_id=request.pk)
+    REQUESTS.send(request.pk)
     return request
-
-
-def cancel_request(*, request: ReportRequest, actor: Any = None) -> None:
-    """Cancel an open request: its worker stops at the next step, and writes nothing.
-
-    Raises NotAllowedInState where it is no longer open.
-    """
-    move(
-        request,
-        to=RequestStatus.CANCELLED,
-        allowed=REQUEST_MOVES,
-        actor=actor,
-        activity="",
-        lease="",
-        leased_until=None,
-    )
 
 
 def make_requested(*, request_id: int) -> bool:
@@ -105,11 +87,7 @@ def sweep() -> int:
 
     Packages that may no longer be downloaded are deleted. Safe to run twice at once, and by any process.
     """
-    REQUESTS.release_dead()
-    n_sent = 0
-    for pk in REQUESTS.due():
-        enqueue_on_commit(TASK, request_id=pk)
-        n_sent += 1
+    n_sent = REQUESTS.requeue()
     with left_for_later():
         clean_packages()
     return n_sent

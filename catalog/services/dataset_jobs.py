@@ -34,10 +34,8 @@ from catalog.subsetting.recipe import Recipe
 from core.errors import NotAllowedInState, ParallaxError
 from core.transitions import move
 from jobs.leases import JobLeases
-from jobs.queue import enqueue_on_commit
 
-TASK = "catalog.run_job"
-JOBS = JobLeases(DatasetJob, JOB_MOVES, cleared={"activity": "", "done": None, "total": None})
+JOBS = JobLeases(DatasetJob, JOB_MOVES, cleared={"activity": "", "done": None, "total": None}, task="catalog.run_job")
 MOST_WAITING = 5  # uploads of one account that wait for their columns, failed ones included
 WAITING_HOURS = 24
 KEPT_DAYS = 30  # of finished jobs; the versions they made stay
@@ -128,7 +126,7 @@ def _enqueue(job: DatasetJob, actor: Any) -> None:
         attempts=0,
         hinted_at=timezone.now(),
     )
-    enqueue_on_commit(TASK, job_id=job.pk)
+    JOBS.send(job.pk)
 
 
 @transaction.atomic
@@ -189,7 +187,7 @@ def request_subset(*, version: DatasetVersion, recipe: Recipe, actor: Any) -> Da
 @transaction.atomic
 def _requested(*, actor: Any, **fields: Any) -> DatasetJob:
     job = DatasetJob.objects.create(requested_by=actor, hinted_at=timezone.now(), **fields)
-    enqueue_on_commit(TASK, job_id=job.pk)
+    JOBS.send(job.pk)
     return job
 
 
@@ -199,9 +197,7 @@ def cancel_job(*, job: DatasetJob, actor: Any) -> None:
     Raises NotAllowedInState where it is over.
     """
     folder, is_in_use = job.folder, job.status == JobStatus.RUNNING
-    move(
-        job, to=JobStatus.CANCELLED, allowed=JOB_MOVES, actor=actor, activity="", lease="", leased_until=None, folder=""
-    )
+    JOBS.cancel(job, actor=actor, folder="")
     if not is_in_use:  # of a running job the worker reads them still; the sweep deletes them later
         transaction.on_commit(partial(delete_folder, folder), robust=True)
 
@@ -254,11 +250,7 @@ def sweep_jobs() -> int:
 
     Safe to run twice at once, and by any process.
     """
-    JOBS.release_dead()
-    n_sent = 0
-    for pk in JOBS.due():
-        enqueue_on_commit(TASK, job_id=pk)
-        n_sent += 1
+    n_sent = JOBS.requeue()
     clean_jobs()
     return n_sent
 

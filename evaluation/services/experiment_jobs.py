@@ -22,11 +22,9 @@ from evaluation.selectors.runs import failed_algorithms
 from evaluation.services.experiment_files import write_experiment
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
 from jobs.leases import JobLeases
-from jobs.queue import enqueue_on_commit
 
-TASK = "evaluation.write_experiment"
 OPEN = (ExperimentStatus.QUEUED, ExperimentStatus.RUNNING)
-JOBS = JobLeases(model=ExperimentJob, moves=EXPERIMENT_MOVES)
+JOBS = JobLeases(ExperimentJob, EXPERIMENT_MOVES, task="evaluation.write_experiment")
 
 
 @transaction.atomic
@@ -72,7 +70,7 @@ def _advance(job: ExperimentJob) -> None:
         move(job, to=ExperimentStatus.FAILED, allowed=EXPERIMENT_MOVES, error=problem)
     elif all(run.status == RunStatus.SUCCEEDED for run in runs.values()):
         ExperimentJob.objects.filter(pk=job.pk).update(hinted_at=timezone.now())
-        enqueue_on_commit(TASK, job_id=job.pk)
+        JOBS.send(job.pk)
 
 
 def _problem(job: ExperimentJob, runs: dict[str, EvaluationRun]) -> str:

@@ -24,7 +24,6 @@ from core.transitions import move
 from evaluation.enums import EXPERIMENT_MOVES, ExperimentStatus, RunStatus
 from evaluation.services.experiment_jobs import problem_of_run
 from jobs.leases import JobLeases
-from jobs.queue import enqueue_on_commit
 from parallax.replication import pages, stages
 from parallax.replication.models import ReplicationJob
 from parallax.replication.published import published
@@ -33,11 +32,10 @@ from studies.models import Study
 from studies.simulation.services.simulation_jobs import request_simulation
 from studies.team.selectors.studies import readable_studies
 
-TASK = "replication.carry_on"
 FOLDER = "replications"  # of the archives, in the default storage
 KEPT_DAYS = 7
 OPEN = (ExperimentStatus.QUEUED, ExperimentStatus.RUNNING)
-JOBS = JobLeases(model=ReplicationJob, moves=EXPERIMENT_MOVES)
+JOBS = JobLeases(ReplicationJob, EXPERIMENT_MOVES, task="replication.carry_on")
 Tell = Callable[[str], None]
 
 
@@ -105,7 +103,7 @@ def _advance(job: ReplicationJob) -> None:
         move(job, to=ExperimentStatus.FAILED, allowed=EXPERIMENT_MOVES, error=problem)
     elif _is_ready(job):
         ReplicationJob.objects.filter(pk=job.pk).update(hinted_at=timezone.now())
-        enqueue_on_commit(TASK, job_id=job.pk)
+        JOBS.send(job.pk)
 
 
 def _problem(job: ReplicationJob) -> str:

@@ -254,7 +254,7 @@ def test_cancelled_while_it_runs(planted: Study, monkeypatch: pytest.MonkeyPatch
     report = build_report(study=planted)
 
     def cancelled(**_more: Any) -> dict[str, Any]:
-        bayesian_jobs.cancel_bayesian(analysis=BayesianAnalysis.objects.latest("pk"))
+        bayesian_jobs.ANALYSES.cancel(BayesianAnalysis.objects.latest("pk"))
         _more["progress"]("Sampling")
         raise AssertionError("the worker went on")
 
@@ -263,7 +263,7 @@ def test_cancelled_while_it_runs(planted: Study, monkeypatch: pytest.MonkeyPatch
     analysis = BayesianAnalysis.objects.latest("pk")
     assert (analysis.status, analysis.results) == (RequestStatus.CANCELLED, None)
     with pytest.raises(NotAllowedInState):
-        bayesian_jobs.cancel_bayesian(analysis=analysis)
+        bayesian_jobs.ANALYSES.cancel(analysis)
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_what_goes_wrong(
         bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk)
     assert BayesianAnalysis.objects.latest("pk").status == status
     BayesianAnalysis.objects.update(hinted_at=None)
-    assert bayesian_jobs.sweep_bayesian() == (status == "queued")
+    assert bayesian_jobs.ANALYSES.requeue() == (status == "queued")
 
 
 @pytest.mark.slow

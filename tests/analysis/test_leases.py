@@ -16,7 +16,7 @@ from analysis.enums import REQUEST_MOVES, RequestStatus
 from analysis.models import Report, ReportRequest
 from analysis.services import requests
 from analysis.services.leases import REQUESTS, lease_request
-from analysis.services.requests import cancel_request, make_requested, request_report, sweep
+from analysis.services.requests import make_requested, request_report, sweep
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from jobs import leases
@@ -36,7 +36,7 @@ def asked(planted: Study, sent: list[int]) -> ReportRequest:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The requests that messages were sent for, in order."""
     found: list[int] = []
-    monkeypatch.setattr(requests, "enqueue_on_commit", lambda name, *, request_id: found.append(request_id))
+    monkeypatch.setattr(leases, "enqueue_on_commit", lambda name, *, request_id: found.append(request_id))
     return found
 
 
@@ -132,7 +132,7 @@ def test_cancelled_at_any_step_it_writes_nothing(
     def cancelled_on_the_way(*, progress: Callable[[str], None], **rest: Any) -> Report:
         def tell(said: str) -> None:
             if said == words:
-                cancel_request(request=again(asked), actor=asked.asked_by)
+                REQUESTS.cancel(again(asked), actor=asked.asked_by)
             progress(said)
 
         return build(progress=tell, **rest)
@@ -143,7 +143,7 @@ def test_cancelled_at_any_step_it_writes_nothing(
     assert not Report.objects.exists()
     assert LogEntry.objects.get(to_status="cancelled").actor == asked.asked_by
     with pytest.raises(NotAllowedInState):
-        cancel_request(request=again(asked))
+        REQUESTS.cancel(again(asked))
 
 
 def test_a_worker_whose_lease_was_given_away_stops_at_its_next_word(

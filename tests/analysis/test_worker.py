@@ -41,9 +41,9 @@ CANCEL = """
 import django
 django.setup()
 from analysis.models import ReportRequest
-from analysis.services.requests import cancel_request
+from analysis.services.leases import REQUESTS
 request = ReportRequest.objects.latest("pk")
-cancel_request(request=request, actor=request.asked_by)
+REQUESTS.cancel(request, actor=request.asked_by)
 """
 COMPARE = """
 import django, json

@@ -26,6 +26,7 @@ from catalog.models import Dataset, DatasetJob, DatasetVersion
 from catalog.selectors.dataset_jobs import jobs_of
 from catalog.services import dataset_jobs, job_work, upload_folders
 from catalog.services.dataset_jobs import run_job
+from jobs import leases
 from tests.factories.accounts import UserFactory
 from tests.factories.jobs import work
 from tests.factories.pages import flat
@@ -494,7 +495,7 @@ def test_a_cancelled_job_stores_nothing(client: Client, monkeypatch: pytest.Monk
 
 def test_jobs_of_dead_workers_are_sent_again(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[int] = []
-    monkeypatch.setattr(dataset_jobs, "enqueue_on_commit", lambda task, job_id: sent.append(job_id))
+    monkeypatch.setattr(leases, "enqueue_on_commit", lambda task, job_id: sent.append(job_id))
     address = send(client)["Location"]
     client.post(address, {**proposed(client, address), "act": "import"})
     job = DatasetJob.objects.get()

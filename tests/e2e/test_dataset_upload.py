@@ -16,6 +16,7 @@ from accounts.models import User
 from catalog.enums import JobStatus
 from catalog.models import DatasetJob, DatasetVersion
 from catalog.services import dataset_jobs
+from jobs import leases
 from tests.e2e.test_accessibility import SIDEWAYS, violations, with_axe
 from tests.e2e.test_console_accessibility import signed_in
 from tests.factories.accounts import UserFactory
@@ -34,7 +35,7 @@ DROP = """([zone, name, content]) => {
 @pytest.fixture
 def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """A worker in a thread, which begins once it is told to."""
-    monkeypatch.setattr(dataset_jobs, "enqueue_on_commit", lambda *args, **ids: None)
+    monkeypatch.setattr(leases, "enqueue_on_commit", lambda *args, **ids: None)
     begin, stop = threading.Event(), threading.Event()
 
     def work() -> None:

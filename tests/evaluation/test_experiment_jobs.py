@@ -16,6 +16,7 @@ from evaluation.enums import ExperimentStatus, RunStatus
 from evaluation.experiments.yaml_loader import parse
 from evaluation.models import EvaluationRun, ExperimentJob
 from evaluation.services import experiment_jobs as jobs
+from jobs import leases
 from tests.evaluation.test_yaml_loader import SMALL
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
@@ -30,7 +31,7 @@ KEY = "croc-cold"  # a shipped one, in whose place a small one is read
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The jobs whose messages were sent."""
     messages: list[int] = []
-    monkeypatch.setattr(jobs, "enqueue_on_commit", lambda name, job_id: messages.append(job_id))
+    monkeypatch.setattr(leases, "enqueue_on_commit", lambda name, job_id: messages.append(job_id))
     monkeypatch.setattr(jobs, "read_experiment", lambda name: parse(SMALL, name))
     return messages
 

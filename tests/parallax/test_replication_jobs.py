@@ -20,6 +20,7 @@ from django.utils import timezone
 from core.errors import ParallaxError
 from evaluation.enums import ExperimentStatus, RunStatus
 from evaluation.models import EvaluationRun
+from jobs import leases
 from parallax.replication import services, stages
 from parallax.replication.models import ReplicationJob
 from studies.design.services.launch import close_study
@@ -44,7 +45,7 @@ SEVEN = "lsa:factors=3,toppop,puresvd:factors=5,corngr,nncosngr,puresvd:factors=
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The jobs whose messages were sent."""
     messages: list[int] = []
-    monkeypatch.setattr(services, "enqueue_on_commit", lambda name, job_id: messages.append(job_id))
+    monkeypatch.setattr(leases, "enqueue_on_commit", lambda name, job_id: messages.append(job_id))
     return messages
 
 

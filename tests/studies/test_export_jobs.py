@@ -16,10 +16,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.models import LogEntry
+from jobs import leases
 from jobs.leases import GONE, HINT_SECONDS, MAX_ATTEMPTS
 from studies.data.exports import Options
 from studies.data.services import exports
-from studies.data.services.exports import JOBS, make_export, request_export, requeue_exports
+from studies.data.services.exports import JOBS, make_export, request_export
 from studies.data.services.retention import erase_expired, set_retention
 from studies.design.services.launch import close_study
 from studies.enums import ExportStatus, Mode, NoticeKind, ParticipantStatus
@@ -37,7 +38,7 @@ SIMULATED = Options(include_simulated=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The jobs that messages were sent for, in order."""
     found: list[int] = []
-    monkeypatch.setattr(exports, "enqueue_on_commit", lambda name, *, job_id: found.append(job_id))
+    monkeypatch.setattr(leases, "enqueue_on_commit", lambda name, *, job_id: found.append(job_id))
     return found
 
 
@@ -83,9 +84,9 @@ def test_of_two_workers_one_makes_it(asked: ExportJob) -> None:
 
 def test_one_whose_worker_is_gone_is_told_of_again_and_made_by_another(asked: ExportJob, sent: list[int]) -> None:
     gone = taken(asked)
-    assert requeue_exports() == 0  # its lease lives
+    assert JOBS.requeue() == 0  # its lease lives
     die(asked)
-    assert requeue_exports() == 1
+    assert JOBS.requeue() == 1
     assert sent == [asked.pk, asked.pk]
     assert make_export(job_id=asked.pk) is True
     assert JOBS.finish(gone, to=ExportStatus.FAILED, error="too late") is False
@@ -95,10 +96,10 @@ def test_one_whose_worker_is_gone_is_told_of_again_and_made_by_another(asked: Ex
 
 
 def test_a_message_that_was_lost_is_sent_again_after_a_while(asked: ExportJob, sent: list[int]) -> None:
-    assert requeue_exports() == 0
+    assert JOBS.requeue() == 0
     ExportJob.objects.update(hinted_at=timezone.now() - timedelta(seconds=HINT_SECONDS + 1))
-    assert requeue_exports() == 1
-    assert requeue_exports() == 0
+    assert JOBS.requeue() == 1
+    assert JOBS.requeue() == 0
     assert sent == [asked.pk, asked.pk]
 
 
@@ -106,7 +107,7 @@ def test_one_that_ends_every_worker_fails_in_words(asked: ExportJob) -> None:
     for number in range(MAX_ATTEMPTS):
         assert taken(asked).attempts == number + 1
         die(asked)
-        requeue_exports()
+        JOBS.requeue()
     assert make_export(job_id=asked.pk) is False
     assert again(asked).status == ExportStatus.FAILED
     assert again(asked).error.startswith(f"{MAX_ATTEMPTS} workers in turn were at this and were gone")
@@ -119,7 +120,7 @@ def test_who_lost_the_lease_meanwhile_leaves_no_archive(asked: ExportJob, monkey
 
     def given_away(name: str, content: Any) -> str:
         die(asked)
-        requeue_exports()
+        JOBS.requeue()
         stored.append(save(name, content))
         return stored[0]
 
@@ -288,7 +289,7 @@ def test_a_withdrawal_takes_a_running_job_back_and_what_it_made_is_not_stored(
     assert (left.status, left.attempts, left.lease, left.file) == (ExportStatus.QUEUED, 0, "", "")
     assert not default_storage.exists(stored[0])
     assert again(other).status == ExportStatus.QUEUED
-    assert requeue_exports() == 1  # the other was told of just now
+    assert JOBS.requeue() == 1  # the other was told of just now
     assert make_export(job_id=job.pk) is True
     notify_due()
     assert not Notice.objects.filter(kind=NoticeKind.FAULT).exists()

@@ -10,7 +10,7 @@ from django.urls import reverse
 from core.errors import ParallaxError
 from studies.enums import ExportStatus, Mode, Role
 from studies.models import Participant, SimulationJob, Study
-from studies.simulation.services.simulation_jobs import request_simulation, requeue_simulations, simulate
+from studies.simulation.services.simulation_jobs import JOBS, request_simulation, simulate
 from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.console import owner_of, signed_in
@@ -28,9 +28,7 @@ def _request(study: Study, **changes: Any) -> SimulationJob:
 
 def test_a_request_is_stored_once_and_its_page_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[Any] = []
-    monkeypatch.setattr(
-        "studies.simulation.services.simulation_jobs.enqueue_on_commit", lambda name, **ids: sent.append((name, ids))
-    )
+    monkeypatch.setattr("jobs.leases.enqueue_on_commit", lambda name, **ids: sent.append((name, ids)))
     study = make_study()
     client, url = owner_of(study), reverse("studies:simulate", args=[study.slug])
     assert "labelled as simulated" in client.get(url).text
@@ -58,7 +56,7 @@ def test_a_request_is_stored_once_and_its_page_shows_progress(monkeypatch: pytes
 
 
 def test_what_cannot_be_simulated_is_refused_and_a_failed_walk_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studies.simulation.services.simulation_jobs.enqueue_on_commit", lambda name, **ids: None)
+    monkeypatch.setattr("jobs.leases.enqueue_on_commit", lambda name, **ids: None)
     study = make_study(run=make_run_at("succeeded", reserve=0.3))
     for given, problem in (({"per_condition": 0}, "Simulate 1 to"), ({"per_condition": 201}, "Simulate 1 to")):
         with pytest.raises(ParallaxError, match=problem):
@@ -72,7 +70,7 @@ def test_what_cannot_be_simulated_is_refused_and_a_failed_walk_says_why(monkeypa
     assert not simulate(job_id=0)
     again = _request(study)
     SimulationJob.objects.filter(pk=again.pk).update(hinted_at=None)
-    assert requeue_simulations() == 1
+    assert JOBS.requeue() == 1
     SimulationJob.objects.all().delete()
     Study.objects.update(status="closed")
     with pytest.raises(ParallaxError, match="drafts and live studies only"):
@@ -86,7 +84,7 @@ def test_what_cannot_be_simulated_is_refused_and_a_failed_walk_says_why(monkeypa
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_walks_simulated_participants_to_the_end(live_server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studies.simulation.services.simulation_jobs.enqueue_on_commit", lambda name, **ids: None)
+    monkeypatch.setattr("jobs.leases.enqueue_on_commit", lambda name, **ids: None)
     study = make_study(run=make_run_at("succeeded", reserve=0.3))
     job = _request(study, base_url=f"{live_server.url}/")
     assert simulate(job_id=job.pk)

@@ -26,7 +26,6 @@ from django.utils import timezone
 from core.errors import ParallaxError
 from jobs.heartbeat import LeaseLost
 from jobs.leases import TRANSIENT, UNFORESEEN, JobLeases
-from jobs.queue import enqueue_on_commit
 from studies.allocation.services.slots import locked_study
 from studies.data.exports import FORMATS, Options, exported_modes, write_export, zipped_to
 from studies.enums import EXPORT_MOVES, ExportStatus, Mode
@@ -42,8 +41,7 @@ KEPT_DAYS = 7
 FOLDER = "exports"  # of the default storage
 UNNAMED_SECONDS = 3600  # an archive is named by its job soon after it is stored
 UNNAMED_KEY = "studies.unnamed-exports"  # in the cache, while nothing has to be looked for
-TASK = "studies.make_export"
-JOBS = JobLeases(ExportJob, EXPORT_MOVES)
+JOBS = JobLeases(ExportJob, EXPORT_MOVES, task="studies.make_export")
 DROPPED = "Deleted: a participant's data were erased after this export was created. Request it again."
 ERASED_MEANWHILE = "A participant's data were erased while this export was being created."
 
@@ -92,7 +90,7 @@ def request_export(*, study: Study, kind: str, options: Options, actor: Any = No
     job = ExportJob.objects.create(
         study=study, kind=kind, options=asdict(options), requested_by=actor, hinted_at=timezone.now()
     )
-    enqueue_on_commit(TASK, job_id=job.pk)
+    JOBS.send(job.pk)
     return job
 
 
@@ -174,16 +172,6 @@ def make_export(*, job_id: int) -> bool:
         JOBS.finish(job, to=ExportStatus.FAILED, error=UNFORESEEN)
         raise
     return True
-
-
-def requeue_exports() -> int:
-    """Release the jobs of dead workers and enqueue waiting jobs again; return the number of messages sent."""
-    JOBS.release_dead()
-    sent = 0
-    for pk in JOBS.due():
-        enqueue_on_commit(TASK, job_id=pk)
-        sent += 1
-    return sent
 
 
 def clean_exports() -> int:

@@ -11,18 +11,16 @@ from django.utils import timezone
 from core.errors import ParallaxError
 from core.transitions import record
 from jobs.leases import JobLeases
-from jobs.queue import enqueue_on_commit
 from studies.design.services.launch import launch_problems
 from studies.enums import EXPORT_MOVES, ExportStatus, StudyStatus
 from studies.models import SimulationJob, Study
 from studies.simulation.services.pilot import Progress, walk_group
 from studies.simulation.services.targets import OPEN_TO_SIMULATION
 
-TASK = "studies.simulate"
 MOST_PER_CONDITION = 200
 PARALLEL = 4  # participants at the same time
 OPEN = (ExportStatus.QUEUED, ExportStatus.RUNNING)
-JOBS = JobLeases(model=SimulationJob, moves=EXPORT_MOVES)
+JOBS = JobLeases(SimulationJob, EXPORT_MOVES, task="studies.simulate")
 
 
 @transaction.atomic
@@ -47,7 +45,7 @@ def request_simulation(*, study: Study, per_condition: int, seed: int, base_url:
         hinted_at=timezone.now(),
     )  # fmt: skip
     record(current, reason=f"Simulation requested: {per_condition} per condition.", actor=actor, seed=seed)
-    enqueue_on_commit(TASK, job_id=job.pk)
+    JOBS.send(job.pk)
     return job
 
 
@@ -77,12 +75,3 @@ def simulate(*, job_id: int) -> bool:
         return {}
 
     return JOBS.carry_out(job, walk, to=ExportStatus.DONE)
-
-
-def requeue_simulations() -> int:
-    """Release the jobs of dead workers and enqueue waiting jobs again; return the number of messages sent."""
-    JOBS.release_dead()
-    due = list(JOBS.due())
-    for pk in due:
-        enqueue_on_commit(TASK, job_id=pk)
-    return len(due)
