@@ -28,7 +28,7 @@ def deviations(
         *_variables(planned, plan),
         *_exclusions(planned, plan, flow),
         *_participants(frozen, flow),
-        *_reopenings(frozen),
+        *frozen.reopenings,
         *_run(frozen, run),
         *_versions(frozen.versions, versions),
     )
@@ -70,7 +70,7 @@ def _exclusions(planned: FrozenAnalysis, plan: ReportPlan, flow: Flow) -> list[D
 
 def _participants(frozen: FrozenPlan, flow: Flow) -> list[Deviation]:
     """Conditions whose number of participants differs from the launch, and the extensions decided since."""
-    extended = {label for extension in frozen.extensions for label in extension.targets}
+    extended = {target.condition for extension in frozen.extensions for target in extension.targets}
     sizes = [
         results.ConditionSize(
             condition=condition.condition,
@@ -91,28 +91,8 @@ def _participants(frozen: FrozenPlan, flow: Flow) -> list[Deviation]:
             under_way=flow.under_way,
             conditions=tuple(sizes),
             extended=sum(condition.target for condition in flow.by_condition) if frozen.extensions else None,
-            extensions=tuple(
-                results.TargetExtension(
-                    version=extension.version,
-                    day=extension.day,
-                    by=extension.by,
-                    why=extension.why,
-                    targets=tuple(
-                        results.ExtendedTarget(condition=label, before=before, after=after)
-                        for label, (before, after) in extension.targets.items()
-                    ),
-                )
-                for extension in frozen.extensions
-            ),
+            extensions=frozen.extensions,
         )
-    ]
-
-
-def _reopenings(frozen: FrozenPlan) -> list[Deviation]:
-    """Every time that recruitment was reopened after a close, when outcomes could already be seen."""
-    return [
-        results.Reopened(closed=reopening.closed, day=reopening.day, by=reopening.by, why=reopening.why)
-        for reopening in frozen.reopenings
     ]
 
 

@@ -150,14 +150,6 @@ class Measured:
     tested: tuple[str, ...] = HITS
     by_popularity: tuple[PopularityThird, ...] = ()
 
-    @property
-    def conditions_with(self) -> Mapping[str, tuple[int, ...]]:
-        """The positions of the conditions with a value, by metric."""
-        return {
-            kind: tuple(at for at, name in enumerate(self.conditions) if values[name] is not None)
-            for kind, values in self.values.items()
-        }
-
 
 AS_SERVED = {"recall": "recall(ties=served)", "fallout": "fallout(ties=served)", "filled": "filled-slots"}
 

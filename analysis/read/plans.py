@@ -8,35 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any
 
-from analysis.results.plan import FrozenAnalysis, frozen_analysis
+from analysis.results.plan import ExtendedTarget, FrozenAnalysis, Reopened, TargetExtension, frozen_analysis
 from core.models import LogEntry
 from studies.enums import StudyStatus
 from studies.models import Study, StudyVersion
 from studies.plans import TESTS, plan_from
-
-
-@dataclass(frozen=True)
-class Extension:
-    """Targets that grew after the launch: the version of the design, the day (UTC), the account, and the reason.
-
-    `targets` are those that grew, before and after, by condition. `by` is empty where the account is gone or nameless.
-    """
-
-    version: int
-    day: str
-    by: str
-    why: str
-    targets: Mapping[str, tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class Reopening:
-    """A closed study that recruited again: the days (UTC) of close and reopening, the account, and the reason."""
-
-    closed: str
-    day: str
-    by: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -53,8 +29,8 @@ class FrozenPlan:
     run: str
     versions: dict[str, str]
     targets: Mapping[str, int] = field(default_factory=dict)
-    extensions: tuple[Extension, ...] = ()
-    reopenings: tuple[Reopening, ...] = ()
+    extensions: tuple[TargetExtension, ...] = ()
+    reopenings: tuple[Reopened, ...] = ()
 
     @property
     def analysis(self) -> FrozenAnalysis:
@@ -88,12 +64,12 @@ def frozen_plan(study: Study, draft: Mapping[str, Any] | None = None) -> FrozenP
     )
 
 
-def _reopenings(study: Study) -> Iterable[Reopening]:
+def _reopenings(study: Study) -> Iterable[Reopened]:
     moves = LogEntry.objects.filter(
         kind="studies.study", object_id=study.pk, from_status=StudyStatus.CLOSED, to_status=StudyStatus.LIVE
     )
     for move in moves.select_related("actor").order_by("id"):
-        yield Reopening(
+        yield Reopened(
             closed=move.facts["closed_at"][:10],
             day=move.at.astimezone(UTC).date().isoformat(),
             by=move.actor.name if move.actor else "",
@@ -105,12 +81,16 @@ def _targets(snapshot: Mapping[str, Any]) -> dict[str, int]:
     return {condition["label"]: condition["target"] for condition in snapshot.get("conditions", ())}
 
 
-def _extensions(frozen: list[StudyVersion]) -> Iterable[Extension]:
+def _extensions(frozen: list[StudyVersion]) -> Iterable[TargetExtension]:
     for before, after in itertools.pairwise(frozen):
         old, new = _targets(before.snapshot), _targets(after.snapshot)
-        grown = {label: (old.get(label, 0), target) for label, target in new.items() if target != old.get(label)}
+        grown = tuple(
+            ExtendedTarget(condition=label, before=old.get(label, 0), after=target)
+            for label, target in new.items()
+            if target != old.get(label)
+        )
         if grown:
-            yield Extension(
+            yield TargetExtension(
                 version=after.number,
                 day=after.made_at.astimezone(UTC).date().isoformat(),
                 by=after.made_by.name if after.made_by else "",

@@ -145,7 +145,10 @@ class ExtendedTarget:
 
 @dataclass(frozen=True, kw_only=True)
 class TargetExtension:
-    """Targets that grew after the launch: the version of the design, the day, the account, and the reason."""
+    """Targets that grew after the launch: the version of the design, the day (UTC), the account, and the reason.
+
+    `targets` are those that grew. `by` is empty where the account is gone or nameless.
+    """
 
     version: int
     day: str
@@ -169,7 +172,7 @@ class OtherSize:
 
 @dataclass(frozen=True, kw_only=True)
 class Reopened:
-    """Recruitment that was reopened after a close, when outcomes could already be seen."""
+    """Recruitment that was reopened after a close, when outcomes could already be seen; the days are UTC."""
 
     of: Literal["reopened"] = "reopened"
     closed: str
