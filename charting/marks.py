@@ -17,10 +17,10 @@ from __future__ import annotations
 from charting.bars import bars
 from charting.boxes import box_plot
 from charting.consort import Stage, consort
-from charting.counts import Counts, histogram, progress
 from charting.curves import curves
 from charting.estimates import Estimate
 from charting.forests import Difference, forest
+from charting.histograms import histogram
 from charting.likert import likert_bars
 from charting.matrices import matrix
 from charting.orders import hasse
@@ -29,12 +29,10 @@ from charting.planes import plane
 from charting.rainclouds import raincloud
 from charting.rates import rates
 from charting.scatters import scatter
-from charting.strips import rank_strip
 from charting.tails import long_tail
 from charting.traces import trace
 
 __all__ = [
-    "Counts",
     "Difference",
     "Estimate",
     "Mediator",
@@ -52,9 +50,7 @@ __all__ = [
     "matrix",
     "path_diagram",
     "plane",
-    "progress",
     "raincloud",
-    "rank_strip",
     "rates",
     "scatter",
     "trace",

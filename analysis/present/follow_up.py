@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from analysis.enums import RATED
-from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, share_cell, whole
-from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation
+from analysis.present.words import cell_of, coverage, decimal, interval_cell, limits, probability, share_cell, whole
+from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, PairEffect
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.rankings import Order
 from analysis.results.report import ItemWords, Results
 from documents.blocks import Section
 from documents.numbers import f_statistic, interval, listed, number, p_with_sign, percent, relation
-from documents.tables import Cell, Column, Row, Table, text
+from documents.tables import Column, Numbers, Row, Table, Words, table, text
 from inference import apa
 from inference.correlation import CorrelationResult
 from inference.item_effects import ItemEffectsResult, ItemPair, ItemPairs
 from inference.ordinal import OrdinalResult
-from inference.results import Interval, PairwiseResult, Undefined
+from inference.results import PairwiseResult, Undefined
 from studies.plans import in_text
 
 
@@ -55,8 +54,7 @@ def ordinal_section(results: Results) -> Section:
 
 
 def _put_ordinal(section: Section, effects: Effects, variable: PerceivedVariable | None, alpha: float) -> None:
-    for sentence in ordinal(effects, variable, alpha):
-        section.say(sentence)
+    section.say(*ordinal(effects, variable, alpha))
     section.put(ordinal_table(effects))
     section.put(shares_table(effects), is_folded=True)
 
@@ -79,8 +77,7 @@ def generalisation_section(results: Results) -> Section:
     accuracy, alpha = results.variable(RATED), results.plan.alpha
     if not results.flow.analysed or results.nested is None or accuracy is None:
         return section
-    for sentence in nested(results.nested, accuracy, alpha):
-        section.say(sentence)
+    section.say(*nested(results.nested, accuracy, alpha))
     section.put(means_table(results.nested))
     section.put(pairs_table(results.nested), is_folded=True)
     return section
@@ -329,33 +326,22 @@ def _reversed(pair: ItemPair) -> ItemPair:
 # Tables
 
 
-def _interval_cell(limits: Interval | None, is_share: bool = False) -> Cell:
-    return MISSING if limits is None else interval_cell(limits.low, limits.high, 2, is_share)
-
-
 def hedges_table(effects: Effects) -> Table:
     """Hedges' g of every pair of one variable or scale; the reason where there is none."""
     has_reasons = any(isinstance(pair.effect, Undefined) for pair in effects.hedges)
-    rows = []
-    for pair in effects.hedges:
-        cells, reason = [MISSING, MISSING], ""
-        if isinstance(pair.effect, Undefined):
-            reason = pair.effect.reason
-        else:
-            cells = [decimal(pair.effect.g), _interval_cell(pair.effect.interval)]
-        reasons = (text(reason),) if has_reasons else ()
-        rows.append(Row((text(pair.a), text(pair.b), *cells, *reasons), is_quiet=bool(reason)))
-    columns = (
-        Column("Algorithm"), Column("and"), Column("Hedges' g", True, "perceived"), Column("95% CI", True),
-        *((Column("Reason"),) if has_reasons else ()),
-    )  # fmt: skip
-    return Table(
+    reason = Words[PairEffect]("Reason", lambda pair: pair.effect.reason if isinstance(pair.effect, Undefined) else "")
+    return table(
         f"{effects.key}-hedges",
         f"Effect sizes of all pairs, {in_text(effects.name)}",
-        columns,
-        tuple(rows),
-        "g is the difference of means in pooled standard deviations of the two, corrected for bias (exact correction); "
-        "limits by the noncentral t distribution, for each pair separately.",
+        effects.hedges,
+        Words("Algorithm", lambda pair: pair.a),
+        Words("and", lambda pair: pair.b),
+        Numbers("Hedges' g", lambda pair: cell_of(pair.effect, lambda effect: decimal(effect.g)), "perceived"),
+        Numbers("95% CI", lambda pair: cell_of(pair.effect, lambda effect: limits(effect.interval))),
+        *((reason,) if has_reasons else ()),
+        note="g is the difference of means in pooled standard deviations of the two, corrected for bias (exact "
+        "correction); limits by the noncentral t distribution, for each pair separately.",
+        is_quiet=lambda pair: isinstance(pair.effect, Undefined),
     )
 
 
@@ -368,29 +354,17 @@ def ordinal_table(effects: Effects) -> Table | None:
     model = _model(effects)
     if model is None:
         return None
-    rows = tuple(
-        Row(
-            (
-                text(shift.condition),
-                decimal(shift.estimate),
-                decimal(shift.se),
-                interval_cell(shift.ci_low, shift.ci_high),
-                decimal(shift.odds_ratio),
-                probability(shift.p),
-            )
-        )
-        for shift in model.effects
-    )
-    columns = (
-        Column("Algorithm"), Column("Shift, log odds", True, "perceived"), Column("SE", True), Column("95% CI", True),
-        Column("Odds ratio", True), Column("p", True),
-    )  # fmt: skip
-    return Table(
+    return table(
         f"{effects.key}-ordinal",
         f"Ordinal model, {in_text(effects.name)}: every algorithm against {model.reference}",
-        columns,
-        rows,
-        "Cumulative logit model: an odds ratio of 2 doubles the odds of an answer above any step of the scale. "
+        model.effects,
+        Words("Algorithm", lambda shift: shift.condition),
+        Numbers("Shift, log odds", lambda shift: decimal(shift.estimate), "perceived"),
+        Numbers("SE", lambda shift: decimal(shift.se)),
+        Numbers("95% CI", lambda shift: interval_cell(shift.ci_low, shift.ci_high)),
+        Numbers("Odds ratio", lambda shift: decimal(shift.odds_ratio)),
+        Numbers("p", lambda shift: probability(shift.p)),
+        note="Cumulative logit model: an odds ratio of 2 doubles the odds of an answer above any step of the scale. "
         "p by Wald's test, not adjusted.",
     )
 
@@ -428,76 +402,49 @@ def correlations_table(
         ("All participants", "overall"),
     ]
     named: list[tuple[str, CorrelatedVariables | NoveltyCorrelation]] = [
-        (_pair_name(pair), pair) for pair in correlations
+        (f"{first.name} and {second.in_text}", pair) for pair in correlations for first, second in (pair.variables,)
     ]
     if novelty is not None:
         named.insert(0, (f"First-order novelty and share unheard of among {words.other_items}", novelty))
-    rows = tuple(
-        _corrected_row(_correlation_row(name, getattr(pair, key), part), getattr(pair.p_holm, key, None))
-        for part, key in parts
-        for name, pair in named
-    )
-    columns = (
-        Column("Variables"), Column("n", True), Column("r", True, "perceived"), Column("95% CI", True),
-        Column("p", True), Column("p, Holm", True),
-    )  # fmt: skip
-    return Table(
+    lines: list[tuple[str, str, CorrelationResult | Undefined, float | None]] = [
+        (part, name, getattr(pair, key), getattr(pair.p_holm, key, None)) for part, key in parts for name, pair in named
+    ]
+    return table(
         "correlations",
         "Correlations of every pair of variables",
-        columns,
-        rows,
-        "Within: participants of the same algorithm, deviations from its mean. Between: one point per algorithm. "
+        lines,
+        Words("Variables", lambda line: line[1]),
+        Numbers("n", lambda line: cell_of(line[2], lambda result: whole(result.n))),
+        Numbers("r", lambda line: cell_of(line[2], lambda result: decimal(result.coefficient, 2, True)), "perceived"),
+        Numbers("95% CI", lambda line: cell_of(line[2], lambda result: limits(result.interval, 2, True))),
+        Numbers("p", lambda line: cell_of(line[2], lambda result: probability(result.p))),
+        Numbers("p, Holm", lambda line: probability(line[3])),
+        note="Within: participants of the same algorithm, deviations from its mean. Between: one point per algorithm. "
         "All participants: both combined. Two-sided p; Holm's correction is over all rows. Intervals by Fisher's z; a "
         "dash where a variable does not vary.",
-        "Part",
+        group_name="Part",
+        group=lambda line: line[0],
+        is_quiet=lambda line: isinstance(line[2], Undefined),
     )
-
-
-def _pair_name(pair: CorrelatedVariables) -> str:
-    first, second = pair.variables
-    return f"{first.name} and {second.in_text}"
-
-
-def _correlation_row(name: str, result: CorrelationResult | Undefined, group: str) -> Row:
-    if isinstance(result, Undefined):
-        return Row((text(name), MISSING, MISSING, MISSING, MISSING), group, is_quiet=True)
-    cells = (decimal(result.coefficient, 2, True), _interval_cell(result.interval, True), probability(result.p))
-    return Row((text(name), whole(result.n), *cells), group)
-
-
-def _corrected_row(row: Row, p: float | None) -> Row:
-    return replace(row, cells=(*row.cells, probability(p)))
 
 
 def means_table(model: ItemEffectsResult | Undefined | None) -> Table | None:
     """Mean of each algorithm; None where the model has no result."""
     if model is None or isinstance(model, Undefined):
         return None
-    rows = tuple(
-        Row(
-            (
-                text(estimate.condition),
-                whole(estimate.n_persons),
-                whole(estimate.n_items),
-                whole(estimate.n_answers),
-                decimal(estimate.mean),
-                decimal(estimate.se),
-                interval_cell(estimate.interval.low, estimate.interval.high),
-            )
-        )
-        for estimate in model.conditions
-    )
-    columns = (
-        Column("Algorithm"), Column("Participants", True), Column("Items", True), Column("Ratings", True),
-        Column("Mean", True, "perceived"), Column("SE", True), Column("95% CI", True),
-    )  # fmt: skip
-    return Table(
+    return table(
         "nested",
         "Ratings of items, generalised to other participants and other items from the same algorithms",
-        columns,
-        rows,
-        "Observed means over participants; standard errors by random intercepts of participants and of items within "
-        f"algorithms. REML; limits by {_distribution(model)}.",
+        model.conditions,
+        Words("Algorithm", lambda estimate: estimate.condition),
+        Numbers("Participants", lambda estimate: whole(estimate.n_persons)),
+        Numbers("Items", lambda estimate: whole(estimate.n_items)),
+        Numbers("Ratings", lambda estimate: whole(estimate.n_answers)),
+        Numbers("Mean", lambda estimate: decimal(estimate.mean), "perceived"),
+        Numbers("SE", lambda estimate: decimal(estimate.se)),
+        Numbers("95% CI", lambda estimate: limits(estimate.interval)),
+        note="Observed means over participants; standard errors by random intercepts of participants and of items "
+        f"within algorithms. REML; limits by {_distribution(model)}.",
     )
 
 
@@ -505,26 +452,19 @@ def pairs_table(model: ItemEffectsResult | Undefined | None) -> Table | None:
     """Every pair of algorithms; None where the model has no result."""
     if model is None or isinstance(model, Undefined):
         return None
-    rows = tuple(
-        Row(
-            (
-                text(pair.a),
-                text(pair.b),
-                decimal(pair.difference),
-                decimal(pair.se),
-                MISSING if pair.interval is None else interval_cell(pair.interval.low, pair.interval.high),
-                probability(pair.p),
-            ),
-            is_quiet=not pair.is_significant,
-        )
-        for pair in model.pairs.pairs
+    return table(
+        "nested-pairs",
+        "Pairwise comparisons with items nested in algorithms",
+        model.pairs.pairs,
+        Words("Algorithm", lambda pair: pair.a),
+        Words("and", lambda pair: pair.b),
+        Numbers("Difference", lambda pair: decimal(pair.difference), "perceived"),
+        Numbers("SE", lambda pair: decimal(pair.se)),
+        Numbers("95% CI", lambda pair: limits(pair.interval)),
+        Numbers("p, Holm", lambda pair: probability(pair.p)),
+        note=f"Limits for each pair separately, by {_distribution(model)}.",
+        is_quiet=lambda pair: not pair.is_significant,
     )
-    columns = (
-        Column("Algorithm"), Column("and"), Column("Difference", True, "perceived"), Column("SE", True),
-        Column("95% CI", True), Column("p, Holm", True),
-    )  # fmt: skip
-    note = f"Limits for each pair separately, by {_distribution(model)}."
-    return Table("nested-pairs", "Pairwise comparisons with items nested in algorithms", columns, rows, note)
 
 
 def _distribution(model: ItemEffectsResult) -> str:

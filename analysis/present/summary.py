@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from analysis.present import comparison as both_sides
+from analysis.present.estimates import around, axis, means_of
 from analysis.present.objective import length_name
 from analysis.present.verdict import has_verdict
-from analysis.present.words import MISSING, decimal, ranks_cell, tau_b, whole
+from analysis.present.words import MISSING, cell_of, decimal, ranks_cell, tau_b, whole
 from analysis.results.advantage import DecidedPairs
 from analysis.results.comparison import Comparison
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
-from analysis.results.report import Results
+from analysis.results.report import ConditionFacts, Results
+from charting import marks
+from charting.pairs import Ranked, Sides, pairs_grid, ranked_lists
 from documents.blocks import Figure, FigureMaker, Section
-from documents.tables import Cell, Column, Row, Side, Table, plain_table, text
+from documents.tables import Cell, Numbers, Table, Words, table
 from evaluation.reported_kinds import ERRORS, kind_at
-from inference.rank_sets import Ranks
+from inference import apa
+from inference.pair_decisions import PairClass
 from inference.results import Undefined
 
 
@@ -29,10 +33,10 @@ def pairs_section(results: Results, figure: FigureMaker) -> Section:
 def summary_section(results: Results, figure: FigureMaker) -> Section:
     """The scatter of the primary pair, and every measure by algorithm."""
     section = Section("summary", "Both sides of every algorithm")
-    if not has_verdict(results):
-        return section
-    section.draw(_scatter(results, figure))
-    section.put(both_sides_table(results))
+    if has_verdict(results) and results.primary is not None:
+        numbers = both_sides_table(results, results.primary)
+        section.draw(_scatter(results, results.primary, numbers, figure))
+        section.put(numbers)
     return section
 
 
@@ -47,8 +51,31 @@ def pair_figures(
     names, cells = both_sides.grid_cells(comparison, variable, length)
     if not cells:
         return ()
-    grid = both_sides.grid(comparison, names, cells, length, title=both_sides.grid_title(decided))
-    lists = both_sides.slope(comparison, variable, length, title=both_sides.slope_title(comparison), n=n)
+    values, is_share = length.defined_values(comparison.kind), variable.variable.is_share
+    write, write_mean = (
+        (apa.number if comparison.kind in ERRORS else apa.share),
+        (apa.share if is_share else apa.number),
+    )
+    offline, people = decided.offline_rank_sets.sets, decided.participants_rank_sets.sets
+    grid = pairs_grid(
+        names, {name: write(values[name], 3) for name in names}, cells, title=both_sides.grid_title(decided)
+    )
+    lists = ranked_lists(
+        [
+            Ranked(name, write(values[name], 3), *offline[name])
+            for name in sorted(offline, key=comparison.ranks.objective.__getitem__)
+        ],
+        [
+            Ranked(name, write_mean(variable.described[name].mean), *people[name])
+            for name in sorted(people, key=comparison.ranks.perceived.__getitem__)
+        ],
+        title=both_sides.slope_title(comparison),
+        sides=Sides(comparison.metric(n).in_text, variable.variable.in_text),
+        reversed_pairs=[
+            (pair.offline_favours or "", pair.participants_favour or "")
+            for pair in comparison.pairs(PairClass.CONTRADICT)
+        ],
+    )
     return (
         figure(
             f"{prefix}pairs",
@@ -65,18 +92,28 @@ def pair_figures(
     )
 
 
-def _scatter(results: Results, figure: FigureMaker) -> Figure | None:
-    primary, n = results.primary, results.objective.n
-    if primary is None:
+def _scatter(
+    results: Results, comparison: Comparison, numbers: Table, figure: FigureMaker, prefix: str = ""
+) -> Figure | None:
+    """One point per algorithm, with both intervals; None with fewer than two."""
+    variable, names = results.variable(comparison.variable_key), comparison.conditions
+    if variable is None or len(names) < 2:
         return None
-    length = results.objective.at(primary.profile_length)
-    return figure(
-        "scatter",
-        both_sides.scatter(primary, primary_variable(results), length, both_sides.scatter_title(primary, n), n),
-        "One point per algorithm, with 95% intervals: vertically of the mean over participants, horizontally over "
-        "resampled test users.",
-        both_sides_table(results),
+    length, metric = results.objective.at(comparison.profile_length), comparison.metric(results.objective.n)
+    means, values = means_of(variable), length.defined_values(metric.kind)
+    intervals = {line.condition: line.intervals[metric.kind] for line in length.table}
+    chart = marks.scatter(
+        {name: means[name] for name in names},
+        {name: around(values[name], intervals[name]) for name in names},
+        title=both_sides.scatter_title(comparison, results.objective.n),
+        perceived_title=axis(variable),
+        objective_title=metric.name,
     )
+    caption = (
+        "One point per algorithm, with 95% intervals: vertically of the mean over participants, horizontally over "
+        "resampled test users."
+    )
+    return figure(f"{prefix}scatter", chart, caption, numbers)
 
 
 def primary_variable(results: Results) -> PerceivedVariable:
@@ -87,13 +124,11 @@ def primary_variable(results: Results) -> PerceivedVariable:
 
 def pair_section(results: Results, comparison: Comparison, figure: FigureMaker) -> Section:
     """One measure with one metric, as the summary shows the primary pair; others are exploratory."""
-    n = results.objective.n
-    metric = comparison.metric(n)
-    section = Section("pair", f"{comparison.variable.name} and {metric.in_text}")
-    section.say(_correlation(comparison), "says")
+    section = Section("pair", f"{comparison.variable.name} and {comparison.metric(results.objective.n).in_text}")
+    section.say(_correlation(comparison), style="says")
     section.say(both_sides.agreement(comparison))
     section.draw(*pair_figures(results, comparison, figure, "pair-"))
-    section.draw(_pair_scatter(results, comparison, figure))
+    section.draw(_scatter(results, comparison, _values_table(results, comparison), figure, "pair-"))
     return section
 
 
@@ -103,86 +138,66 @@ def _correlation(comparison: Comparison) -> str:
     return f"{role}. {tau.reason}" if isinstance(tau, Undefined) else f"{role}: {tau_b(tau)}."
 
 
-def _pair_scatter(results: Results, comparison: Comparison, figure: FigureMaker) -> Figure | None:
-    variable = results.variable(comparison.variable_key)
-    if variable is None:
-        return None
-    n = results.objective.n
-    length = results.objective.at(comparison.profile_length)
-    title = both_sides.scatter_title(comparison, n)
-    return figure(
-        "pair-scatter",
-        both_sides.scatter(comparison, variable, length, title, n),
-        "One point per algorithm, with 95% intervals: vertically of the mean over participants, horizontally over "
-        "resampled test users.",
-        _values_table(comparison, variable, length, n),
-    )
-
-
-def _values_table(comparison: Comparison, variable: PerceivedVariable, length: ProfileLength, n: int) -> Table:
+def _values_table(results: Results, comparison: Comparison) -> Table:
     """The numbers of the scatter: both values of every algorithm."""
-    values, is_share = length.defined_values(comparison.kind), comparison.kind not in ERRORS
-    rows: list[list[str | Cell]] = [
-        [
-            name,
-            decimal(variable.described[name].mean, 2, variable.variable.is_share),
-            decimal(values[name], 3, is_share),
-        ]
-        for name in comparison.conditions
-    ]
-    names = ["Algorithm", f"{variable.name}, M", f"{comparison.metric(n).name}, {length.averaged}"]
-    return plain_table("pair-values", "Both values of every algorithm", names, rows)
+    length, variable = results.objective.at(comparison.profile_length), results.variable(comparison.variable_key)
+    return table(
+        "pair-values",
+        "Both values of every algorithm",
+        comparison.conditions,
+        Words[str]("Algorithm", str),
+        Numbers(f"{comparison.variable.name}, M", lambda name: _mean(variable, name)),
+        Numbers(
+            f"{comparison.metric(results.objective.n).name}, {length.averaged}",
+            lambda name: _metric(length, comparison.kind, name),
+        ),
+    )
 
 
 # Tables
 
 
-def both_sides_table(results: Results) -> Table:
+def both_sides_table(results: Results, primary: Comparison) -> Table:
     """Every perceived mean and every tested metric by algorithm, from the highest primary mean to the lowest."""
-    primary = results.primary
-    whole_profiles = results.objective.at(primary.profile_length if primary else 0)
-    tested = [kind for kind in results.objective.tested if whole_profiles.defined_values(kind)]
-    key = primary.variable_key if primary else results.variables[0].key
-    leading = results.variable(key) or results.variables[0]
-    columns, ranks = [Column("Algorithm"), Column("n", True)], _rank_sets(primary)
-    columns += [Column(variable.name, True, "perceived") for variable in results.variables]
-    columns += [
-        Column(f"{kind_at(kind, results.objective.n)}, {whole_profiles.averaged}", True, "objective") for kind in tested
-    ]
-    columns += [Column(name, True, side) for name, side, _sets in ranks]
-    rows = [
-        Row(
-            (
-                text(condition.label),
-                whole(condition.n),
-                *(_mean(variable, condition.label) for variable in results.variables),
-                *(_metric(whole_profiles, kind, condition.label) for kind in tested),
-                *(ranks_cell(sets[condition.label]) if condition.label in sets else MISSING for _, _, sets in ranks),
-            )
-        )
-        for condition in sorted(results.conditions, key=lambda condition: _place(leading, condition.label))
-    ]
-    length = length_name(whole_profiles.profile_length)
-    return Table(
+    leading, length = primary_variable(results), results.objective.at(primary.profile_length)
+    tested = [kind for kind in results.objective.tested if length.defined_values(kind)]
+    return table(
         "both-sides",
         "Both sides by algorithm",
-        tuple(columns),
-        tuple(rows),
-        f"From highest to lowest by {leading.variable.in_text}. Perceived measures are means over participants, "
-        f"novelty as shares of items; objective measures are of {length}, {whole_profiles.aggregation}. "
-        "Ranks: simultaneous confidence sets.",
+        sorted(results.conditions, key=lambda condition: _place(leading, condition.label)),
+        Words("Algorithm", lambda condition: condition.label),
+        Numbers("n", lambda condition: whole(condition.n)),
+        *(_mean_column(variable) for variable in results.variables),
+        *(_metric_column(length, kind, kind_at(kind, results.objective.n)) for kind in tested),
+        *_rank_sets(primary),
+        note=f"From highest to lowest by {leading.variable.in_text}. Perceived measures are means over participants, "
+        f"novelty as shares of items; objective measures are of {length_name(length.profile_length)}, "
+        f"{length.aggregation}. Ranks: simultaneous confidence sets.",
     )
 
 
-def _rank_sets(primary: Comparison | None) -> list[tuple[str, Side, dict[str, Ranks]]]:
-    """The rank sets of the primary pair with their headings; none in reports that did not decide pairs."""
-    if primary is None or not isinstance(primary.decided, DecidedPairs):
-        return []
-    decided = primary.decided
-    return [
-        (f"Ranks by {primary.variable.in_text}", "perceived", decided.participants_rank_sets.sets),
-        (f"Ranks by {primary.metric_word}", "objective", decided.offline_rank_sets.sets),
-    ]
+def _mean_column(variable: PerceivedVariable) -> Numbers[ConditionFacts]:
+    return Numbers(variable.name, lambda condition: _mean(variable, condition.label), "perceived")
+
+
+def _metric_column(length: ProfileLength, kind: str, name: str) -> Numbers[ConditionFacts]:
+    heading = f"{name}, {length.averaged}"
+    return Numbers(heading, lambda condition: _metric(length, kind, condition.label), "objective")
+
+
+def _rank_sets(primary: Comparison) -> tuple[Numbers[ConditionFacts], ...]:
+    """The rank sets of the primary pair; none in reports that did not decide pairs."""
+    if not isinstance(primary.decided, DecidedPairs):
+        return ()
+    people, offline = primary.decided.participants_rank_sets.sets, primary.decided.offline_rank_sets.sets
+    return (
+        Numbers(
+            f"Ranks by {primary.variable.in_text}", lambda row: cell_of(people.get(row.label), ranks_cell), "perceived"
+        ),
+        Numbers(
+            f"Ranks by {primary.metric_word}", lambda row: cell_of(offline.get(row.label), ranks_cell), "objective"
+        ),
+    )
 
 
 def _place(variable: PerceivedVariable, name: str) -> tuple[bool, float]:
@@ -193,9 +208,9 @@ def _place(variable: PerceivedVariable, name: str) -> tuple[bool, float]:
     return False, -round(numbers.mean, 2)
 
 
-def _mean(variable: PerceivedVariable, name: str) -> Cell:
-    numbers = variable.described.get(name)
-    return MISSING if numbers is None else decimal(numbers.mean, 2, variable.variable.is_share)
+def _mean(variable: PerceivedVariable | None, name: str) -> Cell:
+    numbers = None if variable is None else variable.described.get(name)
+    return MISSING if variable is None or numbers is None else decimal(numbers.mean, 2, variable.variable.is_share)
 
 
 def _metric(length: ProfileLength, kind: str, name: str) -> Cell:

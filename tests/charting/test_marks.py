@@ -11,7 +11,6 @@ import pytest
 from charting import render
 from charting.consort import Stage
 from charting.marks import (
-    Counts,
     Mediator,
     Path,
     bars,
@@ -23,7 +22,6 @@ from charting.marks import (
     long_tail,
     path_diagram,
     plane,
-    progress,
     scatter,
     trace,
 )
@@ -77,7 +75,6 @@ def test_number_that_is_not_finite_refused_by_name(attempt: Any, bad: float) -> 
         lambda: bars({"s": {}}, title="t", x_title="x"),
         lambda: curves({}, title="t", y_title="y"),
         lambda: scatter({}, {}, title="t", perceived_title="p", objective_title="o"),
-        lambda: progress({}, {}, title="t"),
         lambda: histogram({}, title="t", x_title="x"),
         lambda: long_tail([], title="t"),
         lambda: long_tail([0, 0], title="t"),
@@ -98,7 +95,6 @@ def test_nothing_to_draw_refused(attempt: Any) -> None:
         lambda: bars({"s": {"LSA": (0.0, 0.0, 0.0)}}, title="t", x_title="x"),
         lambda: curves({"LSA": [0.0], "TopPop": [0.0]}, title="t", y_title="y", at_n=1),
         lambda: scatter(EQUAL, EQUAL, title="t", perceived_title="p", objective_title="o"),
-        lambda: progress({"LSA": Counts(0, 0, 0, 0)}, {"LSA": 30}, title="t"),
         lambda: histogram({1: 0}, title="t", x_title="x"),
         lambda: long_tail([5], title="t"),
     ],
@@ -346,26 +342,6 @@ def test_scatter_intervals_wear_their_sides_colours(all_drawings: Any) -> None:
 
 
 # Counts
-
-
-def test_progress_parts_stand_end_to_end() -> None:
-    spec = progress({"LSA": Counts(12, 2, 0, 3)}, {"LSA": 30}, title="t")
-    parts = [row for row in data_of(spec) if "standing" in row]
-    assert [(row["standing"], row["from"], row["to"]) for row in parts] == [
-        ("completed", 0, 12),
-        ("active", 12, 14),
-        ("abandoned", 14, 17),
-    ]
-    assert "12 of 30" in render.svg(spec)
-
-
-@pytest.mark.parametrize(
-    ("counts", "targets", "said"),
-    [(Counts(-1, 0, 0, 0), {"LSA": 30}, "below 0"), (Counts(1, 0, 0, 0), {}, "LSA has no target")],
-)
-def test_progress_impossible_counts_refused(counts: Counts, targets: dict[str, int], said: str) -> None:
-    with pytest.raises(DataError, match=said):
-        progress({"LSA": counts}, targets, title="t")
 
 
 def test_histogram_orders_values_and_prints_shares() -> None:

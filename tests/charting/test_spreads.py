@@ -9,7 +9,7 @@ import pytest
 
 from charting import render
 from charting.likert import shades
-from charting.marks import Difference, forest, likert_bars, matrix, raincloud, rank_strip
+from charting.marks import Difference, forest, likert_bars, matrix, raincloud
 from charting.rainclouds import density
 from charting.swarms import MOST_POINTS, swarm, values_per_point
 from charting.theme import DARK, LIGHT, Palette, Spec
@@ -150,31 +150,6 @@ def test_difference_outside_its_interval_or_none_refused() -> None:
         forest([Difference("A", "B", 2.0, 0.0, 1.0, "= .010", True)], title="t", x_title="x")
     with pytest.raises(DataError, match="no difference to draw"):
         forest([], title="t", x_title="x")
-
-
-# Strip of ranks
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_numbers_on_the_darkest_cell_have_contrast(palette: Palette) -> None:
-    spec = rank_strip({"A": [1.0, 0.0], "B": [0.0, 1.0]}, title="t", subtitle="s", side="objective")
-    darkest = max(row["shade"] for row in rows_of(spec, "rect"))
-    for colour in (palette.objective, palette.perceived):
-        assert contrast(palette.ink, blended(colour, darkest, palette.paper)) >= 4.5
-
-
-def test_cells_say_their_probability() -> None:
-    spec = rank_strip({"A": [0.998, 0.002], "B": [0.002, 0.998]}, title="t", subtitle="s", side="perceived")
-    assert [row["shown"] for row in rows_of(spec, "rect")] == ["> 99", "< 1", "< 1", "> 99"]
-
-
-def test_rows_that_do_not_sum_to_one_refused() -> None:
-    with pytest.raises(DataError, match="of A do not sum to 1"):
-        rank_strip({"A": [0.4, 0.4]}, title="t", subtitle="s", side="perceived")
-    with pytest.raises(DataError, match="a probability for each rank"):
-        rank_strip({"A": [1.0], "B": [0.5, 0.5]}, title="t", subtitle="s", side="perceived")
-    with pytest.raises(DataError, match="no ranking"):
-        rank_strip({}, title="t", subtitle="s", side="perceived")
 
 
 # Every chart
