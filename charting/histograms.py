@@ -21,7 +21,7 @@ def histogram(
     y_title: str = "Number and share of each value",
 ) -> Spec:
     """Draw how often each value occurs, a bar a value, in ascending order; values that could occur and do not come with
-    0. `x_title` names the values, `y_title` what is counted. Raises DataError for a count below 0.
+    0. `x_title` names the values, `y_title` what is counted.
 
     Examples
     --------
@@ -32,8 +32,6 @@ def histogram(
     if not counts:
         raise DataError(f"There is no {x_title} to count.")
     ordered = sorted((checked_number(value, what=x_title), int(count)) for value, count in counts.items())
-    if min(count for _, count in ordered) < 0:
-        raise DataError(f"A value of {x_title} occurs less than 0 times.")
     total = sum(count for _, count in ordered)
     bars: Rows = [
         {

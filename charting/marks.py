@@ -2,8 +2,8 @@
 
 All of them take the finding as ``title``, draw in light colours (see `charting.theme.with_mode`), follow the width of
 their page (see `charting.frame.sized`), describe themselves to screen readers, and carry their data within them. The
-same arguments give the same specification. They raise DataError when there is nothing to draw, when a number is not
-finite or outside its interval, and when a name is unknown; and ParameterError without a title.
+same arguments give the same specification. They raise DataError when there is nothing to draw, and when a number is not
+finite or outside its interval; and ParameterError without a title.
 
 Arguments of several charts: ``side`` is the meaning of the measure, "perceived", "objective" or "neutral"; ``x_title``
 and ``y_title`` name what is drawn and its unit; ``domain`` holds the ends of its scale; ``is_share`` is true for what

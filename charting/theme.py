@@ -1,7 +1,7 @@
 """The look of every chart: paper and ink, and two colours that carry meaning.
 
 `PERCEIVED` (warm) is what people said, `OBJECTIVE` (cool) is what the data said; nothing else wears the two.
-In greyscale they are nearly one tone, so each side also has its own shape and every line its own label.
+In greyscale they are nearly one tone, so every line also has its own label.
 Colours are written ``#rrggbb``.
 """
 
@@ -67,9 +67,6 @@ DARK = Palette(
 )
 PERCEIVED = LIGHT.perceived
 OBJECTIVE = LIGHT.objective
-
-SHAPES: Mapping[Side, str] = {"perceived": "circle", "objective": "square", "neutral": "circle"}
-"""Symbols that keep the two sides apart where colour cannot."""
 
 SANS = 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif'
 SERIF = '"Source Serif 4", Charter, "Bitstream Charter", Cambria, Georgia, serif'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from charting.estimates import checked_number
 from charting.frame import number
 from charting.plots import tip
 from charting.theme import Spec
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -63,24 +63,13 @@ def box_of(values: Sequence[float]) -> Box:
 def checked_values(
     values: Mapping[str, Sequence[float]], domain: tuple[float, float], *, what: str
 ) -> dict[str, list[float]]:
-    """The values of each condition. Raises DataError when there are none, or one is not finite or outside the domain,
-    and ParameterError for a domain without extent. `what` names the measure in the error.
+    """The values of each condition. Raises DataError when there are none, or one is not finite or outside the domain;
+    `what` names the measure in the error.
     """
-    low, high = domain
-    if not low < high:
-        raise ParameterError(f"The domain of a chart of values needs two ends in order; got {low:g} and {high:g}.")
     checked = {name: _within(name, condition_values, domain) for name, condition_values in values.items()}
     if not any(checked.values()):
         raise DataError(f"No condition has a value of {what} to draw.")
     return checked
-
-
-def checked_letters(letters: Mapping[str, str] | None, names: Iterable[str]) -> Mapping[str, str]:
-    """The letters of conditions. Raises DataError when one is for a condition that is not drawn."""
-    unknown = sorted(set(letters or {}) - set(names))
-    if unknown:
-        raise DataError(f"Letters for conditions that are not drawn: {', '.join(unknown)}.")
-    return letters or {}
 
 
 def _within(name: str, values: Sequence[float], domain: tuple[float, float]) -> list[float]:

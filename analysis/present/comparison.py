@@ -16,7 +16,6 @@ from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
 from charting import marks
 from charting.pairs import Difference, GridCell
-from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
 from documents.numbers import capital, interval, number, plural, relation
 from documents.tables import Cell, Numbers, Table, Words, table
@@ -42,17 +41,22 @@ def agreement_section(results: Results) -> Section:
 
 
 def alternatives_section(results: Results, figure: FigureMaker) -> Section:
-    """The specification curve."""
-    section = Section("other-analyses", "Other defensible analyses")
-    if has_verdict(results) and results.primary is not None:
-        section.draw(
-            figure(
-                "alternatives",
-                alternatives(results, title(results)),
-                caption(results),
-                alternatives_table(results),
-            )
-        )
+    """The specification curve: the average advantage by every analysis."""
+    section, primary = Section("other-analyses", "Other defensible analyses"), results.primary
+    analyses = results.defined_alternatives
+    if not has_verdict(results) or primary is None or not analyses:
+        return section
+    chart = marks.forest(
+        [
+            marks.Difference(name, "", one.value, one.interval.low, one.interval.high, "", one.interval.low > 0)
+            for name, one in analyses
+        ],
+        title=title(results),
+        x_title=f"Average advantage in {primary.variable.in_text}, with 95% CI",
+        is_share=primary.variable.is_share,
+        interval_name="95% CI",
+    )
+    section.draw(figure("alternatives", chart, caption(results), alternatives_table(results, primary)))
     return section
 
 
@@ -317,9 +321,9 @@ def advantage_table(results: Results) -> Table | None:
     )
 
 
-def alternatives_table(results: Results) -> Table:
+def alternatives_table(results: Results, primary: Comparison) -> Table:
     """The specification curve as numbers."""
-    is_share = results.primary is not None and results.primary.variable.is_share
+    is_share = primary.variable.is_share
     return table(
         "alternatives",
         "Average advantage by other defensible analyses",
@@ -401,20 +405,3 @@ def same_table(tested: Equivalence, variable: PerceivedVariable | None) -> Table
 
 
 # Charts
-
-
-def alternatives(results: Results, title: str) -> Spec | None:
-    """The average advantage by every analysis of the specification curve; None without any."""
-    analyses, primary = results.defined_alternatives, results.primary
-    if not analyses or primary is None:
-        return None
-    return marks.forest(
-        [
-            marks.Difference(name, "", one.value, one.interval.low, one.interval.high, "", one.interval.low > 0)
-            for name, one in analyses
-        ],
-        title=title,
-        x_title=f"Average advantage in {primary.variable.in_text}, with 95% CI",
-        is_share=primary.variable.is_share,
-        interval_name="95% CI",
-    )

@@ -13,7 +13,7 @@ from charting.marks import Difference, forest, likert_bars, matrix, raincloud
 from charting.rainclouds import density
 from charting.swarms import MOST_POINTS, swarm, values_per_point
 from charting.theme import DARK, LIGHT, Palette, Spec
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from tests.charting.test_theme import contrast
 
 pytestmark = pytest.mark.unit
@@ -67,11 +67,6 @@ def test_equal_or_single_values_have_no_cloud_and_nobody_keeps_a_place() -> None
     assert "NaN" not in render.svg(spec)
 
 
-def test_letters_of_an_unknown_condition_refused() -> None:
-    with pytest.raises(DataError, match="not drawn: LSA"):
-        raincloud({"TopPop": [1.0, 2.0]}, title="t", x_title="x", domain=(1, 5), letters={"LSA": "a"})
-
-
 @pytest.mark.parametrize("n", [30, 300, 301, 3000])
 def test_large_conditions_draw_points_for_several(n: int) -> None:
     per_point = values_per_point([n, 5])
@@ -106,15 +101,9 @@ def test_words_on_every_piece_have_contrast_and_steps_differ_in_grey(palette: Pa
     assert len(set(against_paper)) == steps
 
 
-def test_strange_answers_and_scales_refused() -> None:
-    with pytest.raises(DataError, match=r"scale does not have: \[6\]"):
-        likert_bars({"LSA": {6: 1}}, steps=FIVE, title="t", x_title="x")
-    with pytest.raises(DataError, match="count below 0"):
-        likert_bars({"LSA": {1: -1}}, steps=FIVE, title="t", x_title="x")
+def test_no_answer_at_all_refused() -> None:
     with pytest.raises(DataError, match="No condition has an answer"):
         likert_bars({"LSA": {1: 0}}, steps=FIVE, title="t", x_title="x")
-    with pytest.raises(ParameterError, match="2 to 11 steps in order"):
-        likert_bars({"LSA": {1: 1}}, steps=[2, 1], title="t", x_title="x")
 
 
 def test_nobodys_bar_is_said() -> None:
@@ -203,14 +192,8 @@ def test_matrix_turns_the_headings_of_many_columns(n: int, is_turned: bool) -> N
 
 
 @pytest.mark.parametrize(
-    ("values", "options", "message"),
-    [
-        ({}, {}, "no correlation to draw"),
-        ({"A": {"x": 1.2}}, {}, "between -1 and 1"),
-        ({"A": {"x": 1.0}, "B": {"y": 1.0}}, {}, "The row B has other columns"),
-        ({"A": {"x": 1.0}}, {"outlined": [("A", "y")]}, "There is no cell A by y"),
-    ],
+    ("values", "message"), [({}, "no correlation to draw"), ({"A": {"x": 1.2}}, "between -1 and 1")]
 )
-def test_matrix_refuses_what_it_cannot_draw(values: Any, options: Any, message: str) -> None:
+def test_matrix_refuses_what_it_cannot_draw(values: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        matrix(values, title="t", subtitle="s", **options)
+        matrix(values, title="t", subtitle="s")
