@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from charting.frame import finished, label_expression, when_narrow
 from charting.plots import Plot, Rows, at, columns, expression, numbers, tip
-from charting.swarms import swarm, values_per_point, with_points_said
 from charting.theme import LIGHT, PERCEIVED, SMALL_TEXT_SIZE, Spec
-from charting.values import BOX_TOOLTIP, box_of, box_row, checked_values, described_boxes
+from charting.values import (
+    BOX_TOOLTIP,
+    box_of,
+    box_row,
+    checked_values,
+    described_boxes,
+    swarm,
+    values_per_point,
+    with_points_said,
+)
 
 # Horizontal layout of one condition, in shares of its slot around the whole number it stands at.
 _BOX = (-0.36, -0.06)

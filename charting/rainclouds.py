@@ -10,9 +10,17 @@ import numpy as np
 
 from charting.frame import finished
 from charting.plots import Plot, Rows, at, lines, numbers
-from charting.swarms import swarm, values_per_point, with_points_said
 from charting.theme import LIGHT, PERCEIVED, SMALL_TEXT_SIZE, Spec
-from charting.values import BOX_TOOLTIP, box_of, box_row, checked_values, described_boxes
+from charting.values import (
+    BOX_TOOLTIP,
+    box_of,
+    box_row,
+    checked_values,
+    described_boxes,
+    swarm,
+    values_per_point,
+    with_points_said,
+)
 
 _ROW = 68
 # Vertical layout of one condition, in shares of its row around the whole number it stands at, downwards.

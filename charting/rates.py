@@ -30,7 +30,7 @@ def rates(
     """Draw one rate against another, both from 0 to 1, with the diagonal of chance.
 
     Each line has its own dashes and is named at the right, beside its height halfway; `quiet` lines, where they are
-    drawn, are those that others are read against. The x of a line do not fall.
+    drawn, are those that others are read against. The x values of a line never fall.
 
     Examples
     --------

@@ -11,8 +11,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from core.errors import ParameterError
-
 Spec = dict[str, Any]
 """A Vega-Lite specification: JSON values only, its data inline."""
 
@@ -81,31 +79,29 @@ _PLACES_WITHOUT_COLOURS = frozenset({"data", "datasets", "usermeta"})
 
 
 def colour_of(side: Side) -> str:
-    """The light-mode colour of a side. Raises ParameterError for an unknown side.
+    """The light-mode colour of a side.
 
     Examples
     --------
     >>> colour_of("objective")
     '#23579f'
     """
-    return _by_side(side, {"perceived": LIGHT.perceived, "objective": LIGHT.objective, "neutral": LIGHT.ink})
+    return {"perceived": LIGHT.perceived, "objective": LIGHT.objective, "neutral": LIGHT.ink}[side]
 
 
 def wash_of(side: Side) -> str:
-    """The light-mode wash, the pale ground of a side's boxes and second bars. Raises ParameterError for an unknown
-    side.
+    """The light-mode wash, the pale ground of a side's boxes and second bars.
 
     Examples
     --------
     >>> wash_of("perceived")
     '#fbeee4'
     """
-    washes = {
+    return {
         "perceived": LIGHT.perceived_wash,
         "objective": LIGHT.objective_wash,
         "neutral": LIGHT.neutral_wash,
-    }
-    return _by_side(side, washes)
+    }[side]
 
 
 def config() -> Spec:
@@ -162,19 +158,9 @@ def config() -> Spec:
     }
 
 
-def mode_of(spec: Spec) -> Literal["light", "dark"]:
-    """The mode a specification is drawn in. Raises ParameterError when it does not say."""
-    mode = spec.get("usermeta", {}).get("mode")
-    if mode not in ("light", "dark"):
-        raise ParameterError(
-            "The specification is neither light nor dark; pass one made by a function of charting.marks."
-        )
-    return "dark" if mode == "dark" else "light"
-
-
 def with_mode(spec: Spec, *, dark: bool) -> Spec:
     """A copy of a specification of `charting.marks` in the asked mode: colours are exchanged one for one; data, sizes
-    and words stay. Raises as `mode_of`.
+    and words stay.
 
     Examples
     --------
@@ -185,7 +171,7 @@ def with_mode(spec: Spec, *, dark: bool) -> Spec:
     True
     """
     light_to_dark = zip(dataclasses.astuple(LIGHT), dataclasses.astuple(DARK), strict=True)
-    if (mode_of(spec) == "dark") == dark:
+    if (spec["usermeta"]["mode"] == "dark") == dark:
         exchanged: dict[str, str] = {}
     elif dark:
         exchanged = dict(light_to_dark)
@@ -199,12 +185,6 @@ def with_mode(spec: Spec, *, dark: bool) -> Spec:
 def both_modes(spec: Spec) -> dict[str, Spec]:
     """A specification in both modes, "light" and "dark", for a page that follows ``prefers-color-scheme``."""
     return {"light": with_mode(spec, dark=False), "dark": with_mode(spec, dark=True)}
-
-
-def _by_side(side: str, colours: Mapping[str, str]) -> str:
-    if side not in colours:
-        raise ParameterError(f"The side {side!r} is unknown: choose perceived, objective or neutral.")
-    return colours[side]
 
 
 def _recoloured(value: Any, exchanged: Mapping[str, str]) -> Any:

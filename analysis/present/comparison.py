@@ -1,31 +1,163 @@
-"""Both sides side by side: ranks, correlations and the analyses that could have been planned instead."""
+"""Both sides side by side: the first screen, one pair of a metric and a measure in full, and other analyses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from analysis.present import contrast
-from analysis.present import matrix as matrix_parts
-from analysis.present.matrix import exploratory_table, matrix_chart
+from analysis.present.estimates import around, axis, means_of
+from analysis.present.matrix import exploratory_table
+from analysis.present.objective import length_name
 from analysis.present.verdict import has_verdict
-from analysis.present.words import cell_of, coverage, decimal, limits, probability, ranks_cell, tau_b, whole
+from analysis.present.words import MISSING, cell_of, coverage, decimal, limits, probability, ranks_cell, tau_b, whole
 from analysis.results.advantage import DecidedPairs
 from analysis.results.comparison import HALVES, Comparison, Equivalence, Half, PlannedContrast
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
-from analysis.results.report import Results
+from analysis.results.report import ConditionFacts, Results
 from charting import marks
-from charting.pairs import Difference, GridCell
-from documents.blocks import FigureMaker, Section
+from charting.pairs import Difference, GridCell, Ranked, pairs_grid, ranked_lists
+from documents.blocks import Figure, FigureMaker, Section
 from documents.numbers import capital, interval, number, plural, relation
 from documents.tables import Cell, Numbers, Table, Words, table
-from evaluation.reported_kinds import ERRORS
+from evaluation.reported_kinds import ERRORS, kind_at
+from inference import apa
 from inference.average_advantage import AverageAdvantage
 from inference.equivalence import BoundedPair
 from inference.pair_decisions import OfflinePairs, PairClass
 from inference.rank_sets import Ranks
 from inference.results import Pair, Undefined
 from studies.design.narrative.plan import level
+
+
+def pairs_section(results: Results, figure: FigureMaker) -> Section:
+    """The grid of pairs and the ranked lists of the primary pair, on the first screen."""
+    section = Section("pairs-of-algorithms", "")
+    if has_verdict(results) and results.primary is not None:
+        section.draw(*pair_figures(results, results.primary, figure))
+    return section
+
+
+def summary_section(results: Results, figure: FigureMaker) -> Section:
+    """The scatter of the primary pair, and every measure by algorithm."""
+    section = Section("summary", "Both sides of every algorithm")
+    if has_verdict(results) and results.primary is not None:
+        numbers = both_sides_table(results, results.primary)
+        section.draw(_scatter(results, results.primary, numbers, figure))
+        section.put(numbers)
+    return section
+
+
+def pair_figures(
+    results: Results, comparison: Comparison, figure: FigureMaker, prefix: str = ""
+) -> tuple[Figure | None, ...]:
+    """The grid of pairs and the two ranked lists; none in reports of versions that decided pairs by other tests."""
+    variable, decided = results.variable(comparison.variable_key), comparison.decided
+    if variable is None or not isinstance(decided, DecidedPairs):
+        return ()
+    n, length, metric = results.objective.n, results.objective.at(comparison.profile_length), comparison.metric_word
+    names, cells = grid_cells(comparison, variable, length)
+    if not cells:
+        return ()
+    values, is_share = length.defined_values(comparison.kind), variable.variable.is_share
+    write, write_mean = (
+        (apa.number if comparison.kind in ERRORS else apa.share),
+        (apa.share if is_share else apa.number),
+    )
+    offline, people = decided.offline_rank_sets.sets, decided.participants_rank_sets.sets
+    grid = pairs_grid(names, {name: write(values[name], 3) for name in names}, cells, title=grid_title(decided))
+    lists = ranked_lists(
+        [
+            Ranked(name, write(values[name], 3), *offline[name])
+            for name in sorted(offline, key=comparison.ranks.objective.__getitem__)
+        ],
+        [
+            Ranked(name, write_mean(variable.described[name].mean), *people[name])
+            for name in sorted(people, key=comparison.ranks.perceived.__getitem__)
+        ],
+        title=slope_title(comparison),
+        sides=(comparison.metric(n).in_text, variable.variable.in_text),
+        reversed_pairs=[
+            (pair.offline_favours or "", pair.participants_favour or "")
+            for pair in comparison.pairs(PairClass.CONTRADICT)
+        ],
+    )
+    return (
+        figure(
+            f"{prefix}pairs",
+            grid,
+            f"Left half filled: {metric} separates the pair. Right: participants. Slipped: opposite.",
+            pairs_table(comparison, cells, n),
+        ),
+        figure(
+            f"{prefix}slope",
+            lists,
+            "Bars: rank confidence sets. Colour only where an order reverses significantly.",
+            ranks_table(comparison),
+        ),
+    )
+
+
+def _scatter(
+    results: Results, comparison: Comparison, numbers: Table, figure: FigureMaker, prefix: str = ""
+) -> Figure | None:
+    """One point per algorithm, with both intervals; None with fewer than two."""
+    variable, names = results.variable(comparison.variable_key), comparison.conditions
+    if variable is None or len(names) < 2:
+        return None
+    length, metric = results.objective.at(comparison.profile_length), comparison.metric(results.objective.n)
+    means, values = means_of(variable), length.defined_values(metric.kind)
+    intervals = {line.condition: line.intervals[metric.kind] for line in length.table}
+    chart = marks.scatter(
+        {name: means[name] for name in names},
+        {name: around(values[name], intervals[name]) for name in names},
+        title=scatter_title(comparison, results.objective.n),
+        perceived_title=axis(variable),
+        objective_title=metric.name,
+    )
+    caption = (
+        "One point per algorithm, with 95% intervals: vertically of the mean over participants, horizontally over "
+        "resampled test users."
+    )
+    return figure(f"{prefix}scatter", chart, caption, numbers)
+
+
+def primary_variable(results: Results) -> PerceivedVariable:
+    """The perceived side of the primary pair; the first variable where no pair is primary."""
+    primary = results.primary
+    return (primary and results.variable(primary.variable_key)) or results.variables[0]
+
+
+def pair_section(results: Results, comparison: Comparison, figure: FigureMaker) -> Section:
+    """One measure with one metric, as the summary shows the primary pair; others are exploratory."""
+    section = Section("pair", f"{comparison.variable.name} and {comparison.metric(results.objective.n).in_text}")
+    section.say(_correlation(comparison), style="says")
+    section.say(agreement(comparison))
+    section.draw(*pair_figures(results, comparison, figure, "pair-"))
+    section.draw(_scatter(results, comparison, _values_table(results, comparison), figure, "pair-"))
+    return section
+
+
+def _correlation(comparison: Comparison) -> str:
+    tau = comparison.tau
+    role = "The primary pair of measures" if comparison.is_primary else "Another pair of measures"
+    return f"{role}. {tau.reason}" if isinstance(tau, Undefined) else f"{role}: {tau_b(tau)}."
+
+
+def _values_table(results: Results, comparison: Comparison) -> Table:
+    """The numbers of the scatter: both values of every algorithm."""
+    length, variable = results.objective.at(comparison.profile_length), results.variable(comparison.variable_key)
+    return table(
+        "pair-values",
+        "Both values of every algorithm",
+        comparison.conditions,
+        Words[str]("Algorithm", str),
+        Numbers(f"{comparison.variable.name}, M", lambda name: _mean(variable, name)),
+        Numbers(
+            f"{comparison.metric(results.objective.n).name}, {length.averaged}",
+            lambda name: _metric(length, comparison.kind, name),
+        ),
+    )
 
 
 def agreement_section(results: Results) -> Section:
@@ -46,17 +178,25 @@ def alternatives_section(results: Results, figure: FigureMaker) -> Section:
     analyses = results.defined_alternatives
     if not has_verdict(results) or primary is None or not analyses:
         return section
+    positive = sum(one.value > 0 for _name, one in analyses)
+    above = sum(one.interval.low > 0 for _name, one in analyses)
     chart = marks.forest(
         [
             marks.Difference(name, "", one.value, one.interval.low, one.interval.high, "", one.interval.low > 0)
             for name, one in analyses
         ],
-        title=title(results),
+        title=f"{positive} of {len(analyses)} analyses positive, {above} with a CI above 0",
         x_title=f"Average advantage in {primary.variable.in_text}, with 95% CI",
         is_share=primary.variable.is_share,
         interval_name="95% CI",
     )
-    section.draw(figure("alternatives", chart, caption(results), alternatives_table(results, primary)))
+    missing = [outcome.name for outcome in results.alternatives if not isinstance(outcome.result, AverageAdvantage)]
+    without = f" Without a result: {'; '.join(missing)}." if missing else ""
+    caption = (
+        "The average advantage by analyses that differ from the plan in one decision, with 95% CI, the largest first. "
+        f"No test: all of them share their data.{without}"
+    )
+    section.draw(figure("alternatives", chart, caption, alternatives_table(results, primary)))
     return section
 
 
@@ -80,21 +220,6 @@ def equivalence_section(results: Results) -> Section:
         return section
     section.say(*contrast.sentences(tested), style="says")
     section.put(equivalence_table(tested))
-    section.put(same_table(tested, results.variable(tested.variable_key)))
-    return section
-
-
-def matrix_section(results: Results, figure: FigureMaker) -> Section:
-    """The supplement's matrix of every metric with every measure."""
-    section, matrix = Section("matrix", "All metrics and measures"), results.matrix
-    if results.flow.analysed and matrix is not None:
-        numbers = matrix_parts.matrix_table(matrix)
-        caption = (
-            f"τ_b of every metric with every measure, without a test. {matrix_parts.orientation(matrix)} A frame "
-            f"marks the primary pair. Novelty is no measure of quality.{matrix_parts.other_users(matrix)}"
-        )
-        section.draw(figure("matrix", matrix_chart(matrix, matrix_parts.title(matrix)), caption, numbers))
-        section.put(numbers)
     return section
 
 
@@ -160,26 +285,6 @@ def scatter_title(comparison: Comparison, n: int) -> str:
     if isinstance(tau, Undefined):
         return f"{capital(variable)} against {metric}"
     return f"{capital(variable)} against {metric} ({tau_b(tau, KENDALL)})"
-
-
-def title(results: Results) -> str:
-    """How many analyses are positive, and how many have an interval above 0."""
-    outcomes = [result for _name, result in results.defined_alternatives]
-    positive, above = (
-        sum(outcome.value > 0 for outcome in outcomes),
-        sum(outcome.interval.low > 0 for outcome in outcomes),
-    )
-    return f"{positive} of {len(outcomes)} analyses positive, {above} with a CI above 0"
-
-
-def caption(results: Results) -> str:
-    """What the curve shows, and what had no result."""
-    missing = [outcome.name for outcome in results.alternatives if not isinstance(outcome.result, AverageAdvantage)]
-    without = f" Without a result: {'; '.join(missing)}." if missing else ""
-    return (
-        "The average advantage by analyses that differ from the plan in one decision, with 95% CI, the largest first. "
-        f"No test: all of them share their data.{without}"
-    )
 
 
 # Tables
@@ -386,22 +491,64 @@ def _conclusion(pair: BoundedPair) -> str:
     return "practically the same" if pair.is_equivalent else "beyond the bound" if pair.is_beyond else "undecided"
 
 
-def same_table(tested: Equivalence, variable: PerceivedVariable | None) -> Table | None:
-    """The algorithms with letters: those that share one are practically the same."""
-    result, is_share = tested.result, tested.variable.is_share
-    if isinstance(result, Undefined) or variable is None:
-        return None
-    means = {name: variable.described[name].mean for name in result.letters}
+# Charts
+
+
+def both_sides_table(results: Results, primary: Comparison) -> Table:
+    """Every perceived mean and every tested metric by algorithm, from the highest primary mean to the lowest."""
+    leading, length = primary_variable(results), results.objective.at(primary.profile_length)
+    tested = [kind for kind in results.objective.tested if length.defined_values(kind)]
     return table(
-        "practically-the-same",
-        f"Algorithms that are practically the same in {tested.variable.in_text}",
-        sorted(means, key=lambda name: -means[name]),
-        Words[str]("Algorithm", str),
-        Numbers("M", lambda name: decimal(means[name], 2, is_share), "perceived"),
-        Words("Practically the same", lambda name: result.letters[name]),
-        note="Algorithms share a letter only if they were shown to differ by less than the smallest effect of "
-        "interest.",
+        "both-sides",
+        "Both sides by algorithm",
+        sorted(results.conditions, key=lambda condition: _place(leading, condition.label)),
+        Words("Algorithm", lambda condition: condition.label),
+        Numbers("n", lambda condition: whole(condition.n)),
+        *(_mean_column(variable) for variable in results.variables),
+        *(_metric_column(length, kind, kind_at(kind, results.objective.n)) for kind in tested),
+        *_rank_sets(primary),
+        note=f"From highest to lowest by {leading.variable.in_text}. Perceived measures are means over participants, "
+        f"novelty as shares of items; objective measures are of {length_name(length.profile_length)}, "
+        f"{length.aggregation}. Ranks: simultaneous confidence sets.",
     )
 
 
-# Charts
+def _mean_column(variable: PerceivedVariable) -> Numbers[ConditionFacts]:
+    return Numbers(variable.name, lambda condition: _mean(variable, condition.label), "perceived")
+
+
+def _metric_column(length: ProfileLength, kind: str, name: str) -> Numbers[ConditionFacts]:
+    heading = f"{name}, {length.averaged}"
+    return Numbers(heading, lambda condition: _metric(length, kind, condition.label), "objective")
+
+
+def _rank_sets(primary: Comparison) -> tuple[Numbers[ConditionFacts], ...]:
+    """The rank sets of the primary pair; none in reports that did not decide pairs."""
+    if not isinstance(primary.decided, DecidedPairs):
+        return ()
+    people, offline = primary.decided.participants_rank_sets.sets, primary.decided.offline_rank_sets.sets
+    return (
+        Numbers(
+            f"Ranks by {primary.variable.in_text}", lambda row: cell_of(people.get(row.label), ranks_cell), "perceived"
+        ),
+        Numbers(
+            f"Ranks by {primary.metric_word}", lambda row: cell_of(offline.get(row.label), ranks_cell), "objective"
+        ),
+    )
+
+
+def _place(variable: PerceivedVariable, name: str) -> tuple[bool, float]:
+    """Printed means from highest to lowest; conditions without one come last."""
+    numbers = variable.described.get(name)
+    if numbers is None:
+        return True, 0.0
+    return False, -round(numbers.mean, 2)
+
+
+def _mean(variable: PerceivedVariable | None, name: str) -> Cell:
+    numbers = None if variable is None else variable.described.get(name)
+    return MISSING if variable is None or numbers is None else decimal(numbers.mean, 2, variable.variable.is_share)
+
+
+def _metric(length: ProfileLength, kind: str, name: str) -> Cell:
+    return decimal(length.values(kind)[name], 3, is_share=kind not in ERRORS)

@@ -94,13 +94,9 @@ def factors(model: FactorModel) -> list[str]:
     ]
     if close:
         sentences.append(f"HTMT is .85 or more for {listed(close)}: the scales are hard to distinguish empirically.")
-    if model.n_left_out:
-        sentences.append(_left_out(model.n_left_out))
+    if n := model.n_left_out:
+        sentences.append(f"{n:,} participant{' is' if n == 1 else 's are'} excluded for missing answers.")
     return sentences
-
-
-def _left_out(n: int) -> str:
-    return f"{n:,} participant{' is' if n == 1 else 's are'} excluded for missing answers."
 
 
 def improper(model: FactorModel | StructuralModel) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from analysis.enums import RATED
 from analysis.present.words import cell_of, coverage, decimal, interval_cell, limits, probability, share_cell, whole
@@ -15,9 +15,9 @@ from documents.numbers import f_statistic, interval, listed, number, p_with_sign
 from documents.tables import Column, Numbers, Row, Table, Words, table, text
 from inference import apa
 from inference.correlation import CorrelationResult
-from inference.item_effects import ItemEffectsResult, ItemPair, ItemPairs
+from inference.item_effects import ItemEffectsResult, ItemPair
 from inference.ordinal import OrdinalResult
-from inference.results import PairwiseResult, Undefined
+from inference.results import Pair, PairwiseResult, Undefined
 from studies.plans import in_text
 
 
@@ -54,9 +54,13 @@ def ordinal_section(results: Results) -> Section:
 
 
 def _put_ordinal(section: Section, effects: Effects, variable: PerceivedVariable | None, alpha: float) -> None:
-    section.say(*ordinal(effects, variable, alpha))
-    section.put(ordinal_table(effects))
-    section.put(shares_table(effects), is_folded=True)
+    model = effects.ordinal
+    if isinstance(model, Undefined):
+        section.say(f"There is no ordinal model of {in_text(effects.name)}. {model.reason}")
+    elif model is not None:
+        section.say(*ordinal(effects, model, variable, alpha))
+        section.put(ordinal_table(effects, model))
+        section.put(shares_table(effects, model), is_folded=True)
 
 
 def correlations_section(results: Results) -> Section:
@@ -74,12 +78,15 @@ def correlations_section(results: Results) -> Section:
 def generalisation_section(results: Results) -> Section:
     """Generalisation over participants and items, beside those of this study."""
     section = Section("generalisation", "Generalisation over participants and items", "perceived")
-    accuracy, alpha = results.variable(RATED), results.plan.alpha
-    if not results.flow.analysed or results.nested is None or accuracy is None:
+    accuracy, model = results.variable(RATED), results.nested
+    if not results.flow.analysed or model is None or accuracy is None:
         return section
-    section.say(*nested(results.nested, accuracy, alpha))
-    section.put(means_table(results.nested))
-    section.put(pairs_table(results.nested), is_folded=True)
+    if isinstance(model, Undefined):
+        section.say(f"There is no model of participants and of items nested in algorithms. {model.reason}")
+        return section
+    section.say(*nested(model, accuracy, results.plan.alpha))
+    section.put(means_table(model))
+    section.put(pairs_table(model), is_folded=True)
     return section
 
 
@@ -94,7 +101,6 @@ def follow_up_sections(results: Results) -> list[Section]:
 # Sentences
 
 
-ALPHA = 0.05
 PART_AND_WHOLE = (
     "This correlation, reported by Cremonesi et al. (2011), is inflated, because every item of second-order novelty "
     "also counts in first-order novelty"
@@ -152,15 +158,11 @@ def detectable(effects: Effects, order: Order) -> str:
     )
 
 
-def ordinal(effects: Effects, variable: PerceivedVariable | None, alpha: float = ALPHA) -> list[str]:
+def ordinal(effects: Effects, model: OrdinalResult, variable: PerceivedVariable | None, alpha: float) -> list[str]:
     """The ordinal model's test, whether its assumption holds, and where it differs from the tests of means."""
-    model, name = effects.ordinal, in_text(effects.name)
-    if model is None:
-        return []
-    if isinstance(model, Undefined):
-        return [f"There is no ordinal model of {name}. {model.reason}"]
+    verdict = "the algorithms differed significantly" if model.p < alpha else "no significant difference was found"
     sentences = [
-        f"In the ordinal model, which treats answers as ordered categories, {_difference(model.p < alpha)} in {name}, "
+        f"In the ordinal model, which treats answers as ordered categories, {verdict} in {in_text(effects.name)}, "
         f"LR χ²({model.df}) = {number(model.lr)}, p {p_with_sign(model.p)}."
     ]
     if model.empty_categories:
@@ -178,15 +180,9 @@ def ordinal(effects: Effects, variable: PerceivedVariable | None, alpha: float =
     return sentences
 
 
-def _difference(is_significant: bool) -> str:
-    return "the algorithms differed significantly" if is_significant else "no significant difference was found"
-
-
-def _significant_pairs(tests: PairwiseResult) -> set[tuple[str, str]]:
+def _significant_pairs(pairs: Iterable[Pair | ItemPair]) -> set[tuple[str, str]]:
     """The significant pairs, the larger location first."""
-    return {
-        (pair.a, pair.b) if pair.difference > 0 else (pair.b, pair.a) for pair in tests.pairs if pair.is_significant
-    }
+    return {(pair.a, pair.b) if pair.difference > 0 else (pair.b, pair.a) for pair in pairs if pair.is_significant}
 
 
 def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: float) -> str:
@@ -195,7 +191,7 @@ def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: flo
     if not isinstance(welch, Undefined) and (welch.p < alpha) != (model.p < alpha):
         verdict = "significant" if model.p < alpha else "not significant"
         changes.append(f"over all algorithms it is {verdict}, unlike Welch's analysis of variance")
-    pairs = _significant_pairs(model.pairs)
+    pairs = _significant_pairs(model.pairs.pairs)
     if lost := order.pairs - pairs:
         changes.append(f"it does not confirm {relation(order.sorted_pairs(lost))}")
     if gained := pairs - order.pairs:
@@ -256,7 +252,7 @@ def _lowered(reason: str) -> str:
     return (reason[0].lower() + reason[1:]).removesuffix(".")
 
 
-def opposite_correlations(correlations: Sequence[CorrelatedVariables], alpha: float = ALPHA) -> str:
+def opposite_correlations(correlations: Sequence[CorrelatedVariables], alpha: float) -> str:
     """Pairs of variables that correlate in opposite directions within algorithms and between their means."""
     names = []
     for pair in correlations:
@@ -276,16 +272,14 @@ def opposite_correlations(correlations: Sequence[CorrelatedVariables], alpha: fl
     )
 
 
-def nested(model: ItemEffectsResult | Undefined, variable: PerceivedVariable, alpha: float) -> list[str]:
+def nested(model: ItemEffectsResult, variable: PerceivedVariable, alpha: float) -> list[str]:
     """Whether the differences hold with other participants and with other items from the same algorithms."""
-    if isinstance(model, Undefined):
-        return [f"There is no model of participants and of items nested in algorithms. {model.reason}"]
     sentences = [
         f"Generalised to other participants and to other items from the same algorithms (items nested in algorithms), "
         f"{_generalised_difference(model, alpha)}. {_shares(model)}"
     ]
     order = variable.orders.games_howell
-    if lost := order.pairs - {(better.a, better.b) for better in _directed(model.pairs) if better.is_significant}:
+    if lost := order.pairs - _significant_pairs(model.pairs.pairs):
         sentences.append(
             "This model with Holm's correction does not confirm these of Games and Howell's pairs: "
             f"{relation(order.sorted_pairs(lost))}."
@@ -314,15 +308,6 @@ def _shares(model: ItemEffectsResult) -> str:
     )
 
 
-def _directed(pairs: ItemPairs) -> list[ItemPair]:
-    """Every pair with the larger mean first."""
-    return [pair if pair.difference > 0 else _reversed(pair) for pair in pairs.pairs]
-
-
-def _reversed(pair: ItemPair) -> ItemPair:
-    return ItemPair(pair.b, pair.a, -pair.difference, pair.p, pair.is_significant, se=pair.se)
-
-
 # Tables
 
 
@@ -345,15 +330,8 @@ def hedges_table(effects: Effects) -> Table:
     )
 
 
-def _model(effects: Effects) -> OrdinalResult | None:
-    return None if isinstance(effects.ordinal, Undefined) else effects.ordinal
-
-
-def ordinal_table(effects: Effects) -> Table | None:
-    """Shifts of the ordinal model against the reference; None where it has no result."""
-    model = _model(effects)
-    if model is None:
-        return None
+def ordinal_table(effects: Effects, model: OrdinalResult) -> Table:
+    """Shifts of the ordinal model against the reference."""
     return table(
         f"{effects.key}-ordinal",
         f"Ordinal model, {in_text(effects.name)}: every algorithm against {model.reference}",
@@ -369,11 +347,8 @@ def ordinal_table(effects: Effects) -> Table | None:
     )
 
 
-def shares_table(effects: Effects) -> Table | None:
+def shares_table(effects: Effects, model: OrdinalResult) -> Table:
     """Predicted and observed share of each answer."""
-    model = _model(effects)
-    if model is None:
-        return None
     rows = []
     for name in (model.reference, *(shift.condition for shift in model.effects)):
         total = sum(model.counts[name])
@@ -428,10 +403,8 @@ def correlations_table(
     )
 
 
-def means_table(model: ItemEffectsResult | Undefined | None) -> Table | None:
-    """Mean of each algorithm; None where the model has no result."""
-    if model is None or isinstance(model, Undefined):
-        return None
+def means_table(model: ItemEffectsResult) -> Table:
+    """Mean of each algorithm."""
     return table(
         "nested",
         "Ratings of items, generalised to other participants and other items from the same algorithms",
@@ -448,10 +421,8 @@ def means_table(model: ItemEffectsResult | Undefined | None) -> Table | None:
     )
 
 
-def pairs_table(model: ItemEffectsResult | Undefined | None) -> Table | None:
-    """Every pair of algorithms; None where the model has no result."""
-    if model is None or isinstance(model, Undefined):
-        return None
+def pairs_table(model: ItemEffectsResult) -> Table:
+    """Every pair of algorithms."""
     return table(
         "nested-pairs",
         "Pairwise comparisons with items nested in algorithms",

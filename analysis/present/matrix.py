@@ -11,10 +11,26 @@ from analysis.results.matrix import KNOWN_USERS, Matrix, MatrixCell, MatrixMetri
 from analysis.results.report import Results
 from charting import marks
 from charting.theme import Spec
+from documents.blocks import FigureMaker, Section
 from documents.numbers import capital, listed, number, plural
 from documents.tables import Numbers, Table, Words, table
 from evaluation.splitting.kinds import STRANGERS
 from inference.results import Undefined
+
+
+def matrix_section(results: Results, figure: FigureMaker) -> Section:
+    """The supplement's matrix of every metric with every measure."""
+    section, matrix = Section("matrix", "All metrics and measures"), results.matrix
+    if results.flow.analysed and matrix is not None:
+        numbers = matrix_table(matrix)
+        caption = (
+            f"τ_b of every metric with every measure, without a test. {orientation(matrix)} A frame "
+            f"marks the primary pair. Novelty is no measure of quality.{other_users(matrix)}"
+        )
+        section.draw(figure("matrix", matrix_chart(matrix), caption, numbers))
+        section.put(numbers)
+    return section
+
 
 # Sentences
 
@@ -28,11 +44,6 @@ def other_users(matrix: Matrix) -> str:
     if KNOWN_USERS in sources:
         return f" “{KNOWN_USERS}”: measured on users whose other ratings were trained on, {models}."
     return ""
-
-
-def title(matrix: Matrix) -> str:
-    """What the matrix shows."""
-    return f"{plural(len(matrix.metrics), 'metric')} with {plural(len(matrix.variables), 'measure')}"
 
 
 # Tables
@@ -101,7 +112,7 @@ def exploratory_table(results: Results) -> Table | None:
 # Charts
 
 
-def matrix_chart(matrix: Matrix, title: str) -> Spec | None:
+def matrix_chart(matrix: Matrix) -> Spec | None:
     """A row for each metric, a column for each measure; None where no pair has a rank correlation."""
     if all(isinstance(cell.tau, Undefined) for cell in matrix.cells):
         return None
@@ -120,7 +131,7 @@ def matrix_chart(matrix: Matrix, title: str) -> Spec | None:
 
     return marks.matrix(
         values,
-        title=title,
+        title=f"{plural(len(matrix.metrics), 'metric')} with {plural(len(matrix.variables), 'measure')}",
         subtitle="Kendall’s rank correlation of each metric with each measure over the algorithms",
         outlined=names_of([cell for cell in matrix.cells if cell.is_primary]),
         reasons=reasons,

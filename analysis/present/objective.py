@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.present.estimates import Triple, around
 from analysis.present.orders import dominance_columns, tiered_names
 from analysis.present.words import decimal, interval_cell, length_words, ranks_cell, share_cell
-from analysis.results.objective import FULL_RANKING, KINDS, MetricValues, ObjectiveSide, ProfileLength
+from analysis.results.objective import FULL_RANKING, KINDS, ObjectiveSide, ProfileLength
 from analysis.results.report import ConditionFacts, Results, StudyFacts
 from charting import marks
 from charting.theme import Spec
@@ -25,8 +25,6 @@ from inference.results import Undefined
 from recommenders.registry import families
 from studies.design.narrative.plan import level
 from studies.usage_data import CHOICE
-
-Lines = tuple[MetricValues, ...]  # of one algorithm, by profile length
 
 
 def metrics_section(results: Results, figure: FigureMaker) -> Section:
@@ -339,41 +337,34 @@ def _header(kind: str, length: ProfileLength) -> str:
     return f"{kind_name(kind)}{_suffix(length)}, {length.averaged}"
 
 
-def _slug(length: ProfileLength) -> str:
-    return f"profile-{length.profile_length}" if length.profile_length else "whole"
+def slug(length: int) -> str:
+    """A profile length in the key of a table."""
+    return f"profile-{length}" if length else "whole"
 
 
 def table_2(objective: ObjectiveSide, conditions: Sequence[ConditionFacts]) -> Table:
     """Table 2: the tested metrics of each algorithm with their limits at every profile length."""
+    columns = [Column("Algorithm"), Column("Type")]
+    for length in objective.lengths:
+        for kind in objective.tested:
+            columns += [Column(_header(kind, length), True, "objective"), Column("95% CI", True)]
     types = {facts.label: type_of(facts.algorithm) for facts in conditions}
-    return table(
+    rows = []
+    for lines in zip(*(length.table for length in objective.lengths), strict=True):
+        cells = [text(lines[0].condition), text(types.get(lines[0].condition, NONE))]
+        for line in lines:
+            for kind in objective.tested:
+                low, high = line.intervals[kind] or (None, None)
+                cells += [_value(line.value(kind), kind), interval_cell(low, high, 3, is_share=kind not in ERRORS)]
+        rows.append(Row(tuple(cells)))
+    return Table(
         "table-2",
         "Table 2. Objective measures"
         if objective.kinds == ERRORS
         else f"Table 2. Objective measures at N = {objective.n}",
-        list(zip(*(length.table for length in objective.lengths), strict=True)),
-        Words("Algorithm", lambda lines: lines[0].condition),
-        Words("Type", lambda lines: types.get(lines[0].condition, NONE)),
-        *(
-            column
-            for index, length in enumerate(objective.lengths)
-            for kind in objective.tested
-            for column in _with_limits(index, kind, _header(kind, length))
-        ),
-        note=f"{_means_note(objective) if objective.is_by_user else RATES_NOTE}{_rare_note(objective)}",
-    )
-
-
-def _with_limits(index: int, kind: str, heading: str) -> tuple[Numbers[Lines], Numbers[Lines]]:
-    """A metric with its limits, of the profile length of an index."""
-
-    def ends(lines: Lines) -> Cell:
-        low, high = lines[index].intervals[kind] or (None, None)
-        return interval_cell(low, high, 3, is_share=kind not in ERRORS)
-
-    return (
-        Numbers(heading, lambda lines: _value(lines[index].value(kind), kind), "objective"),
-        Numbers("95% CI", ends),
+        tuple(columns),
+        tuple(rows),
+        f"{_means_note(objective) if objective.is_by_user else RATES_NOTE}{_rare_note(objective)}",
     )
 
 
@@ -381,22 +372,20 @@ def popularity_table(length: ProfileLength) -> Table | None:
     """Recall by the popularity of the hidden item."""
     if not length.by_popularity:
         return None
-    return table(
-        "by-popularity",
-        "Recall by the popularity of the hidden item",
-        length.conditions,
-        Words[str]("Algorithm", str),
-        *(
-            _share_column(f"{THIRDS[part.third]} ({part.n_cases:,} cases)", part.recall)
-            for part in length.by_popularity
-        ),
-        note="Thirds of the training ratings, items in order of their number of ratings. Recall with whole profiles, "
-        "pooled over the cases of each third; differences are not tested.",
+    parts = length.by_popularity
+    rows = [
+        Row((text(name), *(decimal(part.recall[name], 3, is_share=True) for part in parts)))
+        for name in length.conditions
+    ]
+    columns = (
+        Column("Algorithm"),
+        *(Column(f"{THIRDS[part.third]} ({part.n_cases:,} cases)", True, "objective") for part in parts),
     )
-
-
-def _share_column(heading: str, values: Mapping[str, float | None]) -> Numbers[str]:
-    return Numbers(heading, lambda name: decimal(values[name], 3, is_share=True), "objective")
+    note = (
+        "Thirds of the training ratings, items in order of their number of ratings. Recall with whole profiles, pooled "
+        "over the cases of each third; differences are not tested."
+    )
+    return Table("by-popularity", "Recall by the popularity of the hidden item", columns, tuple(rows), note)
 
 
 def type_of(algorithm: str) -> str:
@@ -433,17 +422,23 @@ def _means_note(objective: ObjectiveSide) -> str:
 
 def intervals_table(length: ProfileLength) -> Table:
     """Values at one profile length with their bootstrap intervals."""
-    return table(
-        f"objective-{_slug(length)}",
+    columns = [Column("Algorithm")]
+    kinds = ERRORS if length.errors else KINDS
+    for kind in kinds:
+        columns += [Column(f"{kind_name(kind)}, {length.averaged}", True, "objective"), Column("95% CI", True)]
+    rows = []
+    for line in length.table:
+        cells = [text(line.condition)]
+        for kind in kinds:
+            low, high = line.intervals[kind] or (None, None)
+            cells += [_value(line.value(kind), kind), interval_cell(low, high, 3, is_share=kind not in ERRORS)]
+        rows.append(Row(tuple(cells)))
+    return Table(
+        f"objective-{slug(length.profile_length)}",
         f"Objective measures with intervals, {length_name(length.profile_length)}",
-        [(line,) for line in length.table],
-        Words("Algorithm", lambda lines: lines[0].condition),
-        *(
-            column
-            for kind in (ERRORS if length.errors else KINDS)
-            for column in _with_limits(0, kind, f"{kind_name(kind)}, {length.averaged}")
-        ),
-        note=f"{'' if length.is_by_user else POOLED_NOTE} Recall and fallout have exact limits, the others percentile "
+        tuple(columns),
+        tuple(rows),
+        f"{'' if length.is_by_user else POOLED_NOTE} Recall and fallout have exact limits, the others percentile "
         "intervals over resampled users.",
     )
 
@@ -453,28 +448,33 @@ def served_table(objective: ObjectiveSide) -> Table | None:
     lengths = [length for length in objective.lengths if length.served]
     if not lengths:
         return None
-    columns: list[Numbers[str]] = []
+    columns = [Column("Algorithm")]
+    rows: dict[str, list[Cell]] = {name: [text(name)] for name in lengths[0].conditions}
     for length in lengths:
         suffix = _suffix(length)
         for kind in HITS:
-            if kind in length.served:
-                columns.append(_share_column(_header(kind, length), length.values(kind)))
-                columns.append(_share_column(f"as served{suffix}", length.served[kind]))
-        if (filled := length.served.get("filled")) is not None:
-            columns.append(Numbers(f"Slots filled{suffix}", _percent_of(filled)))
-    return table(
+            if kind not in length.served:
+                continue
+            columns += [
+                Column(_header(kind, length), True, "objective"),
+                Column(f"as served{suffix}", True, "objective"),
+            ]
+            values = length.values(kind)
+            for name, cells in rows.items():
+                cells.append(decimal(values[name], 3, is_share=True))
+                cells.append(decimal(length.served[kind][name], 3, is_share=True))
+        if "filled" in length.served:
+            columns.append(Column(f"Slots filled{suffix}", True))
+            for name, cells in rows.items():
+                cells.append(share_cell(length.served["filled"][name]))
+    return Table(
         "as-served",
         "The same lists as they are served",
-        lengths[0].conditions,
-        Words[str]("Algorithm", str),
-        *columns,
-        note="The protocol breaks ties of equal scores at random; served lists have a fixed order, and slots without a "
+        tuple(columns),
+        tuple(Row(tuple(cells)) for cells in rows.values()),
+        "The protocol breaks ties of equal scores at random; served lists have a fixed order, and slots without a "
         "score are filled by popularity.",
     )
-
-
-def _percent_of(shares: Mapping[str, float]) -> Callable[[str], Cell]:
-    return lambda name: share_cell(shares[name])
 
 
 def curve_table(length: ProfileLength, kind: str) -> Table:
@@ -485,7 +485,9 @@ def curve_table(length: ProfileLength, kind: str) -> Table:
     rows = tuple(
         Row((text(name), *(decimal(value, 3, is_share=True) for value in lines[name]))) for name in length.conditions
     )
-    return Table(f"{kind}-by-n-{_slug(length)}", f"{kind_name(kind)} at every N, {length.averaged}", columns, rows)
+    return Table(
+        f"{kind}-by-n-{slug(length.profile_length)}", f"{kind_name(kind)} at every N, {length.averaged}", columns, rows
+    )
 
 
 def objective_order(length: ProfileLength, kind: str) -> Table:
@@ -495,7 +497,7 @@ def objective_order(length: ProfileLength, kind: str) -> Table:
     sets = relation_rank_sets(order.dominates, 1 - length.alpha).sets if order.names else {}
     better = f"{'lower' if kind in LOWER_IS_BETTER else 'higher'} {kind_word(kind)}"
     return table(
-        f"order-{kind}-{_slug(length)}",
+        f"order-{kind}-{slug(length.profile_length)}",
         f"Pairwise comparisons, {kind_word(kind)}, {length_name(length.profile_length)}",
         tiered_names(order),
         Words("Algorithm", lambda row: row[1]),

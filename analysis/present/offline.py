@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.present.objective import length_name
+from analysis.present.objective import length_name, slug
 from analysis.present.words import (
     cell_of,
     decimal,
@@ -125,16 +125,12 @@ def effects_table(measured: OfflineMetric, *, is_by_user: bool) -> Table | None:
     `is_by_user`: values are means over users; else they pool the cases of all users.
     """
     return _effects_table(
-        f"effects-{measured.kind}-{_slug(measured.profile_length)}",
+        f"effects-{measured.kind}-{slug(measured.profile_length)}",
         f"Effect sizes of the sign tests on {kind_word(measured.kind)}, {length_name(measured.profile_length)}",
         measured.effects,
         kind_word(measured.kind),
         f"{_values(is_by_user)}, with limits for all pairs at once, clustered by user (single-step max-|t|)",
     )
-
-
-def _slug(profile_length: int) -> str:
-    return f"profile-{profile_length}" if profile_length else "whole"
 
 
 def _values(is_by_user: bool) -> str:
@@ -153,7 +149,7 @@ def _effects_table(
         effects,
         Words("Algorithm A", lambda pair: pair.a),
         Words("Algorithm B", lambda pair: pair.b),
-        Numbers("Tied users", lambda pair: share_cell(getattr(pair.effect, "tied", 1.0))),
+        Numbers("Tied users", lambda pair: share_cell(1.0 if isinstance(pair.effect, Undefined) else pair.effect.tied)),
         Numbers(
             f"Higher {kind} with A",
             lambda pair: cell_of(pair.effect, lambda effect: decimal(effect.superiority, 2, True)),
@@ -181,7 +177,7 @@ def repeats_table(repeats: Repeats, measured: RepeatedMetric, *, is_by_user: boo
     if is_by_user:
         together = "Means over the users of all repetitions together."
     return table(
-        f"repeats-{measured.kind}-{_slug(measured.profile_length)}",
+        f"repeats-{measured.kind}-{slug(measured.profile_length)}",
         f"{kind} over {repeats.n} repetitions, {length_name(measured.profile_length)}",
         result.rows,
         Words("Algorithm", lambda row: row.condition),
@@ -206,7 +202,7 @@ def repeated_effects_table(measured: RepeatedMetric, *, is_by_user: bool) -> Tab
         return None
     p_of = {(pair.a, pair.b): pair.p for pair in result.sign_tests.pairs}
     return _effects_table(
-        f"repeats-signs-{measured.kind}-{_slug(measured.profile_length)}",
+        f"repeats-signs-{measured.kind}-{slug(measured.profile_length)}",
         f"Sign tests on {kind_word(measured.kind)} by user over all repetitions, "
         f"{length_name(measured.profile_length)}",
         result.effects,

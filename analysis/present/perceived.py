@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from analysis.present.comparison import primary_variable
 from analysis.present.estimates import axis, means_of
 from analysis.present.orders import TIER_NAMES, dominance_columns, tiered_names
-from analysis.present.summary import primary_variable
 from analysis.present.words import (
     MISSING,
     cell_of,
@@ -15,7 +15,6 @@ from analysis.present.words import (
     decimal,
     interval_cell,
     probability,
-    sentences,
     span,
     whole,
 )
@@ -70,7 +69,7 @@ def variable_section(variable: PerceivedVariable, figure: FigureMaker) -> Sectio
         return section
     section.say(order(variable))
     section.draw(_box(variable, figure), _hasse(variable, figure))
-    if not has_points(variable):
+    if not variable.points:
         section.say("Individual scores were erased with the answers of a participant; charts of them are omitted.")
     section.put(order_table(variable))
     section.put(pairs_table(variable))
@@ -115,7 +114,7 @@ def _hasse(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
 
 def _spread(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
     """Stacked bars of answers in steps, or a raincloud of means and shares."""
-    if not has_points(variable) or not variable.described:
+    if not variable.points or not variable.described:
         return None
     if is_in_steps(variable):
         steps, counts = steps_of(variable)
@@ -209,7 +208,7 @@ def order(variable: PerceivedVariable) -> str:
         pairs = f"any of the {len(tests.pairs)} pairs" if len(tests.pairs) > 1 else "the only pair"
         omnibus_alone = NO_PAIR if not isinstance(welch, Undefined) and welch.p < variable.alpha else ""
         found_none = f"Games-Howell found no significant difference in {pairs}."
-        return sentences([found_none, omnibus_alone, _detectable(variable)])
+        return " ".join(filter(None, [found_none, omnibus_alone, _detectable(variable)]))
     maximal = [name for name in tiers.best_first if tiers.tiers[name] is Tier.MAXIMAL]
     minimal = [name for name in tiers.best_first if tiers.tiers[name] is Tier.MINIMAL]
     addition = ""
@@ -451,10 +450,8 @@ def tests_table(variables: Sequence[PerceivedVariable]) -> Table:
     """Welch's test of every measure and those beside it, each with its result or the reason why it has none."""
     rows = []
     for variable in variables:
-        welch, welch_name = variable.welch, "Welch's ANOVA"
-        reduced = variable.welch_without_constant
-        if isinstance(welch, Undefined) and isinstance(reduced, WelchResult):
-            welch, welch_name = reduced, f"Welch's ANOVA without {listed(reduced.left_out)} (no variance)"
+        welch, left_out = _welch(variable)
+        welch_name = f"Welch's ANOVA without {left_out} (no variance)" if left_out else "Welch's ANOVA"
         tests: tuple[tuple[str, Test | Undefined], ...] = (
             (welch_name, welch), ("One-way ANOVA", variable.anova), ("Kruskal-Wallis", variable.kruskal),
             ("Brown-Forsythe (equal variances)", variable.brown_forsythe),
@@ -521,18 +518,13 @@ def _values(variable: PerceivedVariable) -> dict[str, list[float]]:
     return {name: [point / per for point in variable.points[name]] for name in variable.conditions}
 
 
-def has_points(variable: PerceivedVariable) -> bool:
-    """Whether the scores of single participants are stored; they are erased with a participant's answers."""
-    return bool(variable.points)
-
-
 def _letters(variable: PerceivedVariable) -> Mapping[str, str] | None:
     return None if isinstance(variable.tests.games_howell, Undefined) else variable.orders.games_howell.letters
 
 
 def box(variable: PerceivedVariable, title: str) -> Spec | None:
     """The paper's box plot of one variable, the highest mean first, with a point for every participant."""
-    if not variable.described or not has_points(variable):
+    if not variable.described or not variable.points:
         return None
     values, means = _values(variable), means_of(variable)
     return marks.box_plot(

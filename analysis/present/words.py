@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 from documents import numbers
@@ -40,11 +40,6 @@ def tau_b(tau: AgreementResult, symbol: str = "τ_b") -> str:
 def length_words(length: int) -> str:
     """A profile length in a sentence."""
     return f"with profiles of {length} ratings" if length else "with whole profiles"
-
-
-def sentences(parts: Sequence[str]) -> str:
-    """Those sentences of a paragraph that there are."""
-    return " ".join(part for part in parts if part)
 
 
 # Tables

@@ -12,7 +12,7 @@ from charting.marks import (
     likert_bars,
     scatter,
 )
-from charting.pairs import Ranked, Sides, ranked_lists
+from charting.pairs import Ranked, ranked_lists
 from charting.theme import Spec
 from documents.blocks import Figure
 from documents.blocks import Section as DocumentSection
@@ -87,7 +87,7 @@ def comparisons() -> tuple[Section, ...]:
                 _ranked(RECALL),
                 _ranked(MEANS),
                 title="1 of 6 orders reverses significantly",
-                sides=Sides("recall at 10", "perceived accuracy"),
+                sides=("recall at 10", "perceived accuracy"),
                 reversed_pairs=[("PureSVD50", "TopPop")],
             ),
             intervals=1,

@@ -11,8 +11,8 @@ from charting import render
 from charting.likert import shades
 from charting.marks import Difference, forest, likert_bars, matrix, raincloud
 from charting.rainclouds import density
-from charting.swarms import MOST_POINTS, swarm, values_per_point
 from charting.theme import DARK, LIGHT, Palette, Spec
+from charting.values import MOST_POINTS, swarm, values_per_point
 from core.errors import DataError
 from tests.charting.test_theme import contrast
 
@@ -161,7 +161,7 @@ def test_files_leave_out_what_only_a_pointer_meets(all_drawings: Any) -> None:
 
 
 def test_pdf_is_a_page_with_selectable_words(all_drawings: Any) -> None:
-    made = render.pdf(all_drawings["forest"]())
+    made = render.svg_as_pdf(render.svg(all_drawings["forest"]()))
     assert made.startswith(b"%PDF-")
     assert b"/Font" in made
 
