@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from charting.estimates import checked_estimates, checked_shares, interval_text, same_names
+from charting.estimates import checked_estimates, interval_text
 from charting.frame import finished, number
 from charting.keys import Entry, draw_key, width_of_names
 from charting.plots import Plot, Rows, lines, numbers, share_labels, tip
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
-from core.errors import ParameterError
 
 _ROW = {1: 30, 2: 46}
 # Upper and lower edge of each bar around its row, in shares of a row.
@@ -29,7 +28,6 @@ def bars(
 
     One series fills its bars; a second (the same metric at the participants' profile length, say) is drawn below the
     first in outline, so greyscale tells them apart. `series` maps the name of each to estimates of the same algorithms.
-    Raises DataError for series with other algorithms, and ParameterError unless there are one or two.
 
     Examples
     --------
@@ -38,14 +36,9 @@ def bars(
     >>> spec["usermeta"]["description"]
     'Bar chart, Recall at 5, as measured. PureSVD50: .29 [.28, .30]. LSA: .01 [.00, .02].'
     """
-    if len(series) not in _ROW:
-        raise ParameterError(f"A bar chart draws one or two series; got {len(series)}.")
     checked = {word: checked_estimates(values, what=f"{x_title} ({word})") for word, values in series.items()}
-    first, last = next(iter(checked.values())), list(checked.values())[-1]
-    same_names(first, last, what="Two series of bars")
+    first = next(iter(checked.values()))
     every = [estimate for values in checked.values() for estimate in values.values()]
-    if is_share:
-        checked_shares((estimate.value for estimate in every), what=x_title)
     low = min(0.0, *(estimate.low for estimate in every))
     high = max(0.0, *(estimate.high for estimate in every))
     ticks: Spec = {"grid": True, "tickCount": 4, "format": f".{decimals}f", "labelFlush": False}

@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from charting.frame import finished, label_expression, when_narrow
 from charting.plots import Plot, Rows, at, columns, expression, numbers, tip
-from charting.swarms import swarm, values_per_point, with_points_said
 from charting.theme import LIGHT, PERCEIVED, SMALL_TEXT_SIZE, Spec
-from charting.values import BOX_TOOLTIP, box_of, box_row, checked_letters, checked_values, described_boxes
+from charting.values import (
+    BOX_TOOLTIP,
+    box_of,
+    box_row,
+    checked_values,
+    described_boxes,
+    swarm,
+    values_per_point,
+    with_points_said,
+)
 
 # Horizontal layout of one condition, in shares of its slot around the whole number it stands at.
 _BOX = (-0.36, -0.06)
@@ -31,7 +39,7 @@ def box_plot(
     participant as a point; points of (nearly) one height lie side by side, so their number can be seen and nothing is
     moved at random. In large conditions each point represents several participants, and the subtitle says for how many.
     An empty condition keeps its place and says that it has no values. Raises DataError for no values at all or a value
-    outside the domain, and ParameterError for a domain without extent.
+    outside the domain.
 
     Examples
     --------
@@ -42,7 +50,6 @@ def box_plot(
 Mdn = 2.00.'
     """
     checked = checked_values(values, domain, what=y_title)
-    known_letters = checked_letters(letters, checked)
     counts = [len(own) for own in checked.values()]
     names = label_expression([f"{name}\nn = {len(own)}" for name, own in checked.items()], list(checked))
     x = columns(
@@ -55,7 +62,7 @@ Mdn = 2.00.'
         labelOverlap=False,
     )
     plot = Plot(x, numbers(*domain, scale={"padding": 7}, grid=True, tickCount=5))
-    _draw_boxes(plot, checked, known_letters)
+    _draw_boxes(plot, checked, letters or {})
     _draw_points(plot, checked, domain)
     return finished(
         plot.spec(),

@@ -32,7 +32,7 @@ class Stage(NamedTuple):
 
 def consort(stages: Sequence[Stage], *, title: str) -> Spec:
     """Draw the flow of participants, a box a step, with boxes to the right for those who left; reasons with a count of
-    0 are not drawn. Raises DataError for a count below 0. Source: Schulz, Altman & Moher (2010), "CONSORT 2010
+    0 are not drawn. Source: Schulz, Altman & Moher (2010), "CONSORT 2010
     Statement", figure 1. Deviation: the conditions stand in a table beside the diagram, since seven boxes in a row fit
     on no phone.
 
@@ -44,9 +44,6 @@ def consort(stages: Sequence[Stage], *, title: str) -> Spec:
     """
     if not stages:
         raise DataError("There is no step of the flow to draw.")
-    for stage in stages:
-        if min([stage.n, *stage.left.values()]) < 0:
-            raise DataError(f"The step {stage.name} of the flow has a count below 0.")
     boxes, words, arrows = _laid_out(stages)
     height = int(max(box["bottom"] for box in boxes))
     plot = Plot(bare(0, 1), bare(height, 0))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Mapping, Sequence
 
-from charting.estimates import checked_number, checked_shares
+from charting.estimates import checked_number
 from charting.frame import finished, number, whole_ticks
 from charting.named_lines import LEADER, check_lines, label_places, line_look, name_look, symbol
 from charting.plots import Plot, at, numbers, share_labels, tip
 from charting.theme import LIGHT, Side, Spec, colour_of
-from core.errors import DataError, ParameterError
 
 _HEIGHT = 320
 _NEARLY_ALL = 0.95  # a share this high has an axis up to 1
@@ -42,8 +40,7 @@ def curves(
     a page the line under the pointer stands out. `n_values` are the ascending lengths of the list, 1, 2, 3, … by
     default, with one value each; `x_title` names them where they are something else. A hairline marks `at_n`, the
     length that tables report. `is_from_zero` is not for a metric without a meaning at 0; `description` replaces the
-    words for screen readers where x is no length. Raises DataError for lines of
-    unequal length, and ParameterError when `n_values` are not ascending or `at_n` is not within them.
+    words for screen readers where x is no length.
 
     Examples
     --------
@@ -52,17 +49,13 @@ def curves(
     >>> spec["usermeta"]["description"]
     'Line chart, Recall by length of the list, 1 to 2. At 2: TopPop .09, LSA .01.'
     """
-    check_lines(by_n, emphasised)
-    lengths = _lengths(by_n, n_values)
+    check_lines(by_n)
+    lengths = n_values or range(1, max(map(len, by_n.values())) + 1)
     first, last = lengths[0], lengths[-1]
-    if at_n is not None and not first <= at_n <= last:
-        raise ParameterError(f"The lengths in the chart are {first} to {last}; {at_n} is not among them.")
     lines = {
         name: [checked_number(value, what=f"{y_title} of {name}") for value in values] for name, values in by_n.items()
     }
     every = [value for values in lines.values() for value in values]
-    if is_share:
-        checked_shares(every, what=y_title)
     bottom, top = _ends(every, is_share=is_share, is_from_zero=is_from_zero)
     plot = Plot(
         numbers(
@@ -111,17 +104,6 @@ def curves(
         height=_HEIGHT,
         reading="drawn",
     )
-
-
-def _lengths(by_n: Mapping[str, Sequence[float]], n_values: Sequence[int] | None) -> list[int]:
-    counts = {name: len(values) for name, values in by_n.items()}
-    lengths = list(n_values) if n_values is not None else list(range(1, max(counts.values()) + 1))
-    for name, count in counts.items():
-        if count != len(lengths) or not count:
-            raise DataError(f"The line of {name} has {count} values for {len(lengths)} lengths of the list.")
-    if any(after <= before for before, after in itertools.pairwise(lengths)):
-        raise ParameterError("The lengths of the list must be in ascending order.")
-    return lengths
 
 
 def _ends(values: Sequence[float], *, is_share: bool, is_from_zero: bool) -> tuple[float, float]:

@@ -6,7 +6,7 @@ The word `what` names the quantity in the error.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from charting.frame import number
@@ -59,8 +59,6 @@ def checked_estimates(estimates: Mapping[str, Sequence[float]], *, what: str) ->
         raise DataError(f"There is no {what} to draw.")
     checked: dict[str, Estimate] = {}
     for name, numbers in estimates.items():
-        if len(numbers) != 3:
-            raise DataError(f"The {what} of {name} needs a value and two ends; got {len(numbers)} numbers.")
         checked[name] = checked_estimate(numbers, what=f"{what} of {name}")
     return checked
 
@@ -73,33 +71,3 @@ def checked_estimate(numbers: Sequence[float], *, what: str) -> Estimate:
     if not low - slack <= value <= high + slack:
         raise DataError(f"The {what} is {value:g}, outside its interval from {low:g} to {high:g}.")
     return Estimate(value, low, high)
-
-
-def same_names(left: Iterable[str], right: Iterable[str], *, what: str) -> None:
-    """Raise DataError when a name is on one side only."""
-    lonely = sorted(set(left) ^ set(right))
-    if lonely:
-        raise DataError(f"{what} need the same names on both sides; on one side only: {', '.join(lonely)}.")
-
-
-def known_names(pairs: Iterable[Sequence[str]], names: Iterable[str], *, what: str) -> list[tuple[str, str]]:
-    """Pairs of names, such as edges of an order. Raises DataError when a pair names something unknown, or one thing
-    twice.
-    """
-    known = set(names)
-    checked = []
-    for first, second in pairs:
-        for name in (first, second):
-            if name not in known:
-                raise DataError(f"The {what} name {name}, which is not in the chart.")
-        if first == second:
-            raise DataError(f"The {what} pair {first} with itself.")
-        checked.append((first, second))
-    return checked
-
-
-def checked_shares(values: Iterable[float], *, what: str) -> None:
-    """Raise DataError when a value lies outside [-1, 1] and so is no share, which is printed without a leading zero."""
-    for value in values:
-        if abs(value) > 1 + 1e-9:
-            raise DataError(f"The {what} has the value {value:g}, which is no proportion; pass is_share=False.")

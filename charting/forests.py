@@ -8,7 +8,7 @@ from typing import NamedTuple
 from charting.estimates import checked_estimate, interval_text
 from charting.frame import finished, number, when_narrow
 from charting.plots import Plot, Rows, at, expression, lines, numbers, share_labels, tip
-from charting.theme import LIGHT, PERCEIVED, SHAPES, SMALL_TEXT_SIZE, Spec
+from charting.theme import LIGHT, PERCEIVED, SMALL_TEXT_SIZE, Spec
 from core.errors import DataError
 
 _ROW = 23
@@ -100,7 +100,7 @@ def _draw_differences(plot: Plot, rows: Rows, *, is_significant: bool, interval_
     rule, fill, size = (2.6, PERCEIVED, 74) if is_significant else (1.1, LIGHT.paper, 54)
     interval = {"type": "rule", "color": PERCEIVED, "strokeWidth": rule, "aria": False}
     plot.draw(rows, interval, x="low", x2="high", y="row")
-    point = {"type": "point", "shape": SHAPES["perceived"], "filled": True, "fill": fill, "size": size}
+    point = {"type": "point", "shape": "circle", "filled": True, "fill": fill, "size": size}
     tooltip = [tip("pair"), tip("value_text", "difference"), tip("interval", interval_name), tip("p"), tip("verdict")]
     rim = {"stroke": PERCEIVED, "strokeWidth": 1.4, "opacity": 1}
     plot.draw(rows, point | rim, x="value", y="row", tooltip=tooltip)

@@ -19,7 +19,6 @@ which they are drawn (line by line)."""
 NARROW = 500
 """Charts narrower than this many pixels (a phone) turn or shorten their axis labels."""
 
-MINIMUM_WIDTH = 240
 PICTURE = "picture"  # key of a specification that `charting.pairs` draws, and not Vega
 _BREAKPOINTS = (240, 270, 300, 340, 380, 430, 490, 560, 640, 740)
 # The whole width of the drawing's element. Vega's own `width` will not do: it is first the whole and, once the
@@ -76,13 +75,7 @@ def finished(
 
 
 def sized(spec: Spec, width: int) -> Spec:
-    """A copy of a specification of `finished` with a width of its own in pixels, title and axes included; one that had
-    a width already keeps it. Raises ParameterError for a width below 240 pixels.
-    """
-    if width < MINIMUM_WIDTH:
-        raise ParameterError(f"A chart is at least {MINIMUM_WIDTH} pixels wide; got {width}.")
-    if spec.get("width") != "container":
-        return dict(spec)
+    """A copy of a specification of `finished` with a width of its own in pixels, title and axes included."""
     return {**_with_whole_width(spec, str(width)), "width": width}
 
 

@@ -2,8 +2,8 @@
 
 All of them take the finding as ``title``, draw in light colours (see `charting.theme.with_mode`), follow the width of
 their page (see `charting.frame.sized`), describe themselves to screen readers, and carry their data within them. The
-same arguments give the same specification. They raise DataError when there is nothing to draw, when a number is not
-finite or outside its interval, and when a name is unknown; and ParameterError without a title.
+same arguments give the same specification. They raise DataError when there is nothing to draw, and when a number is not
+finite or outside its interval; and ParameterError without a title.
 
 Arguments of several charts: ``side`` is the meaning of the measure, "perceived", "objective" or "neutral"; ``x_title``
 and ``y_title`` name what is drawn and its unit; ``domain`` holds the ends of its scale; ``is_share`` is true for what
@@ -14,48 +14,24 @@ and high. Conditions and algorithms are drawn in the order given.
 
 from __future__ import annotations
 
-from charting.bars import bars
-from charting.boxes import box_plot
-from charting.consort import Stage, consort
-from charting.counts import Counts, histogram, progress
-from charting.curves import curves
-from charting.estimates import Estimate
-from charting.forests import Difference, forest
-from charting.likert import likert_bars
-from charting.matrices import matrix
-from charting.orders import hasse
-from charting.paths import Mediator, Path, path_diagram
-from charting.planes import plane
-from charting.rainclouds import raincloud
-from charting.rates import rates
-from charting.scatters import scatter
-from charting.strips import rank_strip
-from charting.tails import long_tail
-from charting.traces import trace
-
-__all__ = [
-    "Counts",
-    "Difference",
-    "Estimate",
-    "Mediator",
-    "Path",
-    "Stage",
-    "bars",
-    "box_plot",
-    "consort",
-    "curves",
-    "forest",
-    "hasse",
-    "histogram",
-    "likert_bars",
-    "long_tail",
-    "matrix",
-    "path_diagram",
-    "plane",
-    "progress",
-    "raincloud",
-    "rank_strip",
-    "rates",
-    "scatter",
-    "trace",
-]
+from charting.bars import bars as bars
+from charting.boxes import box_plot as box_plot
+from charting.consort import Stage as Stage
+from charting.consort import consort as consort
+from charting.curves import curves as curves
+from charting.estimates import Estimate as Estimate
+from charting.forests import Difference as Difference
+from charting.forests import forest as forest
+from charting.histograms import histogram as histogram
+from charting.likert import likert_bars as likert_bars
+from charting.matrices import matrix as matrix
+from charting.orders import hasse as hasse
+from charting.paths import Mediator as Mediator
+from charting.paths import Path as Path
+from charting.paths import path_diagram as path_diagram
+from charting.planes import plane as plane
+from charting.rainclouds import raincloud as raincloud
+from charting.rates import rates as rates
+from charting.scatters import scatter as scatter
+from charting.tails import long_tail as long_tail
+from charting.traces import trace as trace

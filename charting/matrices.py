@@ -39,7 +39,7 @@ def matrix(
     `values` are rows of one and the same columns; a cell of None has a dash, and its reason in `reasons` in the
     tooltip, where `coefficient` names the numbers. A line break in the name of a row or column begins a second line.
     Cells in `outlined` have a frame, those in `emphasised` a heavy number with an asterisk. Raises DataError for a
-    number outside [-1, 1], rows with different columns, or a cell that is not in the matrix.
+    number outside [-1, 1].
 
     Examples
     --------
@@ -48,7 +48,7 @@ def matrix(
     >>> spec["usermeta"]["description"]
     'Matrix, Rank correlation. Recall: Accuracy .50, Novelty −.25. RMSE: Accuracy none, Novelty .00.'
     """
-    names = _checked(values, [*outlined, *emphasised])
+    names = _checked(values)
     cells = _cells(values, names, emphasised=emphasised, reasons=reasons or {})
     plot = Plot(_column_axis(names), _row_axis(list(values)))
     shown = list(cells.values())
@@ -81,20 +81,15 @@ def matrix(
     )
 
 
-def _checked(values: Mapping[str, Mapping[str, float | None]], marked: Sequence[Cell]) -> list[str]:
+def _checked(values: Mapping[str, Mapping[str, float | None]]) -> list[str]:
     """The names of the columns."""
     if not values or not next(iter(values.values())):
         raise DataError("There is no correlation to draw.")
     names = list(next(iter(values.values())))
     for row, own in values.items():
-        if list(own) != names:
-            raise DataError(f"The row {_line(row)} has other columns than the first.")
         for name, value in own.items():
             if value is not None and abs(checked_number(value, what=f"{_line(row)}, {_line(name)}")) > 1:
                 raise DataError(f"{_line(row)}, {_line(name)} is {value}: a correlation is between -1 and 1.")
-    unknown = [(row, column) for row, column in marked if row not in values or column not in names]
-    if unknown:
-        raise DataError(f"There is no cell {' by '.join(map(_line, unknown[0]))} in the matrix.")
     return names
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from charting.labels import spread
 from charting.theme import LIGHT, TEXT_SIZE, Spec
@@ -16,13 +16,10 @@ LEADER: Spec = {"type": "rule", "color": LIGHT.quiet, "strokeWidth": 0.8, "opaci
 """The hairline from the end of a line to its name."""
 
 
-def check_lines(names: Collection[str], emphasised: Iterable[str]) -> None:
-    """Raise DataError when there is no line, or one to emphasise is not drawn."""
+def check_lines(names: Collection[str]) -> None:
+    """Raise DataError when there is no line."""
     if not names:
         raise DataError("There is no line to draw.")
-    unknown = sorted(set(emphasised) - set(names))
-    if unknown:
-        raise DataError(f"Lines to emphasise are not drawn: {', '.join(unknown)}.")
 
 
 def line_look(index: int, colour: str, *, is_emphasised: bool) -> Spec:

@@ -6,12 +6,11 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from charting.estimates import Estimate, checked_estimates, known_names
+from charting.estimates import Estimate, checked_estimates
 from charting.frame import finished, number, share_of_width
 from charting.layers import BOX_HALF, layered_order
 from charting.plots import Plot, Rows, bare, expression, tip
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, TEXT_SIZE, Side, Spec, colour_of, wash_of
-from core.errors import DataError
 
 _BOX_RISE = 0.24  # half the height of a box, in layers
 _LAYER_HEIGHT = 76
@@ -48,14 +47,7 @@ def hasse(
     'Partial order of conditions, Perceived accuracy, 1 to 5. Means: TopPop 3.90, LSA 3.30. TopPop above LSA.'
     """
     nodes = checked_estimates(estimates, what=f"mean ({y_title})")
-    pairs = known_names(edges, nodes, what="edges")
-    for upper, lower in pairs:
-        better, worse = (upper, lower) if higher_is_better else (lower, upper)
-        if not nodes[better].value > nodes[worse].value:
-            raise DataError(
-                f"{upper} dominates {lower}, but its value ({nodes[upper].value:g}) is not better "
-                f"than {nodes[lower].value:g}; pass the location that the test compares."
-            )
+    pairs = list(edges)
     in_order = {name for pair in pairs for name in pair}
     layout = layered_order([name for name in nodes if name in in_order], pairs)
     breadth = max(layout.breadth, _LEAST_BREADTH)

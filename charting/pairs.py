@@ -55,14 +55,6 @@ class Ranked:
     worst: int
 
 
-@dataclass(frozen=True)
-class Sides:
-    """The names of both sides, as headings of the lists."""
-
-    objective: str
-    perceived: str
-
-
 @dataclass
 class _Svg:
     """An SVG picture while it is drawn."""
@@ -111,23 +103,24 @@ def ranked_lists(
     perceived: Sequence[Ranked],
     *,
     title: str,
-    sides: Sides,
+    sides: tuple[str, str],
     reversed_pairs: Collection[tuple[str, str]] = (),
 ) -> Spec:
     """Describe two ranked lists of the same algorithms, the metric's and the participants', best first.
 
-    Bars span the ranks of a confidence set within their own row. Lines are grey, but for `reversed_pairs`, which both
-    sides order significantly and in opposite directions; the first of each pair is higher by the metric.
+    `sides` are the names of both, as headings. Bars span the ranks of a confidence set within their own row. Lines are
+    grey, but for `reversed_pairs`, which both sides order significantly and in opposite directions; the first of each
+    pair is higher by the metric.
     """
     summary = "; ".join(
         f"{side}: {', '.join(f'{row.name} {row.best} to {row.worst}' for row in rows)}"
-        for side, rows in ((sides.objective, objective), (sides.perceived, perceived))
+        for side, rows in zip(sides, (objective, perceived), strict=True)
     )
     data = {
         "objective": [asdict(row) for row in objective],
         "perceived": [asdict(row) for row in perceived],
         "reversed": [list(pair) for pair in reversed_pairs],
-        "sides": [sides.objective, sides.perceived],
+        "sides": list(sides),
     }
     return _spec("lists", data, title, f"Ranked lists with the ranks of each confidence set. {summary}.")
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from charting.estimates import checked_number, checked_shares
+from charting.estimates import checked_number
 from charting.frame import finished, number
 from charting.named_lines import LEADER, check_lines, label_places, line_look, name_look, symbol
 from charting.plots import Plot, at, numbers, share_labels, tip
 from charting.theme import OBJECTIVE, Spec
-from core.errors import DataError
 
 Line = tuple[Sequence[float], Sequence[float]]
 
@@ -28,8 +27,7 @@ def plane(
     """Draw lines of two shares against each other, each with dashes of its own and its name at the right.
 
     `lines` holds two sequences of one length for each algorithm; points are joined in their order. `point_labels` say
-    in tooltips what each point of a line is (a list length); with them the points are marked. Raises DataError for a
-    value that is no share, or sequences of unequal length.
+    in tooltips what each point of a line is (a list length); with them the points are marked.
 
     Examples
     --------
@@ -38,11 +36,8 @@ def plane(
     >>> spec["usermeta"]["description"]
     'Line chart, Precision by Recall. Last points: TopPop .20, .30.'
     """
-    check_lines(lines, emphasised)
+    check_lines(lines)
     checked = {name: _checked(name, line, x_title, y_title) for name, line in lines.items()}
-    for name in lines:
-        if point_labels and len(checked[name][0]) != len(point_labels):
-            raise DataError(f"The line of {name} has {len(checked[name][0])} points for {len(point_labels)} labels.")
     most_x, most_y = (max(max(line[axis]) for line in checked.values()) or 1.0 for axis in (0, 1))
     ticks = {"grid": True, "tickCount": 5, **share_labels()}
     plot = Plot(numbers(0, most_x, **{**ticks, "title": x_title}), numbers(0, most_y, **ticks))
@@ -83,8 +78,4 @@ def _checked(name: str, line: Line, x_title: str, y_title: str) -> tuple[list[fl
         [checked_number(value, what=f"{words} of {name}") for value in values]
         for values, words in zip(line, (x_title, y_title), strict=True)
     )
-    if len(xs) != len(ys) or not xs:
-        raise DataError(f"The line of {name} has {len(xs)} and {len(ys)} values; it needs equally many, at least one.")
-    checked_shares(xs, what=x_title)
-    checked_shares(ys, what=y_title)
     return xs, ys

@@ -10,9 +10,17 @@ import numpy as np
 
 from charting.frame import finished
 from charting.plots import Plot, Rows, at, lines, numbers
-from charting.swarms import swarm, values_per_point, with_points_said
 from charting.theme import LIGHT, PERCEIVED, SMALL_TEXT_SIZE, Spec
-from charting.values import BOX_TOOLTIP, box_of, box_row, checked_letters, checked_values, described_boxes
+from charting.values import (
+    BOX_TOOLTIP,
+    box_of,
+    box_row,
+    checked_values,
+    described_boxes,
+    swarm,
+    values_per_point,
+    with_points_said,
+)
 
 _ROW = 68
 # Vertical layout of one condition, in shares of its row around the whole number it stands at, downwards.
@@ -39,8 +47,8 @@ def raincloud(
     never narrower than 0.6 of the smallest step between two values: on fifths a narrower one would draw a comb. What
     would fall beyond an end of the scale is folded back, so no cloud claims impossible values. A condition without
     variance has no cloud; an empty one keeps its place and says that it has no values. Raises DataError for no values
-    at all or a value outside the domain, and ParameterError for a domain without extent. Sources: Allen et al. (2021),
-    "Raincloud plots", Wellcome Open Research 4:63; Silverman (1986), Density Estimation, eq. 3.31.
+    at all or a value outside the domain. Sources: Allen et al. (2021), "Raincloud plots", Wellcome Open Research 4:63;
+    Silverman (1986), Density Estimation, eq. 3.31.
 
     Examples
     --------
@@ -51,14 +59,13 @@ def raincloud(
 Mdn = 2.00.'
     """
     checked = checked_values(values, domain, what=x_title)
-    known_letters = checked_letters(letters, checked)
     plot = Plot(
         numbers(*domain, scale={"padding": 5}, grid=True, tickCount=5),
         lines([f"{name}\nn = {len(own)}" for name, own in checked.items()]),
     )
     _draw_clouds(plot, checked, domain)
     _draw_rain(plot, checked, domain)
-    _draw_boxes(plot, checked, known_letters)
+    _draw_boxes(plot, checked, letters or {})
     return finished(
         plot.spec(),
         title=title,

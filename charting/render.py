@@ -19,8 +19,7 @@ from xml.sax.saxutils import escape  # writes, and parses nothing  # nosec B406
 
 from charting import pairs
 from charting.frame import PICTURE, sized
-from charting.theme import DARK, LIGHT, Spec, mode_of
-from core.errors import ParameterError
+from charting.theme import DARK, LIGHT, Spec
 
 FILE_FONT = '"Liberation Sans", Arial, Helvetica, sans-serif'
 FILE_WIDTH = 560
@@ -54,14 +53,13 @@ def svg(spec: Spec, *, width: int = FILE_WIDTH) -> str:
 
     The SVG element has the chart's words as ``<title>`` and ``<desc>``, text kept as text, on white, or on
     dark paper if the specification is dark. Identifiers in it carry the chart's digest, so that several charts can
-    stand in one HTML page. `width` is for a chart that has none of its own. Raises ParameterError for a width below 240
-    pixels, or a specification that was not made here.
+    stand in one HTML page. `width` is in pixels.
     """
     if PICTURE in spec:
         picture = pairs.picture(spec, width)
     else:
         visible = _visible(sized(spec, width))
-        visible["background"] = "#ffffff" if mode_of(spec) == "light" else DARK.paper
+        visible["background"] = "#ffffff" if spec["usermeta"]["mode"] == "light" else DARK.paper
         visible["config"] = _with_file_fonts(spec["config"])
         picture = _drawn(visible)
     title, description = spec["usermeta"]["title"], spec["usermeta"]["description"]
@@ -75,7 +73,7 @@ def svg(spec: Spec, *, width: int = FILE_WIDTH) -> str:
 
 
 def inline_svg(spec: Spec, *, width: int = FILE_WIDTH) -> str:
-    """Draw a chart for a page, whose colours it follows, light or dark. Raises as `svg`."""
+    """Draw a chart for a page, whose colours it follows, light or dark."""
     return themed(svg(spec, width=width))
 
 
@@ -88,25 +86,16 @@ def themed(picture: str) -> str:
 
 
 def png(spec: Spec, *, ppi: int = 300) -> bytes:
-    """Draw a chart as a PNG file: the same specification gives the same bytes; 72 pixels are an inch. Raises as `svg`
-    and `svg_as_png`.
-    """
+    """Draw a chart as a PNG file: the same specification gives the same bytes; 72 pixels are an inch."""
     return svg_as_png(svg(spec), ppi=ppi)
 
 
 def svg_as_png(picture: str, *, ppi: int = 300) -> bytes:
-    """Turn a drawing of `svg` into a PNG file. Raises ParameterError unless `ppi`, dots per inch, is 36 to 1200."""
+    """Turn a drawing of `svg` into a PNG file of `ppi` dots per inch."""
     import vl_convert
 
-    if not 36 <= ppi <= 1200:
-        raise ParameterError(f"A PNG has 36 to 1200 dots per inch; got {ppi}.")
     image: bytes = vl_convert.svg_to_png(picture, scale=1, ppi=ppi)
     return image
-
-
-def pdf(spec: Spec) -> bytes:
-    """Draw a chart as a PDF file of one page, its text selectable. Raises as `svg`."""
-    return svg_as_pdf(svg(spec))
 
 
 def svg_as_pdf(picture: str) -> bytes:

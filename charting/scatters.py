@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from charting.estimates import Estimate, checked_estimates, same_names
+from charting.estimates import Estimate, checked_estimates
 from charting.frame import finished, number
 from charting.labels import corners
 from charting.plots import Plot, Rows, numbers, tip
@@ -28,7 +28,7 @@ def scatter(
     objective_title: str,
 ) -> Spec:
     """Draw one dot an algorithm: objective across, perceived upwards, with both 95 % intervals; each title wears its
-    side's colour. Raises DataError for names on one side only.
+    side's colour.
 
     Examples
     --------
@@ -39,7 +39,6 @@ def scatter(
     """
     upward = checked_estimates(perceived, what=perceived_title)
     across = checked_estimates(objective, what=objective_title)
-    same_names(upward, across, what="A scatter's two quantities")
     names = list(upward)
     x_ends, y_ends = _ends(across), _ends(upward)
     x_shares = {name: _shares(across[name], x_ends) for name in names}

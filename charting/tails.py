@@ -17,7 +17,7 @@ def long_tail(rating_counts: Sequence[int], *, title: str) -> Spec:
     """Draw how the ratings of a catalogue spread over its items, the most rated first.
 
     A hairline marks the fewest items that together hold half of the ratings. Long catalogues are drawn by about 240 of
-    their items, dense where the curve bends. Raises DataError for no rating or a count below 0.
+    their items, dense where the curve bends. Raises DataError for no rating.
 
     Examples
     --------
@@ -29,8 +29,6 @@ def long_tail(rating_counts: Sequence[int], *, title: str) -> Spec:
     ordered = sorted((int(count) for count in rating_counts), reverse=True)
     if not ordered or ordered[0] <= 0:
         raise DataError("The catalogue has no ratings to draw.")
-    if ordered[-1] < 0:
-        raise DataError(f"An item has {ordered[-1]} ratings; counts start at 0.")
     half = _items_with_half(ordered)
     share = f"{100 * half / len(ordered):.0f}%"
     plot = Plot(

@@ -1,7 +1,7 @@
 """The look of every chart: paper and ink, and two colours that carry meaning.
 
 `PERCEIVED` (warm) is what people said, `OBJECTIVE` (cool) is what the data said; nothing else wears the two.
-In greyscale they are nearly one tone, so each side also has its own shape and every line its own label.
+In greyscale they are nearly one tone, so every line also has its own label.
 Colours are written ``#rrggbb``.
 """
 
@@ -10,8 +10,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
-
-from core.errors import ParameterError
 
 Spec = dict[str, Any]
 """A Vega-Lite specification: JSON values only, its data inline."""
@@ -68,9 +66,6 @@ DARK = Palette(
 PERCEIVED = LIGHT.perceived
 OBJECTIVE = LIGHT.objective
 
-SHAPES: Mapping[Side, str] = {"perceived": "circle", "objective": "square", "neutral": "circle"}
-"""Symbols that keep the two sides apart where colour cannot."""
-
 SANS = 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif'
 SERIF = '"Source Serif 4", Charter, "Bitstream Charter", Cambria, Georgia, serif'
 """Font stacks of the pages. Files use another one: see `charting.render`."""
@@ -84,31 +79,29 @@ _PLACES_WITHOUT_COLOURS = frozenset({"data", "datasets", "usermeta"})
 
 
 def colour_of(side: Side) -> str:
-    """The light-mode colour of a side. Raises ParameterError for an unknown side.
+    """The light-mode colour of a side.
 
     Examples
     --------
     >>> colour_of("objective")
     '#23579f'
     """
-    return _by_side(side, {"perceived": LIGHT.perceived, "objective": LIGHT.objective, "neutral": LIGHT.ink})
+    return {"perceived": LIGHT.perceived, "objective": LIGHT.objective, "neutral": LIGHT.ink}[side]
 
 
 def wash_of(side: Side) -> str:
-    """The light-mode wash, the pale ground of a side's boxes and second bars. Raises ParameterError for an unknown
-    side.
+    """The light-mode wash, the pale ground of a side's boxes and second bars.
 
     Examples
     --------
     >>> wash_of("perceived")
     '#fbeee4'
     """
-    washes = {
+    return {
         "perceived": LIGHT.perceived_wash,
         "objective": LIGHT.objective_wash,
         "neutral": LIGHT.neutral_wash,
-    }
-    return _by_side(side, washes)
+    }[side]
 
 
 def config() -> Spec:
@@ -165,19 +158,9 @@ def config() -> Spec:
     }
 
 
-def mode_of(spec: Spec) -> Literal["light", "dark"]:
-    """The mode a specification is drawn in. Raises ParameterError when it does not say."""
-    mode = spec.get("usermeta", {}).get("mode")
-    if mode not in ("light", "dark"):
-        raise ParameterError(
-            "The specification is neither light nor dark; pass one made by a function of charting.marks."
-        )
-    return "dark" if mode == "dark" else "light"
-
-
 def with_mode(spec: Spec, *, dark: bool) -> Spec:
     """A copy of a specification of `charting.marks` in the asked mode: colours are exchanged one for one; data, sizes
-    and words stay. Raises as `mode_of`.
+    and words stay.
 
     Examples
     --------
@@ -188,7 +171,7 @@ def with_mode(spec: Spec, *, dark: bool) -> Spec:
     True
     """
     light_to_dark = zip(dataclasses.astuple(LIGHT), dataclasses.astuple(DARK), strict=True)
-    if (mode_of(spec) == "dark") == dark:
+    if (spec["usermeta"]["mode"] == "dark") == dark:
         exchanged: dict[str, str] = {}
     elif dark:
         exchanged = dict(light_to_dark)
@@ -202,12 +185,6 @@ def with_mode(spec: Spec, *, dark: bool) -> Spec:
 def both_modes(spec: Spec) -> dict[str, Spec]:
     """A specification in both modes, "light" and "dark", for a page that follows ``prefers-color-scheme``."""
     return {"light": with_mode(spec, dark=False), "dark": with_mode(spec, dark=True)}
-
-
-def _by_side(side: str, colours: Mapping[str, str]) -> str:
-    if side not in colours:
-        raise ParameterError(f"The side {side!r} is unknown: choose perceived, objective or neutral.")
-    return colours[side]
 
 
 def _recoloured(value: Any, exchanged: Mapping[str, str]) -> Any:

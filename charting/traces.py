@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ from charting.estimates import Estimate, checked_estimate, checked_number, inter
 from charting.frame import finished, number
 from charting.plots import Plot, Rows, numbers, share_labels, tip
 from charting.theme import LIGHT, OBJECTIVE, Spec
-from core.errors import DataError, ParameterError
 
 _LOG_EDGE = 1.06  # room at the ends of a log axis
 _TICKS = 12  # the most positions that all have a tick
@@ -34,8 +32,7 @@ def trace(
     """Draw dots with their intervals at positions, and a line through them, or through the values of `line`, by steps.
 
     `estimates` are pairs of a position, ascending, and an estimate; an interval of no width is not drawn. The dot of
-    the index `chosen` is filled, the others are hollow. Raises DataError for positions that do not ascend, and
-    ParameterError for a chosen dot that is not drawn, or a position that a log scale does not have.
+    the index `chosen` is filled, the others are hollow. A log scale has no place for 0.
 
     Examples
     --------
@@ -46,14 +43,6 @@ def trace(
     """
     checked = [checked_estimate(estimate, what=y_title) for _place, estimate in estimates]
     x_values = [checked_number(x_value, what=x_title) for x_value, _estimate in estimates]
-    if not 0 <= chosen < len(checked):
-        raise ParameterError(f"The chart has {len(checked)} dots; there is none of index {chosen}.")
-    if any(after <= before for before, after in itertools.pairwise(x_values)):
-        raise DataError(f"The values of {x_title} must be in ascending order.")
-    if is_log and x_values[0] <= 0:
-        raise ParameterError(f"A log scale has no place for {x_values[0]:g}; draw {x_title} on a linear scale.")
-    if line is not None and len(line) != len(checked):
-        raise DataError(f"The line has {len(line)} values for {len(checked)} dots.")
     values = [checked_number(value, what=y_title) for value in line or [estimate.value for estimate in checked]]
     dots: Rows = [
         {"at": x_value, **estimate._asdict(), "text": _text(estimate, decimals, is_share=is_share)}

@@ -1,4 +1,6 @@
-"""Values by condition: checked, described, with the numbers of their boxes and what a pointer reads of these."""
+"""Values by condition: checked, described, with the numbers of their boxes and what a pointer reads of these; and
+points that would lie on each other, laid side by side: their number can be seen and nothing moves at random.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from charting.estimates import checked_number
 from charting.frame import number
 from charting.plots import tip
 from charting.theme import Spec
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ def box_of(values: Sequence[float]) -> Box:
     """The numbers of one box; a single value, or equal values, give one without height.
 
     Quartiles interpolate between order statistics at ``(n - 1) p`` (type 7 of Hyndman and Fan, the default of R and
-    numpy). Raises DataError for no value, or one that is not finite. Sources: Tukey (1977), Exploratory Data Analysis;
+    numpy). `values`, at least one, are finite. Sources: Tukey (1977), Exploratory Data Analysis;
     Hyndman & Fan (1996), The American Statistician 50(4):361-365.
 
     Examples
@@ -40,9 +42,7 @@ def box_of(values: Sequence[float]) -> Box:
     >>> box_of([1, 2, 3, 4, 20])
     Box(mean=6.0, median=3.0, first_quartile=2.0, third_quartile=4.0, lower=1.0, upper=4.0, outliers=(20.0,))
     """
-    ordered = sorted(checked_number(value, what="a box plot") for value in values)
-    if not ordered:
-        raise DataError("A box needs at least one value.")
+    ordered = sorted(map(float, values))
     quartiles = statistics.quantiles(ordered, n=4, method="inclusive") if len(ordered) > 1 else [ordered[0]] * 3
     first, median, third = quartiles
     # Fifths are not exact in binary: a value on the fence belongs inside it.
@@ -63,24 +63,13 @@ def box_of(values: Sequence[float]) -> Box:
 def checked_values(
     values: Mapping[str, Sequence[float]], domain: tuple[float, float], *, what: str
 ) -> dict[str, list[float]]:
-    """The values of each condition. Raises DataError when there are none, or one is not finite or outside the domain,
-    and ParameterError for a domain without extent. `what` names the measure in the error.
+    """The values of each condition. Raises DataError when there are none, or one is not finite or outside the domain;
+    `what` names the measure in the error.
     """
-    low, high = domain
-    if not low < high:
-        raise ParameterError(f"The domain of a chart of values needs two ends in order; got {low:g} and {high:g}.")
     checked = {name: _within(name, condition_values, domain) for name, condition_values in values.items()}
     if not any(checked.values()):
         raise DataError(f"No condition has a value of {what} to draw.")
     return checked
-
-
-def checked_letters(letters: Mapping[str, str] | None, names: Iterable[str]) -> Mapping[str, str]:
-    """The letters of conditions. Raises DataError when one is for a condition that is not drawn."""
-    unknown = sorted(set(letters or {}) - set(names))
-    if unknown:
-        raise DataError(f"Letters for conditions that are not drawn: {', '.join(unknown)}.")
-    return letters or {}
 
 
 def _within(name: str, values: Sequence[float], domain: tuple[float, float]) -> list[float]:
@@ -135,3 +124,67 @@ def described_boxes(values: Mapping[str, Sequence[float]]) -> str:
         else:
             parts.append(f"{name}: no values.")
     return " ".join(parts)
+
+
+# Points
+
+
+ROWS_OF_POINTS = 60
+MOST_POINTS = 300
+"""Most points per condition; with more values each point represents several."""
+
+_PITCH = 0.055
+
+
+def values_per_point(counts: Iterable[int]) -> int:
+    """How many values each point represents, so that no condition has more than `MOST_POINTS` points; the same for all
+    conditions, so that they can be compared.
+
+    Examples
+    --------
+    >>> values_per_point([30, 28]), values_per_point([3000])
+    (1, 10)
+    """
+    return max(1, -(-max(counts, default=0) // MOST_POINTS))
+
+
+def swarm(
+    values: Sequence[float], domain: tuple[float, float], room: tuple[float, float], *, per_point: int = 1
+) -> list[tuple[float, float]]:
+    """Lay points of (nearly) one value side by side, from the first edge of the room to the second.
+
+    `values`, at least one, lie in the domain; `room` is in shares of a condition's slot. Each point stands for
+    `per_point` values; a value alone in its row is drawn regardless. Returns place across and value of each point, by
+    ascending value.
+
+    Examples
+    --------
+    >>> swarm([2, 1, 2], (1, 5), (0.1, 0.4))
+    [(0.1, 1), (0.1, 2), (0.155, 2)]
+    >>> len(swarm([3] * 25, (1, 5), (0.1, 0.4), per_point=10))
+    3
+    """
+    row_height = (domain[1] - domain[0]) / ROWS_OF_POINTS
+    by_row: dict[int, list[float]] = {}
+    for value in sorted(values):
+        by_row.setdefault(round((value - domain[0]) / row_height), []).append(value)
+    sampled = {row: own[::per_point] for row, own in by_row.items()}
+    longest = max(len(own) for own in sampled.values())
+    pitch = min(_PITCH, (room[1] - room[0]) / max(longest - 1, 1))
+    return [
+        (round(room[0] + pitch * index, 6), value)
+        for _, own in sorted(sampled.items())
+        for index, value in enumerate(own)
+    ]
+
+
+def with_points_said(subtitle: str, counts: Sequence[int]) -> str:
+    """A subtitle that explains the points where they are not single participants.
+
+    Examples
+    --------
+    >>> with_points_said("Satisfaction, 1 to 5", [30]), with_points_said("Satisfaction", [3000])
+    ('Satisfaction, 1 to 5', 'Satisfaction; each point is 10 participants')
+    """
+    per_point = values_per_point(counts)
+    return subtitle if per_point == 1 else f"{subtitle}; each point is {per_point} participants"

@@ -72,10 +72,9 @@ class Section:
     side: Side = ""
     blocks: list[Block] = field(default_factory=list)
 
-    def say(self, text: str, style: str = "") -> None:
-        """Add a sentence, if there is one."""
-        if text:
-            self.blocks.append(Block(text=text, style=style, side=self.side))
+    def say(self, *sentences: str, style: str = "") -> None:
+        """Add a paragraph for each sentence that there is."""
+        self.blocks += [Block(text=text, style=style, side=self.side) for text in sentences if text]
 
     def head(self, text: str) -> None:
         """Add a heading below the section's own."""

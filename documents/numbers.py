@@ -162,8 +162,8 @@ def capital(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def listed(names: Sequence[str], last: str = "and") -> str:
-    """Names in a sentence; `last` stands before the last.
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     """
     if not names:
         return "none"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def relation(pairs: Iterable[Sequence[str]], preposition: str = "over") -> str:

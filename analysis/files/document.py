@@ -10,13 +10,12 @@ from analysis.enums import RequestStatus
 from analysis.files.chapters import SUPPLEMENT, Chapter, chapters_of
 from analysis.models import Report
 from analysis.present import comparison as both_sides
-from analysis.present import items, method, objective, offline, perceived, plan, sample, scales, verdict
+from analysis.present import items, matrix, method, objective, offline, perceived, plan, sample, scales, verdict
 from analysis.present.bayesian import bayesian_section
 from analysis.present.constructs import construct_sections
 from analysis.present.covariates import covariate_sections
 from analysis.present.follow_up import follow_up_sections
 from analysis.present.lists_shown import lists_section
-from analysis.present.summary import pair_section, pairs_section, summary_section
 from analysis.present.verdict import Fact, facts
 from analysis.results.bayesian import BayesianResults
 from analysis.results.codec import decode, encode
@@ -120,7 +119,7 @@ def document_from(plain: dict[str, Any], report: Report) -> Document:
 def pair_of(report: Report, *, measure: str, metric: str, length: int) -> Section | None:
     """The section of one measure with one metric at one profile length; None where the report has no such pair."""
     results = report.read_results()
-    both_sides = next(
+    pair = next(
         (
             one
             for one in results.comparisons
@@ -128,9 +127,9 @@ def pair_of(report: Report, *, measure: str, metric: str, length: int) -> Sectio
         ),
         None,
     )
-    if both_sides is None or not results.flow.analysed:
+    if pair is None or not results.flow.analysed:
         return None
-    return pair_section(results, both_sides, FigureMaker(mark_of(report)))
+    return both_sides.pair_section(results, pair, FigureMaker(mark_of(report)))
 
 
 def badge_of(report: Report) -> str:
@@ -175,9 +174,8 @@ def document_of(report: Report) -> Document:
         objective.metrics_in_detail(results, run_figure),
         offline.effects_section(results),
         offline.repeats_section(results),
-        both_sides.matrix_section(results, joint_figure),
-        bayesian_section(results, *_bayesian(report), figure, run_figure),
-        plan.exclusions_in_detail(results),
+        matrix.matrix_section(results, joint_figure),
+        bayesian_section(results, *_bayesian(report)),
         sample.conduct_section(results, badge, figure),
         method.power_section(results, figure),
         method.provenance_section(report.read_provenance(), report.read_plan(), report.inputs_hash),
@@ -191,8 +189,8 @@ def document_of(report: Report) -> Document:
         scope=verdict.scope(results),
         facts=tuple(facts(results)),
         limits=tuple(verdict.limitations(results)),
-        pairs=pairs_section(results, joint_figure),
-        summary=summary_section(results, joint_figure),
+        pairs=both_sides.pairs_section(results, joint_figure),
+        summary=both_sides.summary_section(results, joint_figure),
         sections=tuple(
             section
             for chapter in chapters_of(section for section in sections if section.blocks)

@@ -16,7 +16,7 @@ from analysis.results.report import Results
 from documents.numbers import coefficient, interval, number, plural
 from evaluation.reported_kinds import ERRORS, kind_name, kind_word
 from inference import apa
-from inference.results import AnovaResult, KruskalResult, PairwiseResult, SpreadResult, Undefined, WelchResult
+from inference.results import AnovaResult, PairwiseResult, SpreadResult, Undefined, WelchResult
 
 Part = tuple[str, list[str]]
 T = TypeVar("T")
@@ -49,7 +49,7 @@ def of_variable(variable: PerceivedVariable) -> list[str]:
         _test(variable.welch, "Welch's analysis of variance", _f),
         _test(variable.anova, "A one-way analysis of variance with equal variances", _anova),
         _test(variable.brown_forsythe, "The Brown-Forsythe test of equal variances", _f),
-        _test(variable.kruskal, "The Kruskal-Wallis test", _kruskal),
+        _test(variable.kruskal, "The Kruskal-Wallis test", apa.kruskal),
         *_pairs(variable.tests.games_howell, "Games-Howell", is_share=defined.is_share),
         *_pairs(variable.tests.tukey, "Tukey's HSD", is_share=defined.is_share),
     ]
@@ -73,15 +73,11 @@ def _test(result: T | Undefined, name: str, statistic: Callable[[T], str]) -> st
 
 
 def _anova(result: AnovaResult) -> str:
-    return f"{_minus(apa.anova(result))}, ω² = {apa.share(max(0.0, result.omega_squared))}"
+    return f"{apa.anova(result).replace('-', '−')}, ω² = {apa.share(max(0.0, result.omega_squared))}"
 
 
 def _f(result: WelchResult | SpreadResult) -> str:
     return apa.f_test(result.f, result.df_between, result.df_within, result.p)
-
-
-def _kruskal(result: KruskalResult) -> str:
-    return apa.kruskal(result)
 
 
 def _pairs(tests: PairwiseResult | Undefined, name: str, *, is_share: bool) -> list[str]:
@@ -139,10 +135,6 @@ def _agreement(comparison: Comparison, n: int) -> str:
     if not isinstance(rho, Undefined):
         parts.append(f"ρ = {coefficient(rho.coefficient)}, {method(rho)} {apa.p_value(rho.p)}")
     return f"{opening}, {len(comparison.conditions)} algorithms: {', '.join(parts)}."
-
-
-def _minus(text: str) -> str:
-    return text.replace("-", "−")
 
 
 def as_text(parts: Sequence[Part], title: str, notices: Sequence[str] = ()) -> str:

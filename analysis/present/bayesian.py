@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from analysis.present.words import MISSING, decimal, interval_cell, limits, share_cell, whole
 from analysis.results.bayesian import BayesFactors, BayesianResults, PriorAnalyses, Sampling
 from analysis.results.comparison import Half
 from analysis.results.report import Results
-from charting import marks
-from charting.theme import Spec
-from documents.blocks import Figure, FigureMaker, Section
+from documents.blocks import Section
 from documents.numbers import interval, listed, number, number_word, plural
 from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
 from evaluation.reported_kinds import LOWER_IS_BETTER, kind_name, kind_word
 from inference.bayes_factors import BayesFactor
 from inference.order_bootstrap import RankProbabilities
-from inference.posterior_ranks import PosteriorRanks
+from inference.posterior_ranks import PairAgreement, PosteriorRanks
 from inference.results import Undefined
 
 KEY, TITLE = "bayesian", "Bayesian analysis"
 
 
-def bayesian_section(
-    results: Results, numbers: BayesianResults | None, error: str, figure: FigureMaker, run_figure: FigureMaker
-) -> Section:
+def bayesian_section(results: Results, numbers: BayesianResults | None, error: str) -> Section:
     """Posteriors of the ranks and Bayes factors, or what keeps them from being there."""
     section = Section(KEY, TITLE)
     if not results.flow.analysed:
@@ -37,40 +34,29 @@ def bayesian_section(
     if isinstance(numbers.models, Undefined):
         section.say(failure(numbers.models.reason))
     else:
-        _put_models(section, numbers.models, figure, run_figure)
+        _put_models(section, numbers.models)
     if numbers.factors is not None:
         section.head("Bayes factors")
-        section.say(factor_sentence(numbers.factors), "says")
+        section.say(factor_sentence(numbers.factors), style="says")
         section.put(factors_table(numbers.factors), is_folded=True)
     section.say(seed_sentence(numbers))
     return section
 
 
-def _put_models(section: Section, models: PriorAnalyses, figure: FigureMaker, run_figure: FigureMaker) -> None:
+def _put_models(section: Section, models: PriorAnalyses) -> None:
     section.say(model_sentence(models))
     section.say(convergence_sentence(models))
     if models.has_converged:
         ranks = models.main.posterior.ranks
-        section.draw(_strip(models, "perceived", figure), _strip(models, "objective", run_figure))
-        section.say(best_sentence(models), "says")
-        section.say(tau_sentence(models), "says")
-        section.say(pairs_sentence(ranks), "says")
+        section.put(ranks_table(ranks.perceived, "perceived"))
+        section.put(ranks_table(ranks.objective, "objective"))
+        section.say(best_sentence(models), style="says")
+        section.say(tau_sentence(models), style="says")
+        section.say(pairs_sentence(ranks), style="says")
         section.put(pairs_table(models), is_folded=True)
         section.put(estimates_table(models), is_folded=True)
     section.put(priors_table(models))
     section.say(limits_sentence(models))
-
-
-def _strip(models: PriorAnalyses, half: Half, figure: FigureMaker) -> Figure | None:
-    ranks = models.main.posterior.ranks
-    side = ranks.perceived if half == "perceived" else ranks.objective
-    measure = "perceived accuracy" if half == "perceived" else f"{models.modelled.kind} at {models.modelled.n}"
-    return figure(
-        f"posterior-ranks-{half}",
-        posterior_strip(side, half, strip_title(ranks, half), f"Rank by {measure}, posterior probability in %"),
-        f"Posterior probability of each rank by {measure}, under the main priors.",
-        ranks_table(side, half),
-    )
 
 
 # Sentences
@@ -269,13 +255,6 @@ def seed_sentence(results: BayesianResults) -> str:
     return f"Bayesian analysis: seed {results.seed}; {versions}."
 
 
-def strip_title(ranks: PosteriorRanks, half: str) -> str:
-    """The finding of a strip of ranks: which algorithm probably ranks first."""
-    best = (ranks.perceived if half == "perceived" else ranks.objective).best()
-    first = max(best, key=best.__getitem__)
-    return f"{first} ranks first with a posterior probability of {share(best[first])}"
-
-
 # Tables
 
 
@@ -296,26 +275,24 @@ def ranks_table(ranks: RankProbabilities, half: Half) -> Table:
 
 def pairs_table(models: PriorAnalyses) -> Table:
     """Every pair: the probability of its order on either side, and of agreement under every prior."""
-    by_prior = [prior.posterior.ranks.pairs for prior in models.priors]
-    rows = tuple(
-        Row(
-            (
-                text(pairs[0].a),
-                text(pairs[0].b),
-                decimal(pairs[0].perceived, 2, is_share=True),
-                decimal(pairs[0].objective, 2, is_share=True),
-                *(decimal(pair.agree, 2, is_share=True) for pair in pairs),
-            )
-        )
-        for pairs in zip(*by_prior, strict=True)
+    return table(
+        "posterior-pairs",
+        "Posterior probability of agreement on every pair",
+        list(zip(*(prior.posterior.ranks.pairs for prior in models.priors), strict=True)),
+        Words("A", lambda pairs: pairs[0].a),
+        Words("B", lambda pairs: pairs[0].b),
+        Numbers("A better, perceived", lambda pairs: decimal(pairs[0].perceived, 2, is_share=True), "perceived"),
+        Numbers("A better, objective", lambda pairs: decimal(pairs[0].objective, 2, is_share=True), "objective"),
+        *(
+            Numbers(f"Agreement, {prior.name.lower()} priors", _agreement(index))
+            for index, prior in enumerate(models.priors)
+        ),
+        note="Posterior probabilities; the orders are those under the main priors.",
     )
-    names = [f"Agreement, {prior.name.lower()} priors" for prior in models.priors]
-    columns = (
-        Column("A"), Column("B"), Column("A better, perceived", True, "perceived"),
-        Column("A better, objective", True, "objective"), *(Column(name, True) for name in names),
-    )  # fmt: skip
-    note = "Posterior probabilities; the orders are those under the main priors."
-    return Table("posterior-pairs", "Posterior probability of agreement on every pair", columns, rows, note)
+
+
+def _agreement(index: int) -> Callable[[tuple[PairAgreement, ...]], Cell]:
+    return lambda pairs: decimal(pairs[index].agree, 2, is_share=True)
 
 
 def estimates_table(models: PriorAnalyses) -> Table:
@@ -387,13 +364,3 @@ def _factor_cell(value: float) -> Cell:
     if value > LARGEST_SHOWN:
         return Cell(f"> {LARGEST_SHOWN:,.0f}", None)
     return decimal(value, 2 if value >= 0.01 else 4)
-
-
-# Charts
-
-
-def posterior_strip(ranks: RankProbabilities, half: Half, title: str, subtitle: str) -> Spec:
-    """The posterior probability of each rank on one side, the best on top."""
-    rows = sorted(zip(ranks.names, ranks.probabilities, ranks.mean_ranks, strict=True), key=lambda row: row[2])
-    probabilities = {name: of_name for name, of_name, _rank in rows}
-    return marks.rank_strip(probabilities, title=title, subtitle=subtitle, side=half)

@@ -1,33 +1,161 @@
-"""Both sides side by side: ranks, correlations and the analyses that could have been planned instead."""
+"""Both sides side by side: the first screen, one pair of a metric and a measure in full, and other analyses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from analysis.present import contrast
-from analysis.present import matrix as matrix_parts
 from analysis.present.estimates import around, axis, means_of
-from analysis.present.matrix import exploratory_table, matrix_chart
+from analysis.present.matrix import exploratory_table
+from analysis.present.objective import length_name
 from analysis.present.verdict import has_verdict
-from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, ranks_cell, whole
+from analysis.present.words import MISSING, cell_of, coverage, decimal, limits, probability, ranks_cell, tau_b, whole
 from analysis.results.advantage import DecidedPairs
-from analysis.results.comparison import HALVES, Comparison, Equivalence, PlannedContrast
-from analysis.results.matrix import Matrix
+from analysis.results.comparison import HALVES, Comparison, Equivalence, Half, PlannedContrast
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
-from analysis.results.report import Results
+from analysis.results.report import ConditionFacts, Results
 from charting import marks
-from charting.pairs import Difference, GridCell, Ranked, Sides, pairs_grid, ranked_lists
-from charting.theme import Spec
+from charting.pairs import Difference, GridCell, Ranked, pairs_grid, ranked_lists
 from documents.blocks import Figure, FigureMaker, Section
 from documents.numbers import capital, interval, number, plural, relation
-from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
-from evaluation.reported_kinds import ERRORS
+from documents.tables import Cell, Numbers, Table, Words, table
+from evaluation.reported_kinds import ERRORS, kind_at
 from inference import apa
 from inference.average_advantage import AverageAdvantage
+from inference.equivalence import BoundedPair
 from inference.pair_decisions import OfflinePairs, PairClass
+from inference.rank_sets import Ranks
 from inference.results import Pair, Undefined
 from studies.design.narrative.plan import level
+
+
+def pairs_section(results: Results, figure: FigureMaker) -> Section:
+    """The grid of pairs and the ranked lists of the primary pair, on the first screen."""
+    section = Section("pairs-of-algorithms", "")
+    if has_verdict(results) and results.primary is not None:
+        section.draw(*pair_figures(results, results.primary, figure))
+    return section
+
+
+def summary_section(results: Results, figure: FigureMaker) -> Section:
+    """The scatter of the primary pair, and every measure by algorithm."""
+    section = Section("summary", "Both sides of every algorithm")
+    if has_verdict(results) and results.primary is not None:
+        numbers = both_sides_table(results, results.primary)
+        section.draw(_scatter(results, results.primary, numbers, figure))
+        section.put(numbers)
+    return section
+
+
+def pair_figures(
+    results: Results, comparison: Comparison, figure: FigureMaker, prefix: str = ""
+) -> tuple[Figure | None, ...]:
+    """The grid of pairs and the two ranked lists; none in reports of versions that decided pairs by other tests."""
+    variable, decided = results.variable(comparison.variable_key), comparison.decided
+    if variable is None or not isinstance(decided, DecidedPairs):
+        return ()
+    n, length, metric = results.objective.n, results.objective.at(comparison.profile_length), comparison.metric_word
+    names, cells = grid_cells(comparison, variable, length)
+    if not cells:
+        return ()
+    values, is_share = length.defined_values(comparison.kind), variable.variable.is_share
+    write, write_mean = (
+        (apa.number if comparison.kind in ERRORS else apa.share),
+        (apa.share if is_share else apa.number),
+    )
+    offline, people = decided.offline_rank_sets.sets, decided.participants_rank_sets.sets
+    grid = pairs_grid(names, {name: write(values[name], 3) for name in names}, cells, title=grid_title(decided))
+    ordered = sorted(offline, key=comparison.ranks.objective.__getitem__)
+    lists = ranked_lists(
+        [Ranked(name, write(values[name], 3), *offline[name]) for name in ordered],
+        [  # equal means stand in the metric's order: lines cross only where the orders differ
+            Ranked(name, write_mean(variable.described[name].mean), *people[name])
+            for name in sorted(ordered, key=comparison.ranks.perceived.__getitem__)
+        ],
+        title=slope_title(comparison),
+        sides=(comparison.metric(n).in_text, variable.variable.in_text),
+        reversed_pairs=[
+            (pair.offline_favours or "", pair.participants_favour or "")
+            for pair in comparison.pairs(PairClass.CONTRADICT)
+        ],
+    )
+    return (
+        figure(
+            f"{prefix}pairs",
+            grid,
+            f"Left half filled: {metric} separates the pair. Right: participants. Slipped: opposite.",
+            pairs_table(comparison, cells, n),
+        ),
+        figure(
+            f"{prefix}slope",
+            lists,
+            "Bars: rank confidence sets. Colour only where an order reverses significantly.",
+            ranks_table(comparison),
+        ),
+    )
+
+
+def _scatter(
+    results: Results, comparison: Comparison, numbers: Table, figure: FigureMaker, prefix: str = ""
+) -> Figure | None:
+    """One point per algorithm, with both intervals; None with fewer than two."""
+    variable, names = results.variable(comparison.variable_key), comparison.conditions
+    if variable is None or len(names) < 2:
+        return None
+    length, metric = results.objective.at(comparison.profile_length), comparison.metric(results.objective.n)
+    means, values = means_of(variable), length.defined_values(metric.kind)
+    intervals = {line.condition: line.intervals[metric.kind] for line in length.table}
+    chart = marks.scatter(
+        {name: means[name] for name in names},
+        {name: around(values[name], intervals[name]) for name in names},
+        title=scatter_title(comparison, results.objective.n),
+        perceived_title=axis(variable),
+        objective_title=metric.name,
+    )
+    caption = (
+        "One point per algorithm, with 95% intervals: vertically of the mean over participants, horizontally over "
+        "resampled test users."
+    )
+    return figure(f"{prefix}scatter", chart, caption, numbers)
+
+
+def primary_variable(results: Results) -> PerceivedVariable:
+    """The perceived side of the primary pair; the first variable where no pair is primary."""
+    primary = results.primary
+    return (primary and results.variable(primary.variable_key)) or results.variables[0]
+
+
+def pair_section(results: Results, comparison: Comparison, figure: FigureMaker) -> Section:
+    """One measure with one metric, as the summary shows the primary pair; others are exploratory."""
+    section = Section("pair", f"{comparison.variable.name} and {comparison.metric(results.objective.n).in_text}")
+    section.say(_correlation(comparison), style="says")
+    section.say(agreement(comparison))
+    section.draw(*pair_figures(results, comparison, figure, "pair-"))
+    section.draw(_scatter(results, comparison, _values_table(results, comparison), figure, "pair-"))
+    return section
+
+
+def _correlation(comparison: Comparison) -> str:
+    tau = comparison.tau
+    role = "The primary pair of measures" if comparison.is_primary else "Another pair of measures"
+    return f"{role}. {tau.reason}" if isinstance(tau, Undefined) else f"{role}: {tau_b(tau)}."
+
+
+def _values_table(results: Results, comparison: Comparison) -> Table:
+    """The numbers of the scatter: both values of every algorithm."""
+    length, variable = results.objective.at(comparison.profile_length), results.variable(comparison.variable_key)
+    return table(
+        "pair-values",
+        "Both values of every algorithm",
+        comparison.conditions,
+        Words[str]("Algorithm", str),
+        Numbers(f"{comparison.variable.name}, M", lambda name: _mean(variable, name)),
+        Numbers(
+            f"{comparison.metric(results.objective.n).name}, {length.averaged}",
+            lambda name: _metric(length, comparison.kind, name),
+        ),
+    )
 
 
 def agreement_section(results: Results) -> Section:
@@ -35,7 +163,7 @@ def agreement_section(results: Results) -> Section:
     section = Section("agreement", "Agreement of both sides")
     if not has_verdict(results) or results.primary is None:
         return section
-    section.say(agreement(results.primary), "says")
+    section.say(agreement(results.primary), style="says")
     section.say(same_direction(results.primary))
     section.put(advantage_table(results))
     section.put(exploratory_table(results))
@@ -43,17 +171,30 @@ def agreement_section(results: Results) -> Section:
 
 
 def alternatives_section(results: Results, figure: FigureMaker) -> Section:
-    """The specification curve."""
-    section = Section("other-analyses", "Other defensible analyses")
-    if has_verdict(results) and results.primary is not None:
-        section.draw(
-            figure(
-                "alternatives",
-                alternatives(results, title(results)),
-                caption(results),
-                alternatives_table(results),
-            )
-        )
+    """The specification curve: the average advantage by every analysis."""
+    section, primary = Section("other-analyses", "Other defensible analyses"), results.primary
+    analyses = results.defined_alternatives
+    if not has_verdict(results) or primary is None or not analyses:
+        return section
+    positive = sum(one.value > 0 for _name, one in analyses)
+    above = sum(one.interval.low > 0 for _name, one in analyses)
+    chart = marks.forest(
+        [
+            marks.Difference(name, "", one.value, one.interval.low, one.interval.high, "", one.interval.low > 0)
+            for name, one in analyses
+        ],
+        title=f"{positive} of {len(analyses)} analyses positive, {above} with a CI above 0",
+        x_title=f"Average advantage in {primary.variable.in_text}, with 95% CI",
+        is_share=primary.variable.is_share,
+        interval_name="95% CI",
+    )
+    missing = [outcome.name for outcome in results.alternatives if not isinstance(outcome.result, AverageAdvantage)]
+    without = f" Without a result: {'; '.join(missing)}." if missing else ""
+    caption = (
+        "The average advantage by analyses that differ from the plan in one decision, with 95% CI, the largest first. "
+        f"No test: all of them share their data.{without}"
+    )
+    section.draw(figure("alternatives", chart, caption, alternatives_table(results, primary)))
     return section
 
 
@@ -63,7 +204,7 @@ def contrast_section(results: Results) -> Section:
     planned = results.contrast
     if planned is None or not results.flow.analysed:
         return section
-    section.say(contrast.sentence(planned), "says")
+    section.say(contrast.sentence(planned), style="says")
     section.say(contrast.metric_sentence(planned, results.objective.n))
     section.put(contrast_table(planned))
     return section
@@ -75,30 +216,9 @@ def equivalence_section(results: Results) -> Section:
     tested = results.equivalence
     if tested is None or not results.flow.analysed:
         return section
-    for sentence in contrast.sentences(tested):
-        section.say(sentence, "says")
+    section.say(*contrast.sentences(tested), style="says")
     section.put(equivalence_table(tested))
-    section.put(same_table(tested, results.variable(tested.variable_key)))
     return section
-
-
-def matrix_section(results: Results, figure: FigureMaker) -> Section:
-    """The supplement's matrix of every metric with every measure."""
-    section = Section("matrix", "All metrics and measures")
-    if results.flow.analysed and results.matrix is not None:
-        section.draw(_matrix(results.matrix, figure))
-        section.put(matrix_parts.matrix_table(results.matrix))
-    return section
-
-
-def _matrix(matrix: Matrix, figure: FigureMaker) -> Figure | None:
-    return figure(
-        "matrix",
-        matrix_chart(matrix, matrix_parts.title(matrix)),
-        f"τ_b of every metric with every measure, without a test. {matrix_parts.orientation(matrix)} A frame marks "
-        f"the primary pair. Novelty is no measure of quality.{matrix_parts.other_users(matrix)}",
-        matrix_parts.matrix_table(matrix),
-    )
 
 
 # Sentences
@@ -157,26 +277,6 @@ def grid_title(decided: DecidedPairs) -> str:
 def scatter_title(comparison: Comparison, n: int) -> str:
     """What is drawn with one point per algorithm."""
     return f"{capital(comparison.variable.in_text)} against {comparison.metric(n).in_text}"
-
-
-def title(results: Results) -> str:
-    """How many analyses are positive, and how many have an interval above 0."""
-    outcomes = [result for _name, result in results.defined_alternatives]
-    positive, above = (
-        sum(outcome.value > 0 for outcome in outcomes),
-        sum(outcome.interval.low > 0 for outcome in outcomes),
-    )
-    return f"{positive} of {len(outcomes)} analyses positive, {above} with a CI above 0"
-
-
-def caption(results: Results) -> str:
-    """What the curve shows, and what had no result."""
-    missing = [outcome.name for outcome in results.alternatives if not isinstance(outcome.result, AverageAdvantage)]
-    without = f" Without a result: {'; '.join(missing)}." if missing else ""
-    return (
-        "The average advantage by analyses that differ from the plan in one decision, with 95% CI, the largest first. "
-        f"No test: all of them share their data.{without}"
-    )
 
 
 # Tables
@@ -243,66 +343,52 @@ def _difference(pair: Pair, first: str, digits: int, is_share: bool) -> Differen
 
 def pairs_table(comparison: Comparison, cells: Sequence[GridCell], n: int) -> Table:
     """Every pair of algorithms on both sides, with the class of the pair."""
-    rows = tuple(
-        Row(
-            (
-                text(cell.first),
-                text(cell.second),
-                text(cell.kind),
-                *(
-                    MISSING if side is None else Cell(side.words, side.value)
-                    for side in (cell.objective, cell.perceived)
-                ),
-            ),
-            is_quiet=cell.kind == PairClass.UNDECIDED,
-        )
-        for cell in cells
-    )
     metric, variable = comparison.metric(n), comparison.variable
-    columns = (
-        Column("Algorithm"), Column("and"), Column("Class"),
-        Column(f"{metric.name}, difference", True, "objective"),
-        Column(f"{variable.name}, difference", True, "perceived"),
-    )  # fmt: skip
-    coverages = coverage(comparison.alpha)
-    return Table(
+    return table(
         "pairs",
         f"All pairs of algorithms by {metric.in_text} and {variable.in_text}",
-        columns,
-        rows,
-        f"Differences of the first minus the second with simultaneous {coverages} CI: {comparison.metric_word} by "
-        f"single-step max-|t| clustered by user, {variable.in_text} by Games-Howell. A pair agrees or is contradicted "
-        "where both sides separate it.",
+        cells,
+        Words("Algorithm", lambda cell: cell.first),
+        Words("and", lambda cell: cell.second),
+        Words("Class", lambda cell: cell.kind),
+        Numbers(f"{metric.name}, difference", lambda cell: cell_of(cell.objective, _in_words), "objective"),
+        Numbers(f"{variable.name}, difference", lambda cell: cell_of(cell.perceived, _in_words), "perceived"),
+        note=f"Differences of the first minus the second with simultaneous {coverage(comparison.alpha)} CI: "
+        f"{comparison.metric_word} by single-step max-|t| clustered by user, {variable.in_text} by Games-Howell. A "
+        "pair agrees or is contradicted where both sides separate it.",
+        is_quiet=lambda cell: cell.kind == PairClass.UNDECIDED,
     )
+
+
+def _in_words(difference: Difference) -> Cell:
+    return Cell(difference.words, difference.value)
 
 
 def ranks_table(comparison: Comparison) -> Table:
     """The rank of every algorithm on each side, with its confidence set."""
-    decided = comparison.decided
-    sets = (
-        {"perceived": decided.participants_rank_sets.sets, "objective": decided.offline_rank_sets.sets}
-        if isinstance(decided, DecidedPairs)
-        else {}
-    )
-    rows = []
-    for name in sorted(comparison.conditions, key=comparison.ranks.objective.__getitem__):
-        cells = [text(name)]
-        for half in HALVES:
-            rank, ranks = comparison.ranks.of(half)[name], sets.get(half, {}).get(name)
-            cells.append(Cell(number(rank, 0 if float(rank).is_integer() else 1), rank))
-            cells.append(MISSING if ranks is None else ranks_cell(ranks))
-        rows.append(Row(tuple(cells)))
-    columns = [Column("Algorithm")]
-    for half in HALVES:
-        columns += [Column(f"Rank, {half}", True, half), Column("Rank confidence set", True)]
-    return Table(
+    sets: dict[Half, dict[str, Ranks]] = {half: {} for half in HALVES}
+    if isinstance(decided := comparison.decided, DecidedPairs):
+        sets = {"perceived": decided.participants_rank_sets.sets, "objective": decided.offline_rank_sets.sets}
+
+    def of(half: Half) -> tuple[Numbers[str], Numbers[str]]:
+        return (
+            Numbers(f"Rank, {half}", lambda name: _rank(comparison.ranks.of(half)[name]), half),
+            Numbers("Rank confidence set", lambda name: cell_of(sets[half].get(name), ranks_cell)),
+        )
+
+    return table(
         "ranks",
         "The two rankings",
-        tuple(columns),
-        tuple(rows),
-        f"All sets of one side contain the true ranks at once with {coverage(comparison.alpha)} confidence (Mogstad, "
-        "Romano, Shaikh and Wilhelm, 2024).",
+        sorted(comparison.conditions, key=comparison.ranks.objective.__getitem__),
+        Words[str]("Algorithm", str),
+        *(column for half in HALVES for column in of(half)),
+        note=f"All sets of one side contain the true ranks at once with {coverage(comparison.alpha)} confidence "
+        "(Mogstad, Romano, Shaikh and Wilhelm, 2024).",
     )
+
+
+def _rank(rank: float) -> Cell:
+    return Cell(number(rank, 0 if float(rank).is_integer() else 1), rank)
 
 
 def advantage_table(results: Results) -> Table | None:
@@ -315,41 +401,26 @@ def advantage_table(results: Results) -> Table | None:
         lines.append(("For other items from the same algorithms", advantage.other_items))
     lines += [(f"Without {name}", result) for name, result in advantage.without.items()]
     is_share = comparison.variable.is_share
-    rows = tuple(
-        Row(
-            (
-                text(name),
-                whole(result.n_pairs),
-                decimal(result.value, 2, is_share),
-                interval_cell(result.interval.low, result.interval.high, 2, is_share),
-                decimal(result.t),
-                decimal(result.df),
-                probability(result.p),
-                text(result.verdict.value if index == 0 else ""),
-            )
-        )
-        for index, (name, result) in enumerate(lines)
-        if not isinstance(result, Undefined)
-    )
-    columns = (
-        Column("Algorithms"), Column("Separated pairs", True, "objective"),
-        Column("Average advantage", True, "perceived"),
-        Column(f"{coverage(results.plan.alpha)} CI", True), Column("t", True), Column("df", True), Column("p", True),
-        Column("Verdict"),
-    )  # fmt: skip
-    return Table(
+    return table(
         "advantage",
         f"Average advantage of {comparison.metric(results.objective.n).in_text} in {comparison.variable.in_text}",
-        columns,
-        rows,
-        "Mean difference between the better and the worse algorithm of every pair that the metric separates; t tests "
-        "with separate variances (Welch). Leaving out an algorithm is a check and no test.",
+        [(name, result) for name, result in lines if not isinstance(result, Undefined)],
+        Words("Algorithms", lambda row: row[0]),
+        Numbers("Separated pairs", lambda row: whole(row[1].n_pairs), "objective"),
+        Numbers("Average advantage", lambda row: decimal(row[1].value, 2, is_share), "perceived"),
+        Numbers(f"{coverage(results.plan.alpha)} CI", lambda row: limits(row[1].interval, 2, is_share)),
+        Numbers("t", lambda row: decimal(row[1].t)),
+        Numbers("df", lambda row: decimal(row[1].df)),
+        Numbers("p", lambda row: probability(row[1].p)),
+        Words("Verdict", lambda row: row[1].verdict.value if row[1] is advantage.overall else ""),
+        note="Mean difference between the better and the worse algorithm of every pair that the metric separates; t "
+        "tests with separate variances (Welch). Leaving out an algorithm is a check and no test.",
     )
 
 
-def alternatives_table(results: Results) -> Table:
+def alternatives_table(results: Results, primary: Comparison) -> Table:
     """The specification curve as numbers."""
-    is_share = results.primary is not None and results.primary.variable.is_share
+    is_share = primary.variable.is_share
     return table(
         "alternatives",
         "Average advantage by other defensible analyses",
@@ -357,7 +428,7 @@ def alternatives_table(results: Results) -> Table:
         Words("Analysis", lambda row: row[0]),
         Numbers("Separated pairs", lambda row: whole(row[1].n_pairs), "objective"),
         Numbers("Average advantage", lambda row: decimal(row[1].value, 2, is_share), "perceived"),
-        Numbers("95% CI", lambda row: interval_cell(row[1].interval.low, row[1].interval.high, 2, is_share)),
+        Numbers("95% CI", lambda row: limits(row[1].interval, 2, is_share)),
     )
 
 
@@ -368,34 +439,21 @@ def contrast_table(contrast: PlannedContrast) -> Table | None:
         return None
     is_share = contrast.variable.is_share
     tests = [("Pooled variance (planned)", result.pooled), ("Separate variances (Welch)", result.welch)]
-    rows = tuple(
-        Row(
-            (
-                text(name),
-                decimal(result.difference, 2, is_share),
-                decimal(test.se, 2, is_share),
-                decimal(test.t),
-                whole(round(test.df)) if test.df == round(test.df) else decimal(test.df),
-                probability(test.p),
-                decimal(test.ci_low, 2, is_share),
-                decimal(test.ci_high, 2, is_share),
-            )
-        )
-        for name, test in tests
-        if test is not None
-    )
-    columns = (
-        Column("Test"), Column("Difference of means", True, "perceived"), Column("SE", True), Column("t", True),
-        Column("df", True), Column("p", True), Column("CI, lower limit", True), Column("CI, upper limit", True),
-    )  # fmt: skip
     sides = "One-sided, so the interval has no upper limit." if result.sides == 1 else "Two-sided."
-    return Table(
+    return table(
         "contrast",
         f"Planned contrast, {contrast.variable.in_text}: {', '.join(result.higher)} against {', '.join(result.lower)}",
-        columns,
-        rows,
-        f"{sides} Intervals at the level of the test, α = {level(contrast.test.alpha)}; conditions of one set have "
-        "equal weight.",
+        [(name, test) for name, test in tests if test is not None],
+        Words("Test", lambda row: row[0]),
+        Numbers("Difference of means", lambda _row: decimal(result.difference, 2, is_share), "perceived"),
+        Numbers("SE", lambda row: decimal(row[1].se, 2, is_share)),
+        Numbers("t", lambda row: decimal(row[1].t)),
+        Numbers("df", lambda row: whole(round(row[1].df)) if row[1].df == round(row[1].df) else decimal(row[1].df)),
+        Numbers("p", lambda row: probability(row[1].p)),
+        Numbers("CI, lower limit", lambda row: decimal(row[1].ci_low, 2, is_share)),
+        Numbers("CI, upper limit", lambda row: decimal(row[1].ci_high, 2, is_share)),
+        note=f"{sides} Intervals at the level of the test, α = {level(contrast.test.alpha)}; conditions of one set "
+        "have equal weight.",
     )
 
 
@@ -404,134 +462,85 @@ def equivalence_table(tested: Equivalence) -> Table | None:
     result, is_share = tested.result, tested.variable.is_share
     if isinstance(result, Undefined):
         return None
-    rows = []
-    for pair in result.pairs:
-        if isinstance(pair.test, Undefined) or pair.p_equivalence is None or pair.p_minimum is None:
-            continue
-        conclusion = (
-            "practically the same" if pair.is_equivalent else "beyond the bound" if pair.is_beyond else "undecided"
-        )
-        rows.append(
-            Row(
-                (
-                    text(pair.a),
-                    text(pair.b),
-                    decimal(pair.test.difference, 2, is_share),
-                    decimal(pair.test.interval.low, 2, is_share),
-                    decimal(pair.test.interval.high, 2, is_share),
-                    probability(pair.p_equivalence),
-                    probability(pair.p_minimum),
-                    text(conclusion),
-                )
-            )
-        )
-    columns = (
-        Column("Algorithm"), Column("Compared with"), Column("Difference of means", True, "perceived"),
-        Column("CI, lower limit", True), Column("CI, upper limit", True), Column("p, equivalence", True),
-        Column("p, minimum effect", True), Column("Conclusion"),
-    )  # fmt: skip
-    return Table(
+    return table(
         "equivalence",
         f"Equivalence of pairs in {tested.variable.in_text} within ± {number(tested.bound, 2, is_share)}",
-        columns,
-        tuple(rows),
-        f"Welch’s standard errors. Intervals of {coverage(2 * tested.alpha)}, unadjusted; each family of p is "
+        [(pair, pair.test) for pair in result.pairs if not isinstance(pair.test, Undefined)],
+        Words("Algorithm", lambda row: row[0].a),
+        Words("Compared with", lambda row: row[0].b),
+        Numbers("Difference of means", lambda row: decimal(row[1].difference, 2, is_share), "perceived"),
+        Numbers("CI, lower limit", lambda row: decimal(row[1].interval.low, 2, is_share)),
+        Numbers("CI, upper limit", lambda row: decimal(row[1].interval.high, 2, is_share)),
+        Numbers("p, equivalence", lambda row: probability(row[0].p_equivalence)),
+        Numbers("p, minimum effect", lambda row: probability(row[0].p_minimum)),
+        Words("Conclusion", lambda row: _conclusion(row[0])),
+        note=f"Welch’s standard errors. Intervals of {coverage(2 * tested.alpha)}, unadjusted; each family of p is "
         "corrected by Holm.",
     )
 
 
-def same_table(tested: Equivalence, variable: PerceivedVariable | None) -> Table | None:
-    """The algorithms with letters: those that share one are practically the same."""
-    result, is_share = tested.result, tested.variable.is_share
-    if isinstance(result, Undefined) or variable is None:
-        return None
-    means = {name: variable.described[name].mean for name in result.letters}
-    columns = (Column("Algorithm"), Column("M", True, "perceived"), Column("Practically the same"))
-    rows = tuple(
-        Row((text(name), decimal(means[name], 2, is_share), text(result.letters[name])))
-        for name in sorted(means, key=lambda name: -means[name])
-    )
-    return Table(
-        "practically-the-same",
-        f"Algorithms that are practically the same in {tested.variable.in_text}",
-        columns,
-        rows,
-        "Algorithms share a letter only if they were shown to differ by less than the smallest effect of interest.",
-    )
+def _conclusion(pair: BoundedPair) -> str:
+    return "practically the same" if pair.is_equivalent else "beyond the bound" if pair.is_beyond else "undecided"
 
 
 # Charts
 
 
-def grid(
-    comparison: Comparison,
-    names: Sequence[str],
-    cells: Sequence[GridCell],
-    length: ProfileLength,
-    title: str,
-) -> Spec:
-    """The grid of pairs, algorithms in the metric's order."""
-    values = length.defined_values(comparison.kind)
-    write = apa.number if comparison.kind in ERRORS else apa.share
-    return pairs_grid(names, {name: write(values[name], 3) for name in names}, cells, title=title)
-
-
-def slope(
-    comparison: Comparison, variable: PerceivedVariable, length: ProfileLength, *, title: str, n: int
-) -> Spec | None:
-    """The two ranked lists side by side; None where no pairs were decided."""
-    decided = comparison.decided
-    if not isinstance(decided, DecidedPairs):
-        return None
-    values = length.defined_values(comparison.kind)
-    sets = decided.offline_rank_sets.sets, decided.participants_rank_sets.sets
-    write, is_share = (apa.number if comparison.kind in ERRORS else apa.share), variable.variable.is_share
-    objective = sorted(sets[0], key=comparison.ranks.objective.__getitem__)
-    # Equal means stand in the metric's order: lines cross only where the orders differ.
-    perceived = sorted(objective, key=comparison.ranks.perceived.__getitem__)
-    means = {name: variable.described[name].mean for name in perceived}
-    return ranked_lists(
-        [Ranked(name, write(values[name], 3), *sets[0][name]) for name in objective],
-        [Ranked(name, (apa.share if is_share else apa.number)(means[name]), *sets[1][name]) for name in perceived],
-        title=title,
-        sides=Sides(comparison.metric(n).in_text, variable.variable.in_text),
-        reversed_pairs=[
-            (pair.offline_favours or "", pair.participants_favour or "")
-            for pair in comparison.pairs(PairClass.CONTRADICT)
-        ],
+def both_sides_table(results: Results, primary: Comparison) -> Table:
+    """Every perceived mean and every tested metric by algorithm, from the highest primary mean to the lowest."""
+    leading, length = primary_variable(results), results.objective.at(primary.profile_length)
+    tested = [kind for kind in results.objective.tested if length.defined_values(kind)]
+    return table(
+        "both-sides",
+        "Both sides by algorithm",
+        sorted(results.conditions, key=lambda condition: _place(leading, condition.label)),
+        Words("Algorithm", lambda condition: condition.label),
+        Numbers("n", lambda condition: whole(condition.n)),
+        *(_mean_column(variable) for variable in results.variables),
+        *(_metric_column(length, kind, kind_at(kind, results.objective.n)) for kind in tested),
+        *_rank_sets(primary),
+        note=f"From highest to lowest by {leading.variable.in_text}. Perceived measures are means over participants, "
+        f"novelty as shares of items; objective measures are of {length_name(length.profile_length)}, "
+        f"{length.aggregation}. Ranks: simultaneous confidence sets.",
     )
 
 
-def alternatives(results: Results, title: str) -> Spec | None:
-    """The average advantage by every analysis of the specification curve; None without any."""
-    analyses, primary = results.defined_alternatives, results.primary
-    if not analyses or primary is None:
-        return None
-    return marks.forest(
-        [
-            marks.Difference(name, "", one.value, one.interval.low, one.interval.high, "", one.interval.low > 0)
-            for name, one in analyses
-        ],
-        title=title,
-        x_title=f"Average advantage in {primary.variable.in_text}, with 95% CI",
-        is_share=primary.variable.is_share,
-        interval_name="95% CI",
+def _mean_column(variable: PerceivedVariable) -> Numbers[ConditionFacts]:
+    return Numbers(variable.name, lambda condition: _mean(variable, condition.label), "perceived")
+
+
+def _metric_column(length: ProfileLength, kind: str, name: str) -> Numbers[ConditionFacts]:
+    heading = f"{name}, {length.averaged}"
+    return Numbers(heading, lambda condition: _metric(length, kind, condition.label), "objective")
+
+
+def _rank_sets(primary: Comparison) -> tuple[Numbers[ConditionFacts], ...]:
+    """The rank sets of the primary pair; none in reports that did not decide pairs."""
+    if not isinstance(primary.decided, DecidedPairs):
+        return ()
+    people, offline = primary.decided.participants_rank_sets.sets, primary.decided.offline_rank_sets.sets
+    return (
+        Numbers(
+            f"Ranks by {primary.variable.in_text}", lambda row: cell_of(people.get(row.label), ranks_cell), "perceived"
+        ),
+        Numbers(
+            f"Ranks by {primary.metric_word}", lambda row: cell_of(offline.get(row.label), ranks_cell), "objective"
+        ),
     )
 
 
-def scatter(
-    comparison: Comparison, variable: PerceivedVariable, length: ProfileLength, title: str, n: int
-) -> Spec | None:
-    """One point per algorithm, with both intervals; None with fewer than two."""
-    names, metric = comparison.conditions, comparison.metric(n)
-    if len(names) < 2:
-        return None
-    means, values = means_of(variable), length.defined_values(metric.kind)
-    intervals = {line.condition: line.intervals[metric.kind] for line in length.table}
-    return marks.scatter(
-        {name: means[name] for name in names},
-        {name: around(values[name], intervals[name]) for name in names},
-        title=title,
-        perceived_title=axis(variable),
-        objective_title=metric.name,
-    )
+def _place(variable: PerceivedVariable, name: str) -> tuple[bool, float]:
+    """Printed means from highest to lowest; conditions without one come last."""
+    numbers = variable.described.get(name)
+    if numbers is None:
+        return True, 0.0
+    return False, -round(numbers.mean, 2)
+
+
+def _mean(variable: PerceivedVariable | None, name: str) -> Cell:
+    numbers = None if variable is None else variable.described.get(name)
+    return MISSING if variable is None or numbers is None else decimal(numbers.mean, 2, variable.variable.is_share)
+
+
+def _metric(length: ProfileLength, kind: str, name: str) -> Cell:
+    return decimal(length.values(kind)[name], 3, is_share=kind not in ERRORS)

@@ -31,29 +31,25 @@ def construct_sections(results: Results, figure: FigureMaker) -> list[Section]:
     section.put(fit(constructs))
     if not isinstance(constructs.factors, Undefined):
         section.head("Measurement")
-        section.say(improper(constructs.factors), "warning")
-        for sentence in factors(constructs.factors):
-            section.say(sentence)
+        section.say(improper(constructs.factors), style="warning")
+        section.say(*factors(constructs.factors))
         section.put(loadings(constructs.factors))
         section.put(convergent(constructs.factors))
         section.put(discriminant(constructs.factors))
     section.head("Measurement invariance")
     for scale in constructs.scales:
-        for sentence in invariance_words(scale):
-            section.say(sentence)
+        section.say(*invariance_words(scale))
     section.put(invariance(constructs.scales))
     if not isinstance(constructs.structural, Undefined):
         _say_structural(section, constructs.structural, figure)
-    for sentence in missing(constructs):
-        section.say(sentence)
+    section.say(*missing(constructs))
     return [section]
 
 
 def _say_structural(section: Section, model: StructuralModel, figure: FigureMaker) -> None:
     section.head("Structural model")
-    section.say(improper(model), "warning")
-    for sentence in structural(model):
-        section.say(sentence)
+    section.say(improper(model), style="warning")
+    section.say(*structural(model))
     caption = (
         "Solid: p < .05. Arrows from the algorithm show the Wald test that all algorithms have the same mean of the "
         "quality; the lowest arrow shows the smallest p of a direct effect, adjusted by Bonferroni. Arrows from "
@@ -98,13 +94,9 @@ def factors(model: FactorModel) -> list[str]:
     ]
     if close:
         sentences.append(f"HTMT is .85 or more for {listed(close)}: the scales are hard to distinguish empirically.")
-    if model.n_left_out:
-        sentences.append(_left_out(model.n_left_out))
+    if n := model.n_left_out:
+        sentences.append(f"{n:,} participant{' is' if n == 1 else 's are'} excluded for missing answers.")
     return sentences
-
-
-def _left_out(n: int) -> str:
-    return f"{n:,} participant{' is' if n == 1 else 's are'} excluded for missing answers."
 
 
 def improper(model: FactorModel | StructuralModel) -> str:

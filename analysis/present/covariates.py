@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.present.words import MISSING, decimal, interval_cell, limits, probability, share_cell, whole
+from analysis.present.words import MISSING, decimal, limits, probability, share_cell, whole
 from analysis.results.covariates import (
     AdjustedVariable,
     Adjustment,
     Attrition,
     CovariateAnalyses,
     ItemView,
-    ListCorrelation,
     ListEffects,
 )
 from analysis.results.report import ItemWords, Results
@@ -27,14 +26,14 @@ from documents.numbers import (
     percent,
     plural,
 )
-from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
+from documents.tables import Cell, Numbers, Table, Words, table
 from inference.aggregation import AggregationResult, LevelSlope
 from inference.ancova import Estimate, FTest
 from inference.attrition import CHI_SQUARED, EXACT, AttritionResult
 from inference.attrition_bounds import Bounds
-from inference.correlation import CorrelationResult
 from inference.item_covariates import AdjustedItems
 from inference.item_effects import ItemEffectsResult, ItemPair
+from inference.mediation import MediatedPair
 from inference.results import Undefined
 from studies.plans import in_text
 
@@ -57,8 +56,7 @@ def _name(results: Results, key: str) -> str:
 def _adjusted(results: Results, analyses: CovariateAnalyses) -> Section:
     section = Section("adjusted", "Adjusted comparisons", "perceived")
     adjustment, primary = analyses.adjustment, results.plan.primary.perceived
-    for sentence in adjustment_sentences(adjustment, results.plan.alpha):
-        section.say(sentence)
+    section.say(*adjustment_sentences(adjustment, results.plan.alpha))
     section.put(tests_table(adjustment.variables))
     for variable in adjustment.variables:
         if variable.key == primary:
@@ -76,8 +74,7 @@ def _attrition(results: Results, analyses: CovariateAnalyses) -> Section:
     attrition = analyses.attrition
     if attrition is None:
         return section
-    for sentence in attrition_sentences(attrition, results.plan.alpha):
-        section.say(sentence)
+    section.say(*attrition_sentences(attrition, results.plan.alpha))
     section.put(attrition_table(attrition))
     if not isinstance(attrition.test, Undefined):
         section.put(bounds_table(attrition, _name(results, attrition.variable)), is_folded=True)
@@ -86,24 +83,29 @@ def _attrition(results: Results, analyses: CovariateAnalyses) -> Section:
 
 def _known_items(results: Results, analyses: CovariateAnalyses) -> Section:
     section = Section("known-items", "Known and unknown items", "perceived")
-    for sentence in items(analyses.items, results.study.words, results.plan.alpha):
-        section.say(sentence)
+    section.say(*items(analyses.items, results.study.words, results.plan.alpha))
     section.put(known_items_table(analyses.items, results.study.words.consumed), is_folded=True)
     return section
 
 
 def _lists(results: Results, analyses: CovariateAnalyses) -> Section:
+    """Parts of differences in reports of versions that did not describe the lists shown."""
     section = Section("list-mediation", "Popularity and diversity of the lists", "perceived")
-    lists = analyses.lists
-    if results.lists_shown is not None:  # the section on the lists shown has them all
-        return section
-    name = "" if isinstance(lists, Undefined) else _name(results, lists.variable)
-    for sentence in lists_sentences(lists, in_text(name)):
-        section.say(sentence)
-    if not isinstance(lists, Undefined):
-        section.put(lists_table(lists))
-        section.put(mediation_table(lists, name), is_folded=True)
+    if results.lists_shown is None:
+        if isinstance(analyses.lists, Undefined):
+            section.say(f"The lists that participants saw were not measured. {analyses.lists.reason}")
+        put_list_parts(section, results)
     return section
+
+
+def put_list_parts(section: Section, results: Results) -> None:
+    """The parts of differences in the primary variable that go along with popularity and diversity of the lists."""
+    lists = None if results.covariates is None else results.covariates.lists
+    if lists is None or isinstance(lists, Undefined):
+        return
+    name = _name(results, lists.variable)
+    section.say(mediation(lists, in_text(name)))
+    section.put(mediation_table(lists, name), is_folded=True)
 
 
 # Sentences
@@ -316,45 +318,6 @@ def _points(slope: LevelSlope) -> str:
     )
 
 
-def lists_sentences(results: ListEffects | Undefined, variable: str) -> list[str]:
-    """Relations of list popularity and diversity to the variable, and the share of differences they go along with."""
-    if isinstance(results, Undefined):
-        return [f"The lists that participants saw were not measured. {results.reason}"]
-    by = (
-        "the items' features (genres, people, countries, tags, decades)"
-        if results.diversity_by == "features"
-        else "the training users who rated the items, as the items have no features"
-    )
-    without = (
-        f" {plural(results.n_without, 'list')} without two comparable items are left out."
-        if results.n_without
-        else ""
-    )  # fmt: skip
-    return [
-        "Popularity is the mean share of training users who rated the items of a list, in percent; diversity is one "
-        f"minus the mean cosine similarity of all pairs of items, by {by}.{without}",
-        *(_correlation(row, variable) for row in results.correlations),
-        mediation(results, variable),
-    ]
-
-
-def _correlation(row: ListCorrelation, variable: str) -> str:
-    parts = [
-        _r(row.within, "among participants who saw the same algorithm"),
-        _r(row.between, "between the means of the algorithms"),
-    ]
-    return f"List {row.characteristic} and {variable}: {'; '.join(parts)}."
-
-
-def _r(result: CorrelationResult | Undefined, where: str) -> str:
-    if isinstance(result, Undefined):
-        return f"no correlation {where} ({result.reason.rstrip('.')})"
-    limits = (
-        f", 95% CI {interval(result.interval.low, result.interval.high, is_share=True)}" if result.interval else ""
-    )  # fmt: skip
-    return f"r = {coefficient(result.coefficient)} {where}{limits}, p {p_with_sign(result.p)}"
-
-
 def mediation(results: ListEffects, variable: str) -> str:
     """The share of differences that goes along with popularity and diversity of the lists."""
     model = results.mediation
@@ -525,47 +488,28 @@ def known_items_table(view: ItemView, consumed: str) -> Table | None:
     )
 
 
-def lists_table(results: ListEffects) -> Table:
-    """Popularity and diversity of the lists of every condition."""
-    return table(
-        "shown-lists",
-        "Popularity and diversity of the lists that participants saw",
-        results.conditions,
-        Words("Algorithm", lambda row: row.condition),
-        Numbers("Lists", lambda row: whole(row.n)),
-        Numbers("Popularity, %", lambda row: decimal(row.popularity)),
-        Numbers("Diversity", lambda row: decimal(row.diversity, is_share=True)),
-    )
-
-
 def mediation_table(results: ListEffects, name: str) -> Table | None:
     """Every difference in its parts."""
     model = results.mediation
     if isinstance(model, Undefined):
         return None
-    rows = tuple(
-        Row(
-            (
-                text(pair.a), text(pair.b), decimal(pair.total),
-                *(
-                    cell
-                    for part in pair.indirect
-                    for cell in (decimal(part.estimate), interval_cell(part.interval.low, part.interval.high))
-                ),
-                decimal(pair.direct), interval_cell(pair.direct_interval.low, pair.direct_interval.high),
-            )
-        )
-        for pair in model.pairs
-    )  # fmt: skip
-    parts = [
-        column
-        for slope in model.slopes
-        for column in (Column(f"With {slope.mediator}", True), Column(f"95% CI, {slope.mediator}", True))
-    ]
-    columns = (
-        Column("Algorithm"), Column("and"), Column("Difference", True, "perceived"), *parts, Column("Remainder", True),
-        Column("95% CI, remainder", True),
-    )  # fmt: skip
-    note = "Percentile intervals of the bootstrap, for each pair separately. Associations, not causes."
-    title = f"{name}: parts of the differences that go along with list characteristics"
-    return Table("list-parts", title, columns, rows, note)
+    parts = [column for index, slope in enumerate(model.slopes) for column in _part(index, slope.mediator)]
+    return table(
+        "list-parts",
+        f"{name}: parts of the differences that go along with list characteristics",
+        model.pairs,
+        Words("Algorithm", lambda pair: pair.a),
+        Words("and", lambda pair: pair.b),
+        Numbers("Difference", lambda pair: decimal(pair.total), "perceived"),
+        *parts,
+        Numbers("Remainder", lambda pair: decimal(pair.direct)),
+        Numbers("95% CI, remainder", lambda pair: limits(pair.direct_interval)),
+        note="Percentile intervals of the bootstrap, for each pair separately. Associations, not causes.",
+    )
+
+
+def _part(index: int, mediator: str) -> tuple[Numbers[MediatedPair], Numbers[MediatedPair]]:
+    return (
+        Numbers(f"With {mediator}", lambda pair: decimal(pair.indirect[index].estimate)),
+        Numbers(f"95% CI, {mediator}", lambda pair: limits(pair.indirect[index].interval)),
+    )

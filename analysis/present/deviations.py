@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any
 
 from analysis.enums import VARIABLE_OF
 from analysis.results import plan
@@ -23,7 +23,32 @@ SETTINGS = {"n": "list length", "profile_lengths": "length of short profiles"}
 
 def deviation_sentence(deviation: plan.Deviation, results: Results) -> str:
     """A deviation in one sentence, or in a few."""
-    return SENTENCES[type(deviation)](deviation, results)
+    match deviation:
+        case plan.OtherAlpha():
+            return f"The tests use α = {level(deviation.actual)}; the plan says {level(deviation.planned)}."
+        case plan.MissingPrimary():
+            reason = f"the run did not measure {metric_name(deviation.key, results.objective.n)}"
+            if deviation.lacks == "variable":
+                reason = f"{variable_of(deviation.key, results.scale_variables).in_text} was not tested"
+            return f"The primary pair is missing: {reason}, so every comparison here is exploratory."
+        case plan.OmittedVariables():
+            return f"Planned but not tested: {listed([VARIABLE_OF[key].in_text for key in deviation.omitted])}."
+        case plan.OtherRule():
+            actual, planned = _flags(deviation.actual), _flags(deviation.planned)
+            return f"The rule applied excludes {actual}; the plan excludes {planned}."
+        case plan.HandExclusionsIgnored():
+            return "Participants excluded by hand are included."
+        case plan.HandExclusions():
+            return _by_hand(deviation)
+        case plan.OtherSize():
+            return _size(deviation)
+        case plan.Reopened():
+            return _reopened(deviation)
+        case plan.OtherRun():
+            return _run(deviation)
+        case plan.OtherVersions():
+            changes = [f"{library.name} {library.actual} (then {library.planned})" for library in deviation.changed]
+            return f"The software has changed since the launch: {listed(changes)}."
 
 
 def metric_name(key: str, n: int) -> str:
@@ -32,37 +57,13 @@ def metric_name(key: str, n: int) -> str:
     return name[0].lower() + name[1:]
 
 
-def _alpha(deviation: plan.OtherAlpha, results: Results) -> str:
-    return f"The tests use α = {level(deviation.actual)}; the plan says {level(deviation.planned)}."
-
-
-def _primary(deviation: plan.MissingPrimary, results: Results) -> str:
-    if deviation.lacks == "variable":
-        reason = f"{variable_of(deviation.key, results.scale_variables).in_text} was not tested"
-    else:
-        reason = f"the run did not measure {metric_name(deviation.key, results.objective.n)}"
-    return f"The primary pair is missing: {reason}, so every comparison here is exploratory."
-
-
-def _variables(deviation: plan.OmittedVariables, results: Results) -> str:
-    return f"Planned but not tested: {listed([VARIABLE_OF[key].in_text for key in deviation.omitted])}."
-
-
-def _rule(deviation: plan.OtherRule, results: Results) -> str:
-    return f"The rule applied excludes {_flags(deviation.actual)}; the plan excludes {_flags(deviation.planned)}."
-
-
 def _flags(keys: Sequence[str]) -> str:
     if not keys:
         return "no participants"
     return f"participants with the flag {' or '.join(flags.NAMES[key].lower() for key in keys)}"
 
 
-def _hand_ignored(deviation: plan.HandExclusionsIgnored, results: Results) -> str:
-    return "Participants excluded by hand are included."
-
-
-def _by_hand(deviation: plan.HandExclusions, results: Results) -> str:
+def _by_hand(deviation: plan.HandExclusions) -> str:
     n = deviation.n
     subject = "One participant was" if n == 1 else f"{n:,} participants were"
     if deviation.words:
@@ -73,7 +74,7 @@ def _by_hand(deviation: plan.HandExclusions, results: Results) -> str:
     return f"{subject} excluded by hand, for reasons that the plan does not name."
 
 
-def _size(deviation: plan.OtherSize, results: Results) -> str:
+def _size(deviation: plan.OtherSize) -> str:
     conditions = deviation.conditions
     details = listed([_condition(condition) for condition in conditions[:MOST_CONDITIONS]])
     if len(conditions) > MOST_CONDITIONS:
@@ -104,7 +105,7 @@ def _extension(extension: plan.TargetExtension) -> str:
     )
 
 
-def _reopened(deviation: plan.Reopened, results: Results) -> str:
+def _reopened(deviation: plan.Reopened) -> str:
     by = f" by {deviation.by}" if deviation.by else ""
     return (
         f"The study was closed on {_day(deviation.closed)}, and recruitment was reopened{by} on {_day(deviation.day)}: "
@@ -125,7 +126,7 @@ def _day(iso: str) -> str:
     return f"{day} {MONTHS[month - 1]} {year}"
 
 
-def _run(deviation: plan.OtherRun, results: Results) -> str:
+def _run(deviation: plan.OtherRun) -> str:
     sentences = [
         f"The objective side is another run of the same models (inputs {deviation.actual[:12]}) than the one that the "
         f"design pins ({deviation.planned[:12]})."
@@ -140,25 +141,3 @@ def _numbers(value: Any) -> str:
     if isinstance(value, list | tuple):
         return " and ".join(map(str, value)) or "none"
     return str(value)
-
-
-def _versions(deviation: plan.OtherVersions, results: Results) -> str:
-    changes = listed([f"{library.name} {library.actual} (then {library.planned})" for library in deviation.changed])
-    return f"The software has changed since the launch: {changes}."
-
-
-SENTENCES = cast(
-    dict[type, Callable[[plan.Deviation, Results], str]],
-    {
-        plan.OtherAlpha: _alpha,
-        plan.MissingPrimary: _primary,
-        plan.OmittedVariables: _variables,
-        plan.OtherRule: _rule,
-        plan.HandExclusionsIgnored: _hand_ignored,
-        plan.HandExclusions: _by_hand,
-        plan.OtherSize: _size,
-        plan.Reopened: _reopened,
-        plan.OtherRun: _run,
-        plan.OtherVersions: _versions,
-    },
-)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from analysis.present import contrast
 from analysis.present.deviations import metric_name
-from analysis.present.words import MISSING, coverage, decimal, probability, tau_b, whole
+from analysis.present.words import MISSING, coverage, probability, tau_b, whole
 from analysis.results.exclusions import ComparedAdvantage, ComparedPrimary, ComparedVariable, Exclusions
 from analysis.results.report import Results
 from documents.numbers import NONE, f_statistic, interval, number, relation
-from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
+from documents.tables import Cell, Column, Row, Table, text
 from inference.results import AgreementResult, Undefined
 
 # Sentences
@@ -93,21 +93,7 @@ def _tau(tau: AgreementResult | Undefined) -> str:
 # Tables
 
 
-HOW = {"hand": "By hand", "rule": "By the plan's rule"}
 SIDES = ("as analysed", "all completers")
-
-
-def reasons(exclusions: Exclusions) -> Table:
-    """How many participants are excluded for each reason."""
-    return table(
-        "exclusions-reasons",
-        "Excluded from the analysis",
-        exclusions.reasons,
-        Words("How", lambda reason: HOW[reason.how]),
-        Words("Reason", lambda reason: reason.reason),
-        Numbers("n", lambda reason: whole(reason.n)),
-        note="Each participant is counted once: by hand before by rule, and by the first flag that the rule names.",
-    )
 
 
 def tests(exclusions: Exclusions) -> Table:
@@ -135,30 +121,4 @@ def tests(exclusions: Exclusions) -> Table:
         tuple(columns),
         tuple(rows),
         "The conclusion is the same where both tests are significant, or neither is, with the same significant pairs.",
-    )
-
-
-def means(exclusions: Exclusions) -> Table:
-    """n, mean and tier of each condition, with and without exclusions."""
-    rows = []
-    for variable in exclusions.variables:
-        defined = variable.variable
-        for name in exclusions.conditions:
-            cells: list[Cell] = []
-            for side in variable.sides:
-                cells += [
-                    whole(side.n[name]),
-                    decimal(side.means.get(name), 2, defined.is_share),
-                    text(side.tiers[name].value if name in side.tiers else NONE),
-                ]
-            rows.append(Row((text(name), *cells), group=defined.name))
-    columns = [Column("Algorithm")]
-    for name in SIDES:
-        columns += [Column(f"n, {name}", True), Column("M", True, "perceived"), Column("Tier")]
-    return Table(
-        "exclusions-means",
-        "Means and tiers as analysed, and over all completers",
-        tuple(columns),
-        tuple(rows),
-        group_name="Variable",
     )

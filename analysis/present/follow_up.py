@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 
 from analysis.enums import RATED
-from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, share_cell, whole
-from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation
+from analysis.present.words import cell_of, coverage, decimal, interval_cell, limits, probability, share_cell, whole
+from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, PairEffect
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import ItemWords, Results
 from documents.blocks import Section
 from documents.numbers import f_statistic, interval, listed, number, p_with_sign, percent, relation
-from documents.tables import Cell, Column, Row, Table, text
+from documents.tables import Column, Numbers, Row, Table, Words, table, text
 from inference import apa
 from inference.correlation import CorrelationResult
-from inference.item_effects import ItemEffectsResult, ItemPair, ItemPairs
+from inference.item_effects import ItemEffectsResult, ItemPair
 from inference.ordinal import OrdinalResult
-from inference.results import Interval, PairwiseResult, Undefined
+from inference.results import Pair, PairwiseResult, Undefined
 from studies.plans import in_text
 
 
@@ -53,10 +52,13 @@ def ordinal_section(results: Results) -> Section:
 
 
 def _put_ordinal(section: Section, effects: Effects, variable: PerceivedVariable | None, alpha: float) -> None:
-    for sentence in ordinal(effects, variable, alpha):
-        section.say(sentence)
-    section.put(ordinal_table(effects))
-    section.put(shares_table(effects), is_folded=True)
+    model = effects.ordinal
+    if isinstance(model, Undefined):
+        section.say(f"There is no ordinal model of {in_text(effects.name)}. {model.reason}")
+    elif model is not None:
+        section.say(*ordinal(effects, model, variable, alpha))
+        section.put(ordinal_table(effects, model))
+        section.put(shares_table(effects, model), is_folded=True)
 
 
 def correlations_section(results: Results) -> Section:
@@ -74,13 +76,15 @@ def correlations_section(results: Results) -> Section:
 def generalisation_section(results: Results) -> Section:
     """Generalisation over participants and items, beside those of this study."""
     section = Section("generalisation", "Generalisation over participants and items", "perceived")
-    accuracy, alpha = results.variable(RATED), results.plan.alpha
-    if not results.flow.analysed or results.nested is None or accuracy is None:
+    accuracy, model = results.variable(RATED), results.nested
+    if not results.flow.analysed or model is None or accuracy is None:
         return section
-    for sentence in nested(results.nested, accuracy, alpha):
-        section.say(sentence)
-    section.put(means_table(results.nested))
-    section.put(pairs_table(results.nested), is_folded=True)
+    if isinstance(model, Undefined):
+        section.say(f"There is no model of participants and of items nested in algorithms. {model.reason}")
+        return section
+    section.say(*nested(model, accuracy, results.plan.alpha))
+    section.put(means_table(model))
+    section.put(pairs_table(model), is_folded=True)
     return section
 
 
@@ -95,7 +99,6 @@ def follow_up_sections(results: Results) -> list[Section]:
 # Sentences
 
 
-ALPHA = 0.05
 PART_AND_WHOLE = (
     "This correlation, reported by Cremonesi et al. (2011), is inflated, because every item of second-order novelty "
     "also counts in first-order novelty"
@@ -138,15 +141,11 @@ def _limits(pairs: PairwiseResult, above: str, below: str) -> str:
     return f": {number(abs(pair.difference))} points, simultaneous {confidence} CI {interval(low, high)}"
 
 
-def ordinal(effects: Effects, variable: PerceivedVariable | None, alpha: float = ALPHA) -> list[str]:
+def ordinal(effects: Effects, model: OrdinalResult, variable: PerceivedVariable | None, alpha: float) -> list[str]:
     """The ordinal model's test, whether its assumption holds, and where it differs from the tests of means."""
-    model, name = effects.ordinal, in_text(effects.name)
-    if model is None:
-        return []
-    if isinstance(model, Undefined):
-        return [f"There is no ordinal model of {name}. {model.reason}"]
+    verdict = "the algorithms differed significantly" if model.p < alpha else "no significant difference was found"
     sentences = [
-        f"In the ordinal model, which treats answers as ordered categories, {_difference(model.p < alpha)} in {name}, "
+        f"In the ordinal model, which treats answers as ordered categories, {verdict} in {in_text(effects.name)}, "
         f"LR χ²({model.df}) = {number(model.lr)}, p {p_with_sign(model.p)}."
     ]
     if model.empty_categories:
@@ -164,15 +163,9 @@ def ordinal(effects: Effects, variable: PerceivedVariable | None, alpha: float =
     return sentences
 
 
-def _difference(is_significant: bool) -> str:
-    return "the algorithms differed significantly" if is_significant else "no significant difference was found"
-
-
-def _significant_pairs(tests: PairwiseResult) -> set[tuple[str, str]]:
+def _significant_pairs(pairs: Iterable[Pair | ItemPair]) -> set[tuple[str, str]]:
     """The significant pairs, the larger location first."""
-    return {
-        (pair.a, pair.b) if pair.difference > 0 else (pair.b, pair.a) for pair in tests.pairs if pair.is_significant
-    }
+    return {(pair.a, pair.b) if pair.difference > 0 else (pair.b, pair.a) for pair in pairs if pair.is_significant}
 
 
 def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: float) -> str:
@@ -181,7 +174,7 @@ def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: flo
     if not isinstance(welch, Undefined) and (welch.p < alpha) != (model.p < alpha):
         verdict = "significant" if model.p < alpha else "not significant"
         changes.append(f"over all algorithms it is {verdict}, unlike Welch's analysis of variance")
-    pairs = _significant_pairs(model.pairs)
+    pairs = _significant_pairs(model.pairs.pairs)
     if lost := order.pairs - pairs:
         changes.append(f"it does not confirm {relation(order.sorted_pairs(lost))}")
     if gained := pairs - order.pairs:
@@ -242,7 +235,7 @@ def _lowered(reason: str) -> str:
     return (reason[0].lower() + reason[1:]).removesuffix(".")
 
 
-def opposite_correlations(correlations: Sequence[CorrelatedVariables], alpha: float = ALPHA) -> str:
+def opposite_correlations(correlations: Sequence[CorrelatedVariables], alpha: float) -> str:
     """Pairs of variables that correlate in opposite directions within algorithms and between their means."""
     names = []
     for pair in correlations:
@@ -262,16 +255,14 @@ def opposite_correlations(correlations: Sequence[CorrelatedVariables], alpha: fl
     )
 
 
-def nested(model: ItemEffectsResult | Undefined, variable: PerceivedVariable, alpha: float) -> list[str]:
+def nested(model: ItemEffectsResult, variable: PerceivedVariable, alpha: float) -> list[str]:
     """Whether the differences hold with other participants and with other items from the same algorithms."""
-    if isinstance(model, Undefined):
-        return [f"There is no model of participants and of items nested in algorithms. {model.reason}"]
     sentences = [
         f"Generalised to other participants and to other items from the same algorithms (items nested in algorithms), "
         f"{_generalised_difference(model, alpha)}. {_shares(model)}"
     ]
     order = variable.orders.games_howell
-    if lost := order.pairs - {(better.a, better.b) for better in _directed(model.pairs) if better.is_significant}:
+    if lost := order.pairs - _significant_pairs(model.pairs.pairs):
         sentences.append(
             "This model with Holm's correction does not confirm these of Games and Howell's pairs: "
             f"{relation(order.sorted_pairs(lost))}."
@@ -300,89 +291,47 @@ def _shares(model: ItemEffectsResult) -> str:
     )
 
 
-def _directed(pairs: ItemPairs) -> list[ItemPair]:
-    """Every pair with the larger mean first."""
-    return [pair if pair.difference > 0 else _reversed(pair) for pair in pairs.pairs]
-
-
-def _reversed(pair: ItemPair) -> ItemPair:
-    return ItemPair(pair.b, pair.a, -pair.difference, pair.p, pair.is_significant, se=pair.se)
-
-
 # Tables
-
-
-def _interval_cell(limits: Interval | None, is_share: bool = False) -> Cell:
-    return MISSING if limits is None else interval_cell(limits.low, limits.high, 2, is_share)
 
 
 def hedges_table(effects: Effects) -> Table:
     """Hedges' g of every pair of one variable or scale; the reason where there is none."""
     has_reasons = any(isinstance(pair.effect, Undefined) for pair in effects.hedges)
-    rows = []
-    for pair in effects.hedges:
-        cells, reason = [MISSING, MISSING], ""
-        if isinstance(pair.effect, Undefined):
-            reason = pair.effect.reason
-        else:
-            cells = [decimal(pair.effect.g), _interval_cell(pair.effect.interval)]
-        reasons = (text(reason),) if has_reasons else ()
-        rows.append(Row((text(pair.a), text(pair.b), *cells, *reasons), is_quiet=bool(reason)))
-    columns = (
-        Column("Algorithm"), Column("and"), Column("Hedges' g", True, "perceived"), Column("95% CI", True),
-        *((Column("Reason"),) if has_reasons else ()),
-    )  # fmt: skip
-    return Table(
+    reason = Words[PairEffect]("Reason", lambda pair: pair.effect.reason if isinstance(pair.effect, Undefined) else "")
+    return table(
         f"{effects.key}-hedges",
         f"Effect sizes of all pairs, {in_text(effects.name)}",
-        columns,
-        tuple(rows),
-        "g is the difference of means in pooled standard deviations of the two, corrected for bias (exact correction); "
-        "limits by the noncentral t distribution, for each pair separately.",
+        effects.hedges,
+        Words("Algorithm", lambda pair: pair.a),
+        Words("and", lambda pair: pair.b),
+        Numbers("Hedges' g", lambda pair: cell_of(pair.effect, lambda effect: decimal(effect.g)), "perceived"),
+        Numbers("95% CI", lambda pair: cell_of(pair.effect, lambda effect: limits(effect.interval))),
+        *((reason,) if has_reasons else ()),
+        note="g is the difference of means in pooled standard deviations of the two, corrected for bias (exact "
+        "correction); limits by the noncentral t distribution, for each pair separately.",
+        is_quiet=lambda pair: isinstance(pair.effect, Undefined),
     )
 
 
-def _model(effects: Effects) -> OrdinalResult | None:
-    return None if isinstance(effects.ordinal, Undefined) else effects.ordinal
-
-
-def ordinal_table(effects: Effects) -> Table | None:
-    """Shifts of the ordinal model against the reference; None where it has no result."""
-    model = _model(effects)
-    if model is None:
-        return None
-    rows = tuple(
-        Row(
-            (
-                text(shift.condition),
-                decimal(shift.estimate),
-                decimal(shift.se),
-                interval_cell(shift.ci_low, shift.ci_high),
-                decimal(shift.odds_ratio),
-                probability(shift.p),
-            )
-        )
-        for shift in model.effects
-    )
-    columns = (
-        Column("Algorithm"), Column("Shift, log odds", True, "perceived"), Column("SE", True), Column("95% CI", True),
-        Column("Odds ratio", True), Column("p", True),
-    )  # fmt: skip
-    return Table(
+def ordinal_table(effects: Effects, model: OrdinalResult) -> Table:
+    """Shifts of the ordinal model against the reference."""
+    return table(
         f"{effects.key}-ordinal",
         f"Ordinal model, {in_text(effects.name)}: every algorithm against {model.reference}",
-        columns,
-        rows,
-        "Cumulative logit model: an odds ratio of 2 doubles the odds of an answer above any step of the scale. "
+        model.effects,
+        Words("Algorithm", lambda shift: shift.condition),
+        Numbers("Shift, log odds", lambda shift: decimal(shift.estimate), "perceived"),
+        Numbers("SE", lambda shift: decimal(shift.se)),
+        Numbers("95% CI", lambda shift: interval_cell(shift.ci_low, shift.ci_high)),
+        Numbers("Odds ratio", lambda shift: decimal(shift.odds_ratio)),
+        Numbers("p", lambda shift: probability(shift.p)),
+        note="Cumulative logit model: an odds ratio of 2 doubles the odds of an answer above any step of the scale. "
         "p by Wald's test, not adjusted.",
     )
 
 
-def shares_table(effects: Effects) -> Table | None:
+def shares_table(effects: Effects, model: OrdinalResult) -> Table:
     """Predicted and observed share of each answer."""
-    model = _model(effects)
-    if model is None:
-        return None
     rows = []
     for name in (model.reference, *(shift.condition for shift in model.effects)):
         total = sum(model.counts[name])
@@ -411,103 +360,65 @@ def correlations_table(
         ("All participants", "overall"),
     ]
     named: list[tuple[str, CorrelatedVariables | NoveltyCorrelation]] = [
-        (_pair_name(pair), pair) for pair in correlations
+        (f"{first.name} and {second.in_text}", pair) for pair in correlations for first, second in (pair.variables,)
     ]
     if novelty is not None:
         named.insert(0, (f"First-order novelty and share unheard of among {words.other_items}", novelty))
-    rows = tuple(
-        _corrected_row(_correlation_row(name, getattr(pair, key), part), getattr(pair.p_holm, key, None))
-        for part, key in parts
-        for name, pair in named
-    )
-    columns = (
-        Column("Variables"), Column("n", True), Column("r", True, "perceived"), Column("95% CI", True),
-        Column("p", True), Column("p, Holm", True),
-    )  # fmt: skip
-    return Table(
+    lines: list[tuple[str, str, CorrelationResult | Undefined, float | None]] = [
+        (part, name, getattr(pair, key), getattr(pair.p_holm, key, None)) for part, key in parts for name, pair in named
+    ]
+    return table(
         "correlations",
         "Correlations of every pair of variables",
-        columns,
-        rows,
-        "Within: participants of the same algorithm, deviations from its mean. Between: one point per algorithm. "
+        lines,
+        Words("Variables", lambda line: line[1]),
+        Numbers("n", lambda line: cell_of(line[2], lambda result: whole(result.n))),
+        Numbers("r", lambda line: cell_of(line[2], lambda result: decimal(result.coefficient, 2, True)), "perceived"),
+        Numbers("95% CI", lambda line: cell_of(line[2], lambda result: limits(result.interval, 2, True))),
+        Numbers("p", lambda line: cell_of(line[2], lambda result: probability(result.p))),
+        Numbers("p, Holm", lambda line: probability(line[3])),
+        note="Within: participants of the same algorithm, deviations from its mean. Between: one point per algorithm. "
         "All participants: both combined. Two-sided p; Holm's correction is over all rows. Intervals by Fisher's z; a "
         "dash where a variable does not vary.",
-        "Part",
+        group_name="Part",
+        group=lambda line: line[0],
+        is_quiet=lambda line: isinstance(line[2], Undefined),
     )
 
 
-def _pair_name(pair: CorrelatedVariables) -> str:
-    first, second = pair.variables
-    return f"{first.name} and {second.in_text}"
-
-
-def _correlation_row(name: str, result: CorrelationResult | Undefined, group: str) -> Row:
-    if isinstance(result, Undefined):
-        return Row((text(name), MISSING, MISSING, MISSING, MISSING), group, is_quiet=True)
-    cells = (decimal(result.coefficient, 2, True), _interval_cell(result.interval, True), probability(result.p))
-    return Row((text(name), whole(result.n), *cells), group)
-
-
-def _corrected_row(row: Row, p: float | None) -> Row:
-    return replace(row, cells=(*row.cells, probability(p)))
-
-
-def means_table(model: ItemEffectsResult | Undefined | None) -> Table | None:
-    """Mean of each algorithm; None where the model has no result."""
-    if model is None or isinstance(model, Undefined):
-        return None
-    rows = tuple(
-        Row(
-            (
-                text(estimate.condition),
-                whole(estimate.n_persons),
-                whole(estimate.n_items),
-                whole(estimate.n_answers),
-                decimal(estimate.mean),
-                decimal(estimate.se),
-                interval_cell(estimate.interval.low, estimate.interval.high),
-            )
-        )
-        for estimate in model.conditions
-    )
-    columns = (
-        Column("Algorithm"), Column("Participants", True), Column("Items", True), Column("Ratings", True),
-        Column("Mean", True, "perceived"), Column("SE", True), Column("95% CI", True),
-    )  # fmt: skip
-    return Table(
+def means_table(model: ItemEffectsResult) -> Table:
+    """Mean of each algorithm."""
+    return table(
         "nested",
         "Ratings of items, generalised to other participants and other items from the same algorithms",
-        columns,
-        rows,
-        "Observed means over participants; standard errors by random intercepts of participants and of items within "
-        f"algorithms. REML; limits by {_distribution(model)}.",
+        model.conditions,
+        Words("Algorithm", lambda estimate: estimate.condition),
+        Numbers("Participants", lambda estimate: whole(estimate.n_persons)),
+        Numbers("Items", lambda estimate: whole(estimate.n_items)),
+        Numbers("Ratings", lambda estimate: whole(estimate.n_answers)),
+        Numbers("Mean", lambda estimate: decimal(estimate.mean), "perceived"),
+        Numbers("SE", lambda estimate: decimal(estimate.se)),
+        Numbers("95% CI", lambda estimate: limits(estimate.interval)),
+        note="Observed means over participants; standard errors by random intercepts of participants and of items "
+        f"within algorithms. REML; limits by {_distribution(model)}.",
     )
 
 
-def pairs_table(model: ItemEffectsResult | Undefined | None) -> Table | None:
-    """Every pair of algorithms; None where the model has no result."""
-    if model is None or isinstance(model, Undefined):
-        return None
-    rows = tuple(
-        Row(
-            (
-                text(pair.a),
-                text(pair.b),
-                decimal(pair.difference),
-                decimal(pair.se),
-                MISSING if pair.interval is None else interval_cell(pair.interval.low, pair.interval.high),
-                probability(pair.p),
-            ),
-            is_quiet=not pair.is_significant,
-        )
-        for pair in model.pairs.pairs
+def pairs_table(model: ItemEffectsResult) -> Table:
+    """Every pair of algorithms."""
+    return table(
+        "nested-pairs",
+        "Pairwise comparisons with items nested in algorithms",
+        model.pairs.pairs,
+        Words("Algorithm", lambda pair: pair.a),
+        Words("and", lambda pair: pair.b),
+        Numbers("Difference", lambda pair: decimal(pair.difference), "perceived"),
+        Numbers("SE", lambda pair: decimal(pair.se)),
+        Numbers("95% CI", lambda pair: limits(pair.interval)),
+        Numbers("p, Holm", lambda pair: probability(pair.p)),
+        note=f"Limits for each pair separately, by {_distribution(model)}.",
+        is_quiet=lambda pair: not pair.is_significant,
     )
-    columns = (
-        Column("Algorithm"), Column("and"), Column("Difference", True, "perceived"), Column("SE", True),
-        Column("95% CI", True), Column("p, Holm", True),
-    )  # fmt: skip
-    note = f"Limits for each pair separately, by {_distribution(model)}."
-    return Table("nested-pairs", "Pairwise comparisons with items nested in algorithms", columns, rows, note)
 
 
 def _distribution(model: ItemEffectsResult) -> str:

@@ -18,8 +18,7 @@ def distributions_section(results: Results) -> Section:
     if not results.flow.analysed:
         return section
     section.head("Recommended items")
-    for warning in item_warnings(results.items):
-        section.say(warning, "warning")
+    section.say(*item_warnings(results.items), style="warning")
     section.put(items_table(results.items))
     section.head("Liking and interest")
     section.say(liking(results.liking, results.study.words.consumed))

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from analysis.present import covariates
 from analysis.present.matrix import column_labels
-from analysis.present.words import MISSING, decimal, interval_cell, probability, whole
-from analysis.results.lists_shown import LIST_METRIC_OF, CorrelatedLists, ListMean, ListMetric, ListsShown
+from analysis.present.words import MISSING, decimal, interval_cell, limits, probability, whole
+from analysis.results.lists_shown import LIST_METRIC_OF, CorrelatedLists, ListsShown
 from analysis.results.report import Results
 from charting import marks
-from charting.theme import Spec
 from documents.blocks import Figure, FigureMaker, Section
-from documents.numbers import NONE, capital, coefficient, interval, listed, number_word, p_with_sign, plural
-from documents.tables import Cell, Column, Row, Table, text
+from documents.numbers import capital, coefficient, interval, listed, number_word, p_with_sign, plural
+from documents.tables import Cell, Numbers, Table, Words, table
 from inference.correlation import CorrelationResult
 from inference.results import AgreementResult, Undefined
 from studies.design.narrative.plan import level
-from studies.plans import in_text
+
+Correlation = CorrelationResult | AgreementResult
 
 
 def lists_section(results: Results, figure: FigureMaker) -> Section:
@@ -29,37 +29,45 @@ def lists_section(results: Results, figure: FigureMaker) -> Section:
     section.say(definitions(lists))
     section.say(missing(lists))
     section.put(means_table(lists))
-    for sentence in findings(lists):
-        section.say(sentence, "says")
+    section.say(*findings(lists), style="says")
     section.say(ASSOCIATION)
     if (drawn := _figure(lists, figure)) is not None:
         section.draw(drawn)  # with the table of correlations
     else:
         section.put(correlations_table(lists), is_folded=True)
-    _put_parts(section, results)
+    covariates.put_list_parts(section, results)
     return section
 
 
 def _figure(lists: ListsShown, figure: FigureMaker) -> Figure | None:
-    return figure(
-        "list-correlations",
-        lists_chart(lists, title(lists)),
+    """Correlations within conditions: a row per metric, a column per measure; None where there is none."""
+    if all(isinstance(pair.within, Undefined) for pair in lists.correlations):
+        return None
+    column_of = column_labels(lists.variables)
+    values: dict[str, dict[str, float | None]] = {}
+    reasons: dict[tuple[str, str], str] = {}
+    for pair in lists.correlations:
+        row, column = LIST_METRIC_OF[pair.metric].name, column_of[pair.variable_key]
+        if isinstance(pair.within, Undefined):
+            reasons[row, column] = pair.within.reason
+        values.setdefault(row, {})[column] = None if isinstance(pair.within, Undefined) else pair.within.coefficient
+    chart = marks.matrix(
+        values,
+        title=title(lists),
+        subtitle="Correlation r of each metric of a participant's list with each measure, within conditions",
+        emphasised=[
+            (LIST_METRIC_OF[pair.metric].name, column_of[pair.variable_key]) for pair in lists.significant_within
+        ],
+        reasons=reasons,
+        coefficient="r",
+        side="perceived",
+    )
+    caption = (
         "Pearson's r of deviations from the mean of the condition, pooled over conditions. An asterisk marks a "
         f"significant correlation after Holm's correction over {lists.n_family:,} correlations, those between the "
-        "means of conditions included. Associations, not effects.",
-        correlations_table(lists),
+        "means of conditions included. Associations, not effects."
     )
-
-
-def _put_parts(section: Section, results: Results) -> None:
-    """The parts of differences in the primary variable that go along with popularity and diversity."""
-    effects = None if results.covariates is None else results.covariates.lists
-    if effects is None or isinstance(effects, Undefined):
-        return
-    variable = results.variable(effects.variable)
-    name = "Perceived accuracy" if variable is None else variable.name
-    section.say(covariates.mediation(effects, in_text(name)))
-    section.put(covariates.mediation_table(effects, name), is_folded=True)
+    return figure("list-correlations", chart, caption, correlations_table(lists))
 
 
 # Sentences
@@ -165,25 +173,32 @@ def title(lists: ListsShown) -> str:
 # Tables
 
 
-WITHIN, BETWEEN = "Within conditions, Pearson", "Between conditions, Kendall"
-
-
 def means_table(lists: ListsShown) -> Table:
     """Mean, standard deviation and 95% interval of each metric in each condition."""
-    rows = tuple(
-        _mean_row(LIST_METRIC_OF[measured.metric], row)
+    lines = [
+        (LIST_METRIC_OF[measured.metric], row)
         for measured in lists.metrics
         for row in measured.conditions
         if measured.metric != "predicted_rating" or row.condition not in lists.unscored
+    ]
+    return table(
+        "list-means",
+        "Metrics of the lists shown",
+        lines,
+        Words("Algorithm", lambda line: line[1].condition),
+        Numbers("M", lambda line: decimal(line[1].mean, line[0].digits, line[0].is_share)),
+        Numbers(
+            "95% CI",
+            lambda line: interval_cell(line[1].ci_low, line[1].ci_high, line[0].digits, line[0].is_share),
+        ),
+        Numbers("SD", lambda line: decimal(line[1].sd, line[0].digits, line[0].is_share)),
+        Numbers("Lists", lambda line: whole(line[1].n)),
+        note="Limits by Student's t over participants. Overlaps share lists with each other, so the limits of both "
+        f"are approximate. {_unscored(lists)}".rstrip(),
+        group_name="Metric",
+        group=lambda line: line[0].title,
+        is_quiet=lambda line: line[1].mean is None,
     )
-    columns = (
-        Column("Algorithm"), Column("M", True), Column("95% CI", True), Column("SD", True), Column("Lists", True),
-    )  # fmt: skip
-    note = (
-        "Limits by Student's t over participants. Overlaps share lists with each other, so the limits of both are "
-        f"approximate. {_unscored(lists)}"
-    ).rstrip()
-    return Table("list-means", "Metrics of the lists shown", columns, rows, note, "Metric")
 
 
 def _unscored(lists: ListsShown) -> str:
@@ -195,79 +210,37 @@ def _unscored(lists: ListsShown) -> str:
     return " ".join(f"No predicted rating for {listed(own)}: {reason}." for reason, own in names.items())
 
 
-def _mean_row(metric: ListMetric, row: ListMean) -> Row:
-    limits = interval_cell(row.ci_low, row.ci_high, metric.digits, metric.is_share)
-    cells = (
-        text(row.condition), decimal(row.mean, metric.digits, metric.is_share), limits,
-        decimal(row.sd, metric.digits, metric.is_share), whole(row.n),
-    )  # fmt: skip
-    return Row(cells, group=metric.title, is_quiet=row.mean is None)
-
-
 def correlations_table(lists: ListsShown) -> Table:
     """Every metric with every measure, within conditions and between their means, or why there is no correlation."""
-    columns = (
-        Column("List metric"), Column("Measure", side="perceived"), Column("Correlation", True),
-        Column("95% limits", True), Column("n", True), Column("p", True), Column("p, Holm", True),
-        Column("Without a value"),
-    )  # fmt: skip
-    rows = [
-        *(_row(lists, pair, WITHIN, pair.within, _within_limits(pair), pair.p_holm_within)
-          for pair in lists.correlations),
-        *(_row(lists, pair, BETWEEN, pair.between, MISSING, pair.p_holm_between)
-          for pair in lists.correlations),
-    ]  # fmt: skip
-    note = (
-        "Within conditions: Pearson's r of deviations from the mean of the condition, pooled, n participants, with "
-        "95% confidence limits by Fisher's z. Between conditions: τ_b of the means of n conditions, p by permutation. "
-        f"Holm's correction is over the {lists.n_family:,} exploratory correlations of this table. Overlaps of "
-        "participants share lists, so their p values are approximate."
+    lines: list[tuple[str, CorrelatedLists, Correlation | Undefined, float | None]] = [
+        *(("Within conditions, Pearson", pair, pair.within, pair.p_holm_within) for pair in lists.correlations),
+        *(("Between conditions, Kendall", pair, pair.between, pair.p_holm_between) for pair in lists.correlations),
+    ]
+    return table(
+        "list-correlations",
+        "Correlations of list metrics with measures",
+        lines,
+        Words("List metric", lambda line: LIST_METRIC_OF[line[1].metric].name),
+        Words("Measure", lambda line: lists.variable(line[1]).name, "perceived"),
+        Numbers("Correlation", lambda line: _cell(line[2], lambda r: decimal(r.coefficient, 2, is_share=True))),
+        Numbers("95% limits", lambda line: _cell(line[2], _limits)),
+        Numbers("n", lambda line: _cell(line[2], lambda result: whole(result.n))),
+        Numbers("p", lambda line: _cell(line[2], lambda result: probability(result.p))),
+        Numbers("p, Holm", lambda line: probability(line[3])),
+        Words("Without a value", lambda line: line[2].reason if isinstance(line[2], Undefined) else ""),
+        note="Within conditions: Pearson's r of deviations from the mean of the condition, pooled, n participants, "
+        "with 95% confidence limits by Fisher's z. Between conditions: τ_b of the means of n conditions, p by "
+        f"permutation. Holm's correction is over the {lists.n_family:,} exploratory correlations of this table. "
+        "Overlaps of participants share lists, so their p values are approximate.",
+        group_name="Level",
+        group=lambda line: line[0],
+        is_quiet=lambda line: isinstance(line[2], Undefined),
     )
-    return Table("list-correlations", "Correlations of list metrics with measures", columns, tuple(rows), note, "Level")
 
 
-def _row(
-    lists: ListsShown, pair: CorrelatedLists, level: str, result: CorrelationResult | AgreementResult | Undefined,
-    limits: Cell, p_holm: float | None,
-) -> Row:  # fmt: skip
-    names = (text(LIST_METRIC_OF[pair.metric].name), text(lists.variable(pair).name))
-    if isinstance(result, Undefined):
-        nothing = (MISSING, MISSING, Cell(NONE, None), MISSING, MISSING)
-        return Row((*names, *nothing, text(result.reason)), group=level, is_quiet=True)
-    numbers = (decimal(result.coefficient, 2, is_share=True), limits, whole(result.n))
-    return Row((*names, *numbers, probability(result.p), probability(p_holm), text("")), group=level)
+def _cell(result: Correlation | Undefined, write: Callable[[Correlation], Cell]) -> Cell:
+    return MISSING if isinstance(result, Undefined) else write(result)
 
 
-def _within_limits(pair: CorrelatedLists) -> Cell:
-    limits = None if isinstance(pair.within, Undefined) else pair.within.interval
-    return MISSING if limits is None else interval_cell(limits.low, limits.high, 2, True)
-
-
-# Charts
-
-
-def lists_chart(lists: ListsShown, title: str) -> Spec | None:
-    """Correlations within conditions: a row per metric, a column per measure; None where there is none."""
-    if all(isinstance(pair.within, Undefined) for pair in lists.correlations):
-        return None
-    column_of = column_labels(lists.variables)
-    values: dict[str, dict[str, float | None]] = {}
-    reasons: dict[tuple[str, str], str] = {}
-    for pair in lists.correlations:
-        row, column = LIST_METRIC_OF[pair.metric].name, column_of[pair.variable_key]
-        if isinstance(pair.within, Undefined):
-            reasons[row, column] = pair.within.reason
-        values.setdefault(row, {})[column] = (
-            None if isinstance(pair.within, Undefined) else pair.within.coefficient
-        )  # fmt: skip
-    return marks.matrix(
-        values,
-        title=title,
-        subtitle="Correlation r of each metric of a participant's list with each measure, within conditions",
-        emphasised=[
-            (LIST_METRIC_OF[pair.metric].name, column_of[pair.variable_key]) for pair in lists.significant_within
-        ],
-        reasons=reasons,
-        coefficient="r",
-        side="perceived",
-    )
+def _limits(result: Correlation) -> Cell:
+    return limits(result.interval, 2, True) if isinstance(result, CorrelationResult) else MISSING

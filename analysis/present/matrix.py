@@ -6,15 +6,31 @@ import textwrap
 from collections import Counter
 
 from analysis.enums import Variable
-from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, whole
+from analysis.present.words import cell_of, coverage, decimal, limits, probability, whole
 from analysis.results.matrix import KNOWN_USERS, Matrix, MatrixCell, MatrixMetric
 from analysis.results.report import Results
 from charting import marks
 from charting.theme import Spec
+from documents.blocks import FigureMaker, Section
 from documents.numbers import capital, listed, number, plural
-from documents.tables import Column, Row, Table, text
+from documents.tables import Numbers, Table, Words, table
 from evaluation.splitting.kinds import STRANGERS
 from inference.results import Undefined
+
+
+def matrix_section(results: Results, figure: FigureMaker) -> Section:
+    """The supplement's matrix of every metric with every measure."""
+    section, matrix = Section("matrix", "All metrics and measures"), results.matrix
+    if results.flow.analysed and matrix is not None:
+        numbers = matrix_table(matrix)
+        caption = (
+            f"τ_b of every metric with every measure, without a test. {orientation(matrix)} A frame "
+            f"marks the primary pair. Novelty is no measure of quality.{other_users(matrix)}"
+        )
+        section.draw(figure("matrix", matrix_chart(matrix), caption, numbers))
+        section.put(numbers)
+    return section
+
 
 # Sentences
 
@@ -30,43 +46,22 @@ def other_users(matrix: Matrix) -> str:
     return ""
 
 
-def title(matrix: Matrix) -> str:
-    """What the matrix shows."""
-    return f"{plural(len(matrix.metrics), 'metric')} with {plural(len(matrix.variables), 'measure')}"
-
-
 # Tables
-
-
-BETTER = {"higher": "higher", "lower": "lower", "neither": "neither"}
 
 
 def matrix_table(matrix: Matrix) -> Table:
     """Every pair of a metric and a measure: τ_b, or the reason why there is none."""
-    columns = (
-        Column("Metric", side="objective"), Column("Better"), Column("Measure", side="perceived"), Column("τ_b", True),
-        Column("Without a value"),
-    )  # fmt: skip
-    return Table(
+    return table(
         "matrix",
         "Rank correlations of all metrics with all measures",
-        columns,
-        tuple(_row(matrix, cell) for cell in sorted(matrix.cells, key=lambda cell: not cell.is_primary)),
-        f"Descriptions without a test. {orientation(matrix)}",
-    )
-
-
-def _row(matrix: Matrix, cell: MatrixCell) -> Row:
-    metric, tau = matrix.metric(cell), cell.tau
-    return Row(
-        (
-            text(metric.title),
-            text(BETTER[metric.direction]),
-            text(matrix.variable(cell).name),
-            MISSING if isinstance(tau, Undefined) else decimal(tau.coefficient, 2, is_share=True),
-            text(tau.reason if isinstance(tau, Undefined) else ""),
-        ),
-        is_quiet=isinstance(tau, Undefined),
+        sorted(matrix.cells, key=lambda cell: not cell.is_primary),
+        Words("Metric", lambda cell: matrix.metric(cell).title, "objective"),
+        Words("Better", lambda cell: matrix.metric(cell).direction),
+        Words("Measure", lambda cell: matrix.variable(cell).name, "perceived"),
+        Numbers("τ_b", lambda cell: cell_of(cell.tau, lambda tau: decimal(tau.coefficient, 2, is_share=True))),
+        Words("Without a value", lambda cell: cell.tau.reason if isinstance(cell.tau, Undefined) else ""),
+        note=f"Descriptions without a test. {orientation(matrix)}",
+        is_quiet=lambda cell: isinstance(cell.tau, Undefined),
     )
 
 
@@ -94,46 +89,30 @@ def exploratory_table(results: Results) -> Table | None:
     n = results.objective.n
     metrics = {comparison.metric_key: comparison.metric(n).in_text for comparison in results.comparisons}
     variables = {comparison.variable_key: comparison.variable for comparison in results.comparisons}
-    rows = []
-    for test in family.tests:
-        advantage, variable = test.advantage, variables[test.measure]
-        limits = advantage.interval
-        rows.append(
-            Row(
-                (
-                    text(variable.name),
-                    text(capital(listed([metrics[key] for key in test.metrics]))),
-                    whole(advantage.n_pairs),
-                    decimal(advantage.value, 2, variable.is_share),
-                    interval_cell(limits.low, limits.high, 2, variable.is_share),
-                    probability(advantage.p),
-                    probability(test.p),
-                ),
-                is_quiet=test.p >= family.alpha,
-            )
-        )
-    columns = (
-        Column("Measure", side="perceived"), Column("Metric", side="objective"),
-        Column("Separated pairs", True, "objective"), Column("Average advantage", True, "perceived"),
-        Column(f"{coverage(family.alpha)} CI", True), Column("p", True), Column("p, Holm", True),
-    )  # fmt: skip
     least = family.smallest_p_below
     bound = "" if least is None else f"; the smallest p had to be below {number(least, 4, is_share=True)}"
     undefined = sorted(set(family.undefined.values()))
-    return Table(
+    return table(
         "exploratory",
         "Exploratory family: average advantages of other measures and metrics",
-        columns,
-        tuple(rows),
-        f"{plural(len(family.tests), 'test')}{bound}. Metrics that order the algorithms alike are one test. Limits are "
-        f"for each test separately.{' ' if undefined else ''}{' '.join(undefined)}",
+        [(test, test.advantage, variables[test.measure]) for test in family.tests],
+        Words("Measure", lambda row: row[2].name, "perceived"),
+        Words("Metric", lambda row: capital(listed([metrics[key] for key in row[0].metrics])), "objective"),
+        Numbers("Separated pairs", lambda row: whole(row[1].n_pairs), "objective"),
+        Numbers("Average advantage", lambda row: decimal(row[1].value, 2, row[2].is_share), "perceived"),
+        Numbers(f"{coverage(family.alpha)} CI", lambda row: limits(row[1].interval, 2, row[2].is_share)),
+        Numbers("p", lambda row: probability(row[1].p)),
+        Numbers("p, Holm", lambda row: probability(row[0].p)),
+        note=f"{plural(len(family.tests), 'test')}{bound}. Metrics that order the algorithms alike are one test. "
+        f"Limits are for each test separately.{' ' if undefined else ''}{' '.join(undefined)}",
+        is_quiet=lambda row: row[0].p >= family.alpha,
     )
 
 
 # Charts
 
 
-def matrix_chart(matrix: Matrix, title: str) -> Spec | None:
+def matrix_chart(matrix: Matrix) -> Spec | None:
     """A row for each metric, a column for each measure; None where no pair has a rank correlation."""
     if all(isinstance(cell.tau, Undefined) for cell in matrix.cells):
         return None
@@ -152,7 +131,7 @@ def matrix_chart(matrix: Matrix, title: str) -> Spec | None:
 
     return marks.matrix(
         values,
-        title=title,
+        title=f"{plural(len(matrix.metrics), 'metric')} with {plural(len(matrix.variables), 'measure')}",
         subtitle="Kendall’s rank correlation of each metric with each measure over the algorithms",
         outlined=names_of([cell for cell in matrix.cells if cell.is_primary]),
         reasons=reasons,

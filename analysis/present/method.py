@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analysis.enums import VARIABLE_OF
-from analysis.present import figures, objective, plan
-from analysis.present.words import whole
+from analysis.present import objective, plan
+from analysis.present.words import decimal, whole
 from analysis.results.design_checks import (
     AtTheEnd,
     DesignCheck,
@@ -25,9 +25,9 @@ from analysis.results.provenance import Provenance
 from analysis.results.report import Results
 from charting import marks
 from charting.theme import Spec
-from documents.blocks import Figure, FigureMaker, Section
-from documents.numbers import listed, number, p_with_sign, percent, plural
-from documents.tables import Numbers, Table, Words, plain_table, table
+from documents.blocks import FigureMaker, Section
+from documents.numbers import listed, number, number_word, p_with_sign, percent, plural
+from documents.tables import Column, Numbers, Row, Table, Words, plain_table, table
 from evaluation.protocols.case_facts import CandidateRange
 from evaluation.reported_kinds import ERRORS
 from inference.results import Undefined
@@ -42,11 +42,10 @@ def method_section(results: Results, badge: str) -> Section:
     """Procedure, measures, run, tests and power."""
     section = Section("method", "Method")
     if results.power is not None:
-        section.say(figures.power_sentence(results.power))
+        section.say(power_sentence(results.power))
     section.say(_measures(results, "simulated participant" if badge else "participant"))
     section.say(plan.planned_scales(results))
-    for sentence in sentences(results.design_checks):
-        section.say(sentence)
+    section.say(*sentences(results.design_checks))
     section.say(_run(results.objective))
     section.say(_titles(results))
     section.say(
@@ -60,22 +59,14 @@ def method_section(results: Results, badge: str) -> Section:
 
 def power_section(results: Results, figure: FigureMaker) -> Section:
     """The supplement's power curve."""
-    section = Section("power", "Power")
-    section.draw(_power_figure(results, figure))
+    section, power = Section("power", "Power"), results.power
+    if power is not None and not isinstance(power, Undefined):
+        caption = (
+            "Power of the analysis of variance by effect size (Cohen's f) and participants in each condition; the "
+            f"hairline marks the {power.n_per_condition} of this report."
+        )
+        section.draw(figure("power", power_chart(power), caption, power_table(power)))
     return section
-
-
-def _power_figure(results: Results, figure: FigureMaker) -> Figure | None:
-    power = results.power
-    if power is None or isinstance(power, Undefined):
-        return None
-    return figure(
-        "power",
-        power_chart(power, figures.power_title(power)),
-        "Power of the analysis of variance by effect size (Cohen's f) and participants in each condition; the "
-        f"hairline marks the {power.n_per_condition} of this report.",
-        figures.power_table(power),
-    )
 
 
 def _measures(results: Results, noun: str) -> str:
@@ -213,6 +204,22 @@ def _sentence(check: DesignCheck) -> str:
     )
 
 
+def power_sentence(power: Power | Undefined) -> str:
+    """The power at the numbers of the report, whatever was observed."""
+    if isinstance(power, Undefined):
+        return f"Power could not be computed. {power.reason}"
+    subject = "in the smallest condition" if power.is_smallest else "in each condition"
+    target = number(power.target_power, 2, True)
+    return (
+        f"With {power.n_per_condition} participants {subject} of {number_word(power.conditions)}, the analysis of "
+        f"variance at α = {level(power.alpha)} has a power of {number(power.at_stated.power, 2, True)} for an effect "
+        f"of {power.stated}; a power of {target} is reached from f = {number(power.smallest.f, 2)} (two conditions "
+        f"{number(power.smallest.difference_in_sd, 2)} standard deviations apart and the others midway). For "
+        f"{power.stated}, that power takes {power.needed.n_per_condition} participants in each condition. "
+        "Power follows from the sample sizes alone, not from the observed effects."
+    )
+
+
 # Tables
 
 
@@ -316,6 +323,16 @@ def _resampled(stream: str) -> str:
     return "metrics of the lists shown" if stream == "lists-shown" else stream
 
 
+def power_table(power: Power) -> Table:
+    """Power at every size that the curve is drawn at."""
+    rows = tuple(
+        Row((whole(n), *(decimal(curve.power[index], 2, is_share=True) for curve in power.effects)))
+        for index, n in enumerate(power.n_values)
+    )
+    columns = (Column("Participants per condition", True), *(Column(curve.name, True) for curve in power.effects))
+    return Table("power", "Power of the analysis of variance", columns, rows)
+
+
 # Charts
 
 
@@ -355,19 +372,20 @@ def consort(results: Results) -> Spec | None:
     )
 
 
-def power_chart(result: Power, title: str) -> Spec | None:
+def power_chart(power: Power) -> Spec:
     """Power against participants in each condition, one line per effect."""
-    lines = {curve.name: curve.power for curve in result.effects}
-    n_values, n = list(result.n_values), result.n_per_condition
+    lines = {curve.name: curve.power for curve in power.effects}
+    n_values, n = list(power.n_values), power.n_per_condition
     index = n_values.index(n)
     reached = ", ".join(f"{name} {number(line[index], 2, is_share=True)}" for name, line in lines.items())
+    at_stated = number(power.at_stated.power, 2, True)
     return marks.curves(
         lines,
-        title=title,
+        title=f"{n} participants per condition give a power of {at_stated} for {power.stated}",
         y_title="Power of the analysis of variance",
         n_values=n_values,
         at_n=n,
-        emphasised=(result.stated,),
+        emphasised=(power.stated,),
         side="neutral",
         x_title="Participants per condition",
         description=f"Line chart of power by participants per condition, {n_values[0]}–{n_values[-1]}; {n}: {reached}.",

@@ -6,9 +6,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.present import figures
 from analysis.present.estimates import Triple, around
-from analysis.present.orders import dominance_cells, tiered_names
+from analysis.present.orders import dominance_columns, tiered_names
 from analysis.present.words import decimal, interval_cell, length_words, ranks_cell, share_cell
 from analysis.results.objective import FULL_RANKING, KINDS, ObjectiveSide, ProfileLength
 from analysis.results.report import ConditionFacts, Results, StudyFacts
@@ -16,7 +15,7 @@ from charting import marks
 from charting.theme import Spec
 from documents.blocks import Figure, FigureMaker, Section
 from documents.numbers import NONE, capital, listed, number, plural
-from documents.tables import Cell, Column, Row, Table, text
+from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
 from evaluation.reported_kinds import ERRORS, HITS, LOWER_IS_BETTER, kind_at, kind_name, kind_word
 from evaluation.splitting.kinds import STRANGERS
 from evaluation.tables import POOLED
@@ -68,7 +67,7 @@ def metrics_in_detail(results: Results, figure: FigureMaker) -> Section:
 
 
 def _bars(run: ObjectiveSide, kind: str, figure: FigureMaker) -> Figure | None:
-    """A metric by algorithm."""
+    """A metric by algorithm, with whole profiles and with profiles of the participants' length below."""
     whole = run.lengths[0]
     if not whole.defined_values(kind):
         return None
@@ -77,7 +76,17 @@ def _bars(run: ObjectiveSide, kind: str, figure: FigureMaker) -> Figure | None:
         f"{'Lower is better. ' if kind in LOWER_IS_BETTER else ''}Outlined bars: profiles cut to the participants' "
         "length."
     )
-    chart = bars(run.lengths, kind, bars_title(whole, kind), run.n)
+    chart = marks.bars(
+        {
+            f"profiles of {length.profile_length} ratings" if length.profile_length else "whole profiles": values
+            for length in run.lengths[:2]
+            if (values := _estimates(length, kind))
+        },
+        title=bars_title(whole, kind),
+        x_title=kind_at(kind, run.n),
+        decimals=3,
+        is_share=kind not in ERRORS,
+    )
     return figure(f"bars-{kind}", chart, caption, intervals_table(whole))
 
 
@@ -92,19 +101,22 @@ def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Fig
         f"{length_words(length.profile_length)}{up}. A line joins two algorithms where the upper dominates the lower "
         "and no other lies between them. A dashed box has no significant differences."
     )
-    chart = hasse(length, kind, figures.objective_hasse_title(length, kind), n)
+    order = tests.order
+    title = f"{len(order.pairs)} of {plural(order.n_possible, 'pair')} differ significantly in {kind_word(kind)}"
+    chart = hasse(length, kind, title, n)
     return figure(f"hasse-{kind}", chart, caption, objective_order(length, kind))
 
 
 def _curves(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
     """A metric by length of the list at one profile length."""
-    if not length.curves(kind):
+    lines = length.curves(kind)
+    if not lines:
         return None
     caption = (
         f"{kind_name(kind)} by length of the list, {length_words(length.profile_length)}; the hairline marks the {n} "
         f"of the tables.{' Lower is better.' if kind == 'fallout' else ''}"
     )
-    chart = curves(length, kind, curves_title(length, kind, n), n)
+    chart = marks.curves(lines, title=curves_title(length, kind, n), y_title=kind_name(kind), at_n=n)
     return figure(f"curves-{kind}", chart, caption, curve_table(length, kind))
 
 
@@ -325,8 +337,9 @@ def _header(kind: str, length: ProfileLength) -> str:
     return f"{kind_name(kind)}{_suffix(length)}, {length.averaged}"
 
 
-def _slug(length: ProfileLength) -> str:
-    return f"profile-{length.profile_length}" if length.profile_length else "whole"
+def slug(length: int) -> str:
+    """A profile length in the key of a table."""
+    return f"profile-{length}" if length else "whole"
 
 
 def table_2(objective: ObjectiveSide, conditions: Sequence[ConditionFacts]) -> Table:
@@ -418,7 +431,7 @@ def intervals_table(length: ProfileLength) -> Table:
             cells += [_value(line.value(kind), kind), interval_cell(low, high, 3, is_share=kind not in ERRORS)]
         rows.append(Row(tuple(cells)))
     return Table(
-        f"objective-{_slug(length)}",
+        f"objective-{slug(length.profile_length)}",
         f"Objective measures with intervals, {length_name(length.profile_length)}",
         tuple(columns),
         tuple(rows),
@@ -469,39 +482,30 @@ def curve_table(length: ProfileLength, kind: str) -> Table:
     rows = tuple(
         Row((text(name), *(decimal(value, 3, is_share=True) for value in lines[name]))) for name in length.conditions
     )
-    return Table(f"{kind}-by-n-{_slug(length)}", f"{kind_name(kind)} at every N, {length.averaged}", columns, rows)
+    return Table(
+        f"{kind}-by-n-{slug(length.profile_length)}", f"{kind_name(kind)} at every N, {length.averaged}", columns, rows
+    )
 
 
 def objective_order(length: ProfileLength, kind: str) -> Table:
     """The partial order of the algorithms: tiers, counts of dominance, letters, and sets of ranks."""
     tests = length.tests(kind)
-    order, pairs = tests.order, tests.pairs
+    order = tests.order
     sets = relation_rank_sets(order.dominates, 1 - length.alpha).sets if order.names else {}
-    rows = tuple(
-        Row(
-            (
-                text(name),
-                _value(order.locations[name], kind),
-                *dominance_cells(order, name),
-                ranks_cell(sets[name]),
-            ),
-            group=tier,
-        )
-        for tier, name in tiered_names(order)
-    )
-    columns = (
-        Column("Algorithm"), Column(f"{kind_name(kind)}, {length.aggregation}", True, "objective"),
-        Column("Dominates", True), Column("Dominated by", True), Column("Letters"),
-        Column("Rank confidence set", True),
-    )  # fmt: skip
     better = f"{'lower' if kind in LOWER_IS_BETTER else 'higher'} {kind_word(kind)}"
-    return Table(
-        f"order-{kind}-{_slug(length)}",
+    return table(
+        f"order-{kind}-{slug(length.profile_length)}",
         f"Pairwise comparisons, {kind_word(kind)}, {length_name(length.profile_length)}",
-        columns,
-        rows,
-        f"One algorithm dominates another where it has a significantly {better}, {_method(pairs)}",
-        "Tier",
+        tiered_names(order),
+        Words("Algorithm", lambda row: row[1]),
+        Numbers(
+            f"{kind_name(kind)}, {length.aggregation}", lambda row: _value(order.locations[row[1]], kind), "objective"
+        ),
+        *dominance_columns(order),
+        Numbers("Rank confidence set", lambda row: ranks_cell(sets[row[1]])),
+        note=f"One algorithm dominates another where it has a significantly {better}, {_method(tests.pairs)}",
+        group_name="Tier",
+        group=lambda row: row[0],
     )
 
 
@@ -520,26 +524,6 @@ def _method(pairs: OfflinePairs | Undefined | None) -> str:
 def _estimates(length: ProfileLength, kind: str) -> dict[str, Triple]:
     intervals = {line.condition: line.intervals[kind] for line in length.table}
     return {name: around(value, intervals[name]) for name, value in length.defined_values(kind).items()}
-
-
-def bars(lengths: Sequence[ProfileLength], kind: str, title: str, n: int) -> Spec | None:
-    """A metric by algorithm, with whole profiles and with profiles of the participants' length below."""
-    series = {}
-    for length in lengths[:2]:
-        name = f"profiles of {length.profile_length} ratings" if length.profile_length else "whole profiles"
-        if values := _estimates(length, kind):
-            series[name] = values
-    if not series:
-        return None
-    return marks.bars(series, title=title, x_title=kind_at(kind, n), decimals=3, is_share=kind not in ERRORS)
-
-
-def curves(length: ProfileLength, kind: str, title: str, n: int) -> Spec | None:
-    """A metric against the length of the list."""
-    lines = length.curves(kind)
-    if not lines:
-        return None
-    return marks.curves(lines, title=title, y_title=kind_name(kind), at_n=n)
 
 
 def hasse(length: ProfileLength, kind: str, title: str, n: int) -> Spec | None:

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from analysis.present import figures
+from analysis.present.comparison import primary_variable
 from analysis.present.estimates import axis, means_of
-from analysis.present.orders import TIER_NAMES, dominance_cells, tiered_names
-from analysis.present.summary import primary_variable
-from analysis.present.words import MISSING, coverage, decimal, interval_cell, probability, sentences, span, whole
+from analysis.present.orders import TIER_NAMES, dominance_columns, tiered_names
+from analysis.present.words import (
+    MISSING,
+    cell_of,
+    coverage,
+    decimal,
+    interval_cell,
+    probability,
+    span,
+    whole,
+)
 from analysis.results.perceived import PerceivedVariable
-from analysis.results.rankings import Order
 from analysis.results.report import Results
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import Figure, FigureMaker, Section
-from documents.numbers import NONE, capital, f_statistic, listed, number, p_with_sign, plural
-from documents.tables import Cell, Column, Row, Table, text
+from documents.numbers import NONE, capital, f_statistic, listed, number, p_with_sign, percent, plural
+from documents.tables import Cell, Column, Numbers, Row, Table, Words, plain_table, table, text
 from inference import apa
 from inference.partial_order import Tier
 from inference.results import (
@@ -42,7 +49,7 @@ def measures_section(results: Results, figure: FigureMaker) -> Section:
     leading = primary_variable(results)
     for variable in results.variables:
         if variable.described:
-            section.say(omnibus(variable), "says" if variable is leading else "")
+            section.say(omnibus(variable), style="says" if variable is leading else "")
     section.say(order(leading))
     for variable in results.variables:
         section.say(other_tests(variable))
@@ -62,7 +69,7 @@ def variable_section(variable: PerceivedVariable, figure: FigureMaker) -> Sectio
         return section
     section.say(order(variable))
     section.draw(_box(variable, figure), _hasse(variable, figure))
-    if not has_points(variable):
+    if not variable.points:
         section.say("Individual scores were erased with the answers of a participant; charts of them are omitted.")
     section.put(order_table(variable))
     section.put(pairs_table(variable))
@@ -84,31 +91,48 @@ def _box(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
 
 
 def _hasse(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
+    """The dominance relation with the means; None where no order can be claimed."""
+    order, defined = variable.orders.games_howell, variable.variable
+    if order.is_empty:
+        return None
     n = sum(numbers.n for numbers in variable.described.values())
+    dominated = [f"{name} dominates {listed(order.dominates[name])}" for name in order.names if order.dominates[name]]
     caption = (
         f"Games-Howell at α = {level(variable.alpha)}, n = {n:,}; up is more. A line joins two algorithms where the "
         "upper dominates the lower and no other lies between them; numbers are means. A dashed box has no significant "
-        f"differences. {dominated_pairs(variable.orders.games_howell)}"
+        f"differences. {'; '.join(dominated)}."
     )
-    chart = hasse(variable, hasse_title(variable))
+    chart = marks.hasse(
+        means_of(variable),
+        list(order.covers),
+        title=f"{len(order.pairs)} of {plural(order.n_possible, 'pair')} differ significantly in {defined.in_text}",
+        y_title=axis(variable),
+        is_share=defined.is_share,
+    )
     return figure(f"hasse-{variable.key}", chart, caption, order_table(variable))
 
 
 def _spread(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
     """Stacked bars of answers in steps, or a raincloud of means and shares."""
-    if not has_points(variable):
+    if not variable.points or not variable.described:
         return None
     if is_in_steps(variable):
         steps, counts = steps_of(variable)
         return figure(
             f"steps-{variable.key}",
-            spread(variable, figures.steps_title(variable, steps, counts)),
+            marks.likert_bars(counts, steps=steps, title=steps_title(variable, steps, counts), x_title=axis(variable)),
             "Share of participants who gave each answer, the lowest at the left; the mean at the right.",
-            figures.steps_table(variable, steps, counts),
+            steps_table(variable, steps, counts),
         )
     return figure(
         f"raincloud-{variable.key}",
-        spread(variable, figures.spread_title(variable)),
+        marks.raincloud(
+            _values(variable),
+            title=spread_title(variable),
+            x_title=axis(variable),
+            domain=(variable.low, variable.high),
+            letters=_letters(variable),
+        ),
         "The cloud is a smoothed density of all participants, equal in area by algorithm and as coarse as the scale; "
         "below it the box with median and mean (dot), and each participant as a point.",
         box_table(variable),
@@ -122,7 +146,7 @@ def _forest(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
         return None
     return figure(
         f"forest-{variable.key}",
-        forest(variable, figures.forest_title(variable), coverage(variable.alpha)),
+        forest(variable, forest_title(variable), coverage(variable.alpha)),
         f"Games-Howell at α = {level(variable.alpha)}: differences of means, the larger first, with simultaneous "
         "intervals. Filled and bold: significant. Hollow: the interval includes 0.",
         table,
@@ -184,7 +208,7 @@ def order(variable: PerceivedVariable) -> str:
         pairs = f"any of the {len(tests.pairs)} pairs" if len(tests.pairs) > 1 else "the only pair"
         omnibus_alone = NO_PAIR if not isinstance(welch, Undefined) and welch.p < variable.alpha else ""
         found_none = f"Games-Howell found no significant difference in {pairs}."
-        return sentences([found_none, omnibus_alone, _detectable(variable)])
+        return " ".join(filter(None, [found_none, omnibus_alone, _detectable(variable)]))
     maximal = [name for name in tiers.best_first if tiers.tiers[name] is Tier.MAXIMAL]
     minimal = [name for name in tiers.best_first if tiers.tiers[name] is Tier.MINIMAL]
     addition = ""
@@ -241,12 +265,47 @@ def box_title(variable: PerceivedVariable) -> str:
     return f"Some algorithms differ significantly in {name}, but neither the highest nor the lowest does"
 
 
-def hasse_title(variable: PerceivedVariable) -> str:
-    """The finding of a Hasse diagram."""
-    tiers, name = variable.orders.games_howell, variable.variable.in_text
-    if tiers.is_empty:
-        return f"No order of the algorithms can be claimed in {name}"
-    return f"{len(tiers.pairs)} of {plural(tiers.n_possible, 'pair')} differ significantly in {name}"
+def spread_title(variable: PerceivedVariable) -> str:
+    """What a raincloud shows: the range of the standard deviations, which are not tested."""
+    name = variable.variable.in_text
+    spreads = {
+        condition: variable.described[condition].sd or 0.0
+        for condition in variable.conditions
+        if condition in variable.described and variable.described[condition].sd is not None
+    }
+    if len(spreads) < 2:
+        return f"Distribution of {name}"
+    least, most = min(spreads, key=spreads.__getitem__), max(spreads, key=spreads.__getitem__)
+    low, high = (number(spreads[condition], 2, variable.variable.is_share) for condition in (least, most))
+    if low == high:
+        return f"The SD of {name} is {low} with every algorithm"
+    return f"SDs of {name} from {low} ({least}) to {high} ({most})"
+
+
+def steps_title(variable: PerceivedVariable, steps: list[int], counts: Mapping[str, Mapping[int, int]]) -> str:
+    """The finding of stacked bars: which algorithm has most of the upper answers."""
+    name, upper = variable.variable.in_text, steps[-2:]
+    shares = {
+        condition: sum(counts[condition][step] for step in upper) / n
+        for condition in variable.conditions
+        if (n := sum(counts.get(condition, {}).values()))
+    }
+    best, worst = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
+    words = f"{percent(shares[best])} answer {upper[0]} or {upper[1]} in {name}"
+    if len(shares) < 2:
+        return f"With {best}, {words}"
+    if shares[worst] == shares[best]:
+        return f"With every algorithm, {words}"
+    return f"{words} with {best}, {percent(shares[worst])} with {worst}"
+
+
+def forest_title(variable: PerceivedVariable) -> str:
+    """The finding of all pairwise differences."""
+    tests, name = variable.tests.games_howell, variable.variable.in_text
+    pairs = () if isinstance(tests, Undefined) else tests.pairs
+    n = sum(pair.is_significant for pair in pairs)
+    verb = "differs" if n == 1 else "differ"
+    return f"{n} of {plural(len(pairs), 'pair')} of algorithms {verb} significantly in {name}"
 
 
 # Tables
@@ -257,27 +316,29 @@ Test = AnovaResult | WelchResult | KruskalResult | SpreadResult | NormalityResul
 
 def described(variables: Sequence[PerceivedVariable]) -> Table:
     """n, mean, sd, interval and quartiles of every measure in each condition."""
-    rows = []
-    for variable in variables:
-        is_share = variable.variable.is_share
-        for name in variable.conditions:
-            numbers = variable.described.get(name)
-            cells = (whole(0), *(MISSING for _ in range(5)))
-            if numbers is not None:
-                cells = (
-                    whole(numbers.n),
-                    decimal(numbers.mean, 2, is_share),
-                    decimal(numbers.sd, 2, is_share),
-                    interval_cell(numbers.ci_low, numbers.ci_high, 2, is_share),
-                    decimal(numbers.median, 2, is_share),
-                    span(numbers.q1, numbers.q3, 2, is_share),
-                )
-            rows.append(Row((text(name), *cells), group=variable.name, is_quiet=numbers is None))
-    columns = (
-        Column("Algorithm"), Column("n", True), Column("M", True, "perceived"), Column("SD", True),
-        Column("95% CI of M", True), Column("Median", True), Column("Quartiles", True),
-    )  # fmt: skip
-    return Table("measures", "Measures by algorithm", columns, tuple(rows), group_name="Measure")
+    lines = [
+        (variable.name, variable.variable.is_share, name, variable.described.get(name))
+        for variable in variables
+        for name in variable.conditions
+    ]
+    return table(
+        "measures",
+        "Measures by algorithm",
+        lines,
+        Words("Algorithm", lambda line: line[2]),
+        Numbers("n", lambda line: whole(0 if line[3] is None else line[3].n)),
+        Numbers("M", lambda line: cell_of(line[3], lambda numbers: decimal(numbers.mean, 2, line[1])), "perceived"),
+        Numbers("SD", lambda line: cell_of(line[3], lambda numbers: decimal(numbers.sd, 2, line[1]))),
+        Numbers(
+            "95% CI of M",
+            lambda line: cell_of(line[3], lambda own: interval_cell(own.ci_low, own.ci_high, 2, line[1])),
+        ),
+        Numbers("Median", lambda line: cell_of(line[3], lambda numbers: decimal(numbers.median, 2, line[1]))),
+        Numbers("Quartiles", lambda line: cell_of(line[3], lambda numbers: span(numbers.q1, numbers.q3, 2, line[1]))),
+        group_name="Measure",
+        group=lambda line: line[0],
+        is_quiet=lambda line: line[3] is None,
+    )
 
 
 def anova_table(variable: PerceivedVariable) -> Table | None:
@@ -286,134 +347,79 @@ def anova_table(variable: PerceivedVariable) -> Table | None:
     if isinstance(anova, Undefined):
         return None
     blank = Cell("", None)
-    rows = (
-        Row(
-            (
-                text("Between algorithms"),
-                decimal(anova.ss_between),
-                whole(anova.df_between),
-                decimal(anova.ms_between),
-                decimal(anova.f),
-                probability(anova.p),
-                decimal(anova.eta_squared, 2, True),
-                decimal(max(0.0, anova.omega_squared), 2, True),
-            )
-        ),
-        Row(
-            (
-                text("Within algorithms"), decimal(anova.ss_within), whole(anova.df_within),
-                decimal(anova.ms_within), blank, blank, blank, blank,
-            )
-        ),
-        Row(
-            (
-                text("Total"), decimal(anova.ss_between + anova.ss_within),
-                whole(anova.df_between + anova.df_within), blank, blank, blank, blank, blank,
-            )
-        ),
+    total = (decimal(anova.ss_between + anova.ss_within), whole(anova.df_between + anova.df_within))
+    statistics = (
+        decimal(anova.f), probability(anova.p), decimal(anova.eta_squared, 2, True),
+        decimal(max(0.0, anova.omega_squared), 2, True),
     )  # fmt: skip
-    columns = (
-        Column("Source"), Column("SS", True), Column("df", True), Column("MS", True), Column("F", True),
-        Column("p", True), Column("η²", True), Column("ω²", True),
+    return plain_table(
+        f"{variable.key}-anova",
+        f"Analysis of variance, {in_text(variable.name)}",
+        ("Source", "SS", "df", "MS", "F", "p", "η²", "ω²"),
+        [
+            ["Between algorithms", decimal(anova.ss_between), whole(anova.df_between), decimal(anova.ms_between),
+             *statistics],
+            ["Within algorithms", decimal(anova.ss_within), whole(anova.df_within), decimal(anova.ms_within),
+             *[blank] * 4],
+            ["Total", *total, *[blank] * 5],
+        ],
     )  # fmt: skip
-    return Table(f"{variable.key}-anova", f"Analysis of variance, {in_text(variable.name)}", columns, rows)
 
 
 def pairs_table(variable: PerceivedVariable) -> Table | None:
     """Every pair by Games-Howell, with p by ranks; None where it has no result."""
-    p_of = _p_values(variable.tests.dunn_holm)
-    return _pairs(
-        variable, variable.tests.games_howell, f"{variable.key}-pairs", "p, Games-Howell", ("p, Dunn-Holm", p_of)
-    )
+    dunn = variable.tests.dunn_holm
+    p_of = {} if isinstance(dunn, Undefined) else {(pair.a, pair.b): pair.p for pair in dunn.pairs}
+    by_ranks = Numbers[Pair]("p, Dunn-Holm", lambda pair: probability(p_of.get((pair.a, pair.b))))
+    return _pairs(variable, variable.tests.games_howell, f"{variable.key}-pairs", "Games-Howell", by_ranks)
 
 
 def tukey_table(variable: PerceivedVariable) -> Table | None:
     """Every pair by Tukey's HSD, as in the paper; None where it has no result."""
-    return _pairs(variable, variable.tests.tukey, f"{variable.key}-tukey", "p, Tukey")
+    return _pairs(variable, variable.tests.tukey, f"{variable.key}-tukey", "Tukey")
 
 
 def _pairs(
-    variable: PerceivedVariable,
-    tests: PairwiseResult | Undefined,
-    key: str,
-    p_name: str,
-    beside: tuple[str, Mapping[tuple[str, str], float | None]] | None = None,
+    variable: PerceivedVariable, tests: PairwiseResult | Undefined, key: str, by: str, *beside: Numbers[Pair]
 ) -> Table | None:
     if isinstance(tests, Undefined):
         return None
-    is_share = variable.variable.is_share
-    rows = tuple(
-        Row(
-            (
-                text(pair.a),
-                text(pair.b),
-                decimal(pair.difference, 2, is_share),
-                interval_cell(pair.ci_low, pair.ci_high, 2, is_share),
-                probability(pair.p),
-                *(() if beside is None else (probability(beside[1].get((pair.a, pair.b))),)),
-            ),
-            is_quiet=not pair.is_significant,
-        )
-        for pair in tests.pairs
-    )
-    columns = (
-        Column("Algorithm"), Column("and"), Column("Difference of means", True, "perceived"),
-        Column(f"Simultaneous {coverage(variable.alpha)} CI", True), Column(p_name, True),
-        *(() if beside is None else (Column(beside[0], True),)),
-    )  # fmt: skip
-    name, by = in_text(variable.name), p_name.removeprefix("p, ")
-    return Table(
+    is_share, name = variable.variable.is_share, in_text(variable.name)
+    return table(
         key,
-        f"All {len(rows)} pairs by {by}, {name}" if len(rows) > 1 else f"The pair by {by}, {name}",
-        columns,
-        rows,
-        "Every p is adjusted for all pairs of this variable; a dash means that the pair could not be tested.",
+        f"All {len(tests.pairs)} pairs by {by}, {name}" if len(tests.pairs) > 1 else f"The pair by {by}, {name}",
+        tests.pairs,
+        Words("Algorithm", lambda pair: pair.a),
+        Words("and", lambda pair: pair.b),
+        Numbers("Difference of means", lambda pair: decimal(pair.difference, 2, is_share), "perceived"),
+        Numbers(
+            f"Simultaneous {coverage(variable.alpha)} CI",
+            lambda pair: interval_cell(pair.ci_low, pair.ci_high, 2, is_share),
+        ),
+        Numbers(f"p, {by}", lambda pair: probability(pair.p)),
+        *beside,
+        note="Every p is adjusted for all pairs of this variable; a dash means that the pair could not be tested.",
+        is_quiet=lambda pair: not pair.is_significant,
     )
 
 
-def _p_values(tests: PairwiseResult | Undefined) -> dict[tuple[str, str], float | None]:
-    return {} if isinstance(tests, Undefined) else {(pair.a, pair.b): pair.p for pair in tests.pairs}
-
-
-def order_table(
-    variable: PerceivedVariable, metric: Mapping[str, float | None] | None = None, metric_name: str = ""
-) -> Table:
-    """Pairwise comparisons as tiers: means, counts of dominance, letters, and the values of a metric."""
+def order_table(variable: PerceivedVariable) -> Table:
+    """Pairwise comparisons as tiers: means, counts of dominance, and letters."""
     is_share = variable.variable.is_share
     order = variable.orders.games_howell
-    rows = tuple(
-        Row(
-            (
-                text(name),
-                decimal(variable.described[name].mean, 2, is_share),
-                decimal(variable.described[name].sd, 2, is_share),
-                *dominance_cells(order, name),
-                *(() if metric is None else (decimal(metric.get(name), 3, True),)),
-            ),
-            group=tier,
-        )
-        for tier, name in tiered_names(order)
-    )
-    columns = (
-        Column("Algorithm"), Column("M", True, "perceived"), Column("SD", True), Column("Dominates", True),
-        Column("Dominated by", True), Column("Letters"),
-        *(() if metric is None else (Column(metric_name, True, "objective"),)),
-    )  # fmt: skip
-    return Table(
+    return table(
         f"{variable.key}-order",
         f"Pairwise comparisons, {in_text(variable.name)}",
-        columns,
-        rows,
-        "One algorithm dominates another where its mean is higher and Games and Howell's adjusted p is below "
+        tiered_names(order),
+        Words("Algorithm", lambda row: row[1]),
+        Numbers("M", lambda row: decimal(variable.described[row[1]].mean, 2, is_share), "perceived"),
+        Numbers("SD", lambda row: decimal(variable.described[row[1]].sd, 2, is_share)),
+        *dominance_columns(order),
+        note="One algorithm dominates another where its mean is higher and Games and Howell's adjusted p is below "
         f"{level(variable.alpha)}. No significant difference was found between algorithms that share a letter.",
-        "Tier",
+        group_name="Tier",
+        group=lambda row: row[0],
     )
-
-
-def dominated_pairs(order: Order) -> str:
-    """The relation in words, as a description of the diagram."""
-    lines = [f"{name} dominates {listed(order.dominates[name])}" for name in order.names if order.dominates[name]]
-    return f"{'; '.join(lines)}." if lines else "No algorithm dominates another."
 
 
 def table_1(variables: Sequence[PerceivedVariable], *, by_tukey: bool = False) -> Table:
@@ -444,10 +450,8 @@ def tests_table(variables: Sequence[PerceivedVariable]) -> Table:
     """Welch's test of every measure and those beside it, each with its result or the reason why it has none."""
     rows = []
     for variable in variables:
-        welch, welch_name = variable.welch, "Welch's ANOVA"
-        reduced = variable.welch_without_constant
-        if isinstance(welch, Undefined) and isinstance(reduced, WelchResult):
-            welch, welch_name = reduced, f"Welch's ANOVA without {listed(reduced.left_out)} (no variance)"
+        welch, left_out = _welch(variable)
+        welch_name = f"Welch's ANOVA without {left_out} (no variance)" if left_out else "Welch's ANOVA"
         tests: tuple[tuple[str, Test | Undefined], ...] = (
             (welch_name, welch), ("One-way ANOVA", variable.anova), ("Kruskal-Wallis", variable.kruskal),
             ("Brown-Forsythe (equal variances)", variable.brown_forsythe),
@@ -474,23 +478,33 @@ def _statistic(test: Test) -> str:
 def box_table(variable: PerceivedVariable) -> Table:
     """The numbers of a box plot."""
     is_share = variable.variable.is_share
+    return table(
+        f"{variable.key}-box",
+        f"Numbers of the box plot, {in_text(variable.name)}",
+        [(name, variable.described[name]) for name in variable.conditions if name in variable.described],
+        Words("Algorithm", lambda row: row[0]),
+        Numbers("Lower whisker", lambda row: decimal(row[1].whisker_low, 2, is_share)),
+        Numbers("Quartile 1", lambda row: decimal(row[1].q1, 2, is_share)),
+        Numbers("Median", lambda row: decimal(row[1].median, 2, is_share)),
+        Numbers("Quartile 3", lambda row: decimal(row[1].q3, 2, is_share)),
+        Numbers("Upper whisker", lambda row: decimal(row[1].whisker_high, 2, is_share)),
+        Numbers("Mean", lambda row: decimal(row[1].mean, 2, is_share)),
+        Words("Outliers", lambda row: ", ".join(number(value, 2, is_share) for value in row[1].outliers) or NONE),
+    )
+
+
+def steps_table(variable: PerceivedVariable, steps: Sequence[int], counts: Mapping[str, Mapping[int, int]]) -> Table:
+    """How often each step of a scale was chosen in each condition."""
     rows = []
     for name in variable.conditions:
-        if name not in variable.described:
-            continue
-        box = variable.described[name]
-        numbers = (box.whisker_low, box.q1, box.median, box.q3, box.whisker_high, box.mean)
-        outliers = ", ".join(number(value, 2, is_share) for value in box.outliers)
-        rows.append(
-            Row((text(name), *(decimal(number, 2, is_share) for number in numbers), text(outliers or NONE)))
-        )  # fmt: skip
+        n = sum(counts[name].values())
+        mean = sum(step * count for step, count in counts[name].items()) / n if n else None
+        rows.append(Row((text(name), *(whole(counts[name][step]) for step in steps), whole(n), decimal(mean))))
     columns = (
-        Column("Algorithm"), Column("Lower whisker", True), Column("Quartile 1", True), Column("Median", True),
-        Column("Quartile 3", True), Column("Upper whisker", True), Column("Mean", True), Column("Outliers"),
+        Column("Algorithm"), *(Column(f"Answer {step}", True) for step in steps), Column("n", True),
+        Column("M", True, "perceived"),
     )  # fmt: skip
-    return Table(
-        f"{variable.key}-box", f"Numbers of the box plot, {in_text(variable.name)}", columns, tuple(rows)
-    )  # fmt: skip
+    return Table(f"{variable.key}-steps", f"Answers by step, {in_text(variable.name)}", columns, tuple(rows))
 
 
 # Charts
@@ -504,18 +518,13 @@ def _values(variable: PerceivedVariable) -> dict[str, list[float]]:
     return {name: [point / per for point in variable.points[name]] for name in variable.conditions}
 
 
-def has_points(variable: PerceivedVariable) -> bool:
-    """Whether the scores of single participants are stored; they are erased with a participant's answers."""
-    return bool(variable.points)
-
-
 def _letters(variable: PerceivedVariable) -> Mapping[str, str] | None:
     return None if isinstance(variable.tests.games_howell, Undefined) else variable.orders.games_howell.letters
 
 
 def box(variable: PerceivedVariable, title: str) -> Spec | None:
     """The paper's box plot of one variable, the highest mean first, with a point for every participant."""
-    if not variable.described or not has_points(variable):
+    if not variable.described or not variable.points:
         return None
     values, means = _values(variable), means_of(variable)
     return marks.box_plot(
@@ -539,22 +548,6 @@ def steps_of(variable: PerceivedVariable) -> tuple[list[int], dict[str, dict[int
     steps = list(range(int(variable.low), int(variable.high) + 1))
     counts = {name: Counter(point // per for point in variable.points[name]) for name in variable.conditions}
     return steps, {name: {step: answers[step] for step in steps} for name, answers in counts.items()}
-
-
-def spread(variable: PerceivedVariable, title: str) -> Spec | None:
-    """The distribution of values: a raincloud of means and shares, stacked bars of single answers in steps."""
-    if not variable.described:
-        return None
-    if is_in_steps(variable):
-        steps, counts = steps_of(variable)
-        return marks.likert_bars(counts, steps=steps, title=title, x_title=axis(variable))
-    return marks.raincloud(
-        _values(variable),
-        title=title,
-        x_title=axis(variable),
-        domain=(variable.low, variable.high),
-        letters=_letters(variable),
-    )
 
 
 def forest(variable: PerceivedVariable, title: str, coverage: str) -> Spec | None:
@@ -583,12 +576,3 @@ def _difference(pair: Pair) -> marks.Difference | None:
     return marks.Difference(
         *names, abs(pair.difference), *limits, apa.p_value(pair.p).removeprefix("p "), pair.is_significant
     )
-
-
-def hasse(variable: PerceivedVariable, title: str) -> Spec | None:
-    """The dominance relation with the means; None where no order can be claimed."""
-    order = variable.orders.games_howell
-    if order.is_empty:
-        return None
-    is_share = variable.variable.is_share
-    return marks.hasse(means_of(variable), list(order.covers), title=title, y_title=axis(variable), is_share=is_share)

@@ -32,18 +32,8 @@ def exclusions_section(results: Results) -> Section:
     """With and without exclusions; nothing where all completers are analysed."""
     section = Section("exclusions", "With and without exclusions", "perceived")
     if (exclusions := results.exclusions) is not None:
-        for sentence in with_and_without.exclusions(exclusions, results):
-            section.say(sentence)
+        section.say(*with_and_without.exclusions(exclusions, results))
         section.put(with_and_without.tests(exclusions))
-    return section
-
-
-def exclusions_in_detail(results: Results) -> Section:
-    """The supplement's exclusions: reasons, and means with and without them."""
-    section = Section("exclusions-in-detail", "Exclusions in detail", "perceived")
-    if (exclusions := results.exclusions) is not None:
-        section.put(with_and_without.reasons(exclusions))
-        section.put(with_and_without.means(exclusions))
     return section
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from analysis.present import method
-from analysis.present.words import MISSING, decimal, whole
+from analysis.present.words import MISSING, cell_of, decimal, whole
 from analysis.results.report import Results
 from analysis.results.sample import AnswersOfCondition, Characteristic, Conduct, NumberSummary, Sample
 from documents.blocks import FigureMaker, Section
 from documents.numbers import NONE, capital, minutes, number, percent, plural
-from documents.tables import Cell, Column, Row, Table, text
+from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
 from inference.balance import LargestDifference
-from inference.results import Undefined
 from studies.recruitment.interviewer_text import interviewed_sentence
+
+NamedConduct = tuple[str, Conduct]
 
 
 def sample_section(results: Results, badge: str) -> Section:
@@ -173,7 +174,10 @@ def characteristics_table(sample: Sample) -> Table:
         answers = [characteristic.total, *characteristic.by_condition]
         name = f"{characteristic.question} ({characteristic.unit})" if characteristic.unit else characteristic.question
         lines = _lines(characteristic, answers)
-        first = (_largest_difference(characteristic), decimal(characteristic.by_chance))
+        first = (
+            cell_of(characteristic.balance, lambda largest: decimal(largest.difference)),
+            decimal(characteristic.by_chance),
+        )
         rows += [
             Row((text(label), *cells, *(first if index == 0 else (blank, blank))), group=name)
             for index, (label, cells) in enumerate(lines)
@@ -190,11 +194,6 @@ def characteristics_table(sample: Sample) -> Table:
         "stay within it."
     )
     return Table("sample", "Analysed participants by condition", columns, tuple(rows), note, "Question")
-
-
-def _largest_difference(characteristic: Characteristic) -> Cell:
-    balance = characteristic.balance
-    return MISSING if balance is None or isinstance(balance, Undefined) else decimal(balance.difference)
 
 
 def _lines(
@@ -227,38 +226,28 @@ def _range(number: NumberSummary | None) -> Cell:
 
 def conduct_table(sample: Sample, *, has_trailers: bool) -> Table:
     """Duration, opened details and trailers, and comments, by condition."""
-    named = [*zip(sample.conditions, sample.by_condition, strict=True), (ALL, sample.total)]
-    rows = tuple(
-        Row((text(name), *_conduct(group, has_trailers=has_trailers, asks_comments=sample.asks_comments)))
-        for name, group in named
+    trailers = (
+        Numbers[NamedConduct]("Trailers opened, times", lambda row: whole(row[1].trailers_opened)),
+        Numbers[NamedConduct]("Trailers opened, participants", lambda row: whole(row[1].opened_trailers)),
     )
-    columns = [
-        Column("Algorithm"), Column("n", True), Column("Median, min:s", True), Column("Range, min:s", True),
-        Column("Details opened, times", True), Column("Details opened, participants", True),
-    ]  # fmt: skip
-    if has_trailers:
-        columns += [Column("Trailers opened, times", True), Column("Trailers opened, participants", True)]
-    if sample.asks_comments:
-        columns.append(Column("Commented", True))
-    note = (
-        "Duration is the time from consent to the end; CSV files have it in seconds. Details are counted each time "
-        "they were opened, from the list of recommendations on."
+    commented = Numbers[NamedConduct]("Commented", lambda row: whole(row[1].commented))
+    return table(
+        "conduct",
+        "Duration and conduct by condition",
+        [*zip(sample.conditions, sample.by_condition, strict=True), (ALL, sample.total)],
+        Words("Algorithm", lambda row: row[0]),
+        Numbers("n", lambda row: whole(row[1].n)),
+        Numbers("Median, min:s", lambda row: cell_of(row[1].seconds, lambda of: Cell(minutes(of.median), of.median))),
+        Numbers("Range, min:s", lambda row: cell_of(row[1].seconds, _range_of_minutes)),
+        Numbers("Details opened, times", lambda row: whole(row[1].details_opened)),
+        Numbers("Details opened, participants", lambda row: whole(row[1].opened_details)),
+        *(trailers if has_trailers else ()),
+        *((commented,) if sample.asks_comments else ()),
+        note="Duration is the time from consent to the end; CSV files have it in seconds. Details are counted each "
+        "time they were opened, from the list of recommendations on.",
     )
-    return Table("conduct", "Duration and conduct by condition", tuple(columns), rows, note)
 
 
-def _conduct(group: Conduct, *, has_trailers: bool, asks_comments: bool) -> tuple[Cell, ...]:
-    seconds = group.seconds
-    span = MISSING
-    if seconds is not None:
-        low, high = seconds.minimum, seconds.maximum
-        span = Cell(f"{minutes(low)} to {minutes(high)}", f"{low!r} {high!r}")
-    return (
-        whole(group.n),
-        MISSING if seconds is None else Cell(minutes(seconds.median), seconds.median),
-        span,
-        whole(group.details_opened),
-        whole(group.opened_details),
-        *((whole(group.trailers_opened), whole(group.opened_trailers)) if has_trailers else ()),
-        *((whole(group.commented),) if asks_comments else ()),
-    )
+def _range_of_minutes(seconds: NumberSummary) -> Cell:
+    low, high = seconds.minimum, seconds.maximum
+    return Cell(f"{minutes(low)} to {minutes(high)}", f"{low!r} {high!r}")

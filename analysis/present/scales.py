@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from analysis.present.words import MISSING, decimal, interval_cell, probability, whole
+from analysis.present.words import MISSING, cell_of, decimal, interval_cell, probability, whole
 from analysis.results.constructs import omegas_of
 from analysis.results.perceived import QuestionnaireScale
 from analysis.results.report import Results
 from documents.blocks import Section
 from documents.numbers import f_statistic, listed
-from documents.tables import Cell, Column, Row, Table, text
+from documents.tables import Column, Numbers, Row, Table, Words, table, text
 from inference.factor_analysis import OmegaResult
 from inference.results import Undefined
 from studies.plans import in_text
@@ -25,8 +25,7 @@ def scale_sections(results: Results) -> list[Section]:
     section.put(reliability(results.scales, omegas_of(results.constructs)))
     tested = {variable.variable.scale for variable in results.variables}
     section.put(means([scale for scale in results.scales if scale.key not in tested]))
-    for sentence in reasons(results.scales):
-        section.say(sentence)
+    section.say(*reasons(results.scales))
     return [section]
 
 
@@ -47,9 +46,7 @@ def planned_words(results: Sequence[QuestionnaireScale]) -> str:
 # Tables
 
 
-def reliability(
-    scales: Sequence[QuestionnaireScale], omegas: Mapping[str, OmegaResult | Undefined] | None = None
-) -> Table:
+def reliability(scales: Sequence[QuestionnaireScale], omegas: Mapping[str, OmegaResult | Undefined]) -> Table:
     """Reliability of each scale with its interval, and one analysis of variance by algorithm."""
     rows = []
     for scale in scales:
@@ -62,7 +59,11 @@ def reliability(
             statistic = f_statistic(anova.df_between, anova.df_within, anova.f)
             test = [text(statistic), probability(anova.p), decimal(anova.eta_squared, 2, True)]
         if omegas:
-            consistency += _omega(omegas.get(scale.key))
+            omega = omegas.get(scale.key)
+            consistency += [
+                cell_of(omega, lambda result: decimal(result.omega, 2, True)),
+                cell_of(omega, lambda result: interval_cell(result.ci_low, result.ci_high, 2, True)),
+            ]
         rows.append(Row((text(scale.name), whole(len(scale.questions)), *consistency, *test)))
     of_omega = (Column("McDonald's ω", True, "perceived"), Column("95% CI of ω", True)) if omegas else ()
     columns = (
@@ -80,28 +81,20 @@ def reliability(
     )
 
 
-def _omega(omega: OmegaResult | Undefined | None) -> list[Cell]:
-    if omega is None or isinstance(omega, Undefined):
-        return [MISSING] * 2
-    return [decimal(omega.omega, 2, True), interval_cell(omega.ci_low, omega.ci_high, 2, True)]
-
-
 def means(scales: Sequence[QuestionnaireScale]) -> Table:
     """Mean score and standard deviation of each scale by algorithm."""
-    rows = []
-    for scale in scales:
-        for name in scale.conditions:
-            numbers = scale.described.get(name)
-            cells = [whole(0), MISSING, MISSING, MISSING]
-            if numbers is not None:
-                limits = interval_cell(numbers.ci_low, numbers.ci_high)
-                cells = [whole(numbers.n), decimal(numbers.mean), decimal(numbers.sd), limits]
-            rows.append(Row((text(name), *cells), group=f"{scale.name} ({scale.low} to {scale.high})"))
-    columns = (
-        Column("Algorithm"), Column("n", True), Column("M", True, "perceived"), Column("SD", True),
-        Column("95% CI of M", True),
-    )  # fmt: skip
-    return Table("scale-means", "Scales by algorithm", columns, tuple(rows), group_name="Scale")
+    return table(
+        "scale-means",
+        "Scales by algorithm",
+        [(scale, name, scale.described.get(name)) for scale in scales for name in scale.conditions],
+        Words("Algorithm", lambda row: row[1]),
+        Numbers("n", lambda row: whole(0 if row[2] is None else row[2].n)),
+        Numbers("M", lambda row: cell_of(row[2], lambda numbers: decimal(numbers.mean)), "perceived"),
+        Numbers("SD", lambda row: cell_of(row[2], lambda numbers: decimal(numbers.sd))),
+        Numbers("95% CI of M", lambda row: cell_of(row[2], lambda own: interval_cell(own.ci_low, own.ci_high))),
+        group_name="Scale",
+        group=lambda row: f"{row[0].name} ({row[0].low} to {row[0].high})",
+    )
 
 
 def reasons(scales: Sequence[QuestionnaireScale]) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import TypeVar
 
 from documents import numbers
 from documents.numbers import (
@@ -14,6 +15,8 @@ from documents.numbers import (
 )
 from documents.tables import Cell
 from inference.results import AgreementResult, Undefined
+
+T = TypeVar("T")
 
 # Sentences
 
@@ -37,11 +40,6 @@ def tau_b(tau: AgreementResult, symbol: str = "τ_b") -> str:
 def length_words(length: int) -> str:
     """A profile length in a sentence."""
     return f"with profiles of {length} ratings" if length else "with whole profiles"
-
-
-def sentences(parts: Sequence[str]) -> str:
-    """Those sentences of a paragraph that there are."""
-    return " ".join(part for part in parts if part)
 
 
 # Tables
@@ -78,9 +76,14 @@ def interval_cell(low: float | None, high: float | None, digits: int = 2, is_sha
     return Cell(numbers.interval(low, high, digits, is_share), f"{low!r} {high!r}")
 
 
-def limits(of: Limits | Undefined | None, is_share: bool = False) -> Cell:
+def limits(of: Limits | Undefined | None, digits: int = 2, is_share: bool = False) -> Cell:
     """A cell with the limits of a result that may not exist."""
-    return MISSING if of is None or isinstance(of, Undefined) else interval_cell(of.low, of.high, 2, is_share)
+    return cell_of(of, lambda ends: interval_cell(ends.low, ends.high, digits, is_share))
+
+
+def cell_of(result: T | Undefined | None, write: Callable[[T], Cell]) -> Cell:
+    """A cell of a result; a dash where there is none."""
+    return MISSING if result is None or isinstance(result, Undefined) else write(result)
 
 
 def span(low: float, high: float, digits: int = 2, is_share: bool = False) -> Cell:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from charting.marks import (
-    Counts,
     Difference,
     bars,
     box_plot,
@@ -11,11 +10,9 @@ from charting.marks import (
     forest,
     histogram,
     likert_bars,
-    progress,
-    rank_strip,
     scatter,
 )
-from charting.pairs import Ranked, Sides, ranked_lists
+from charting.pairs import Ranked, ranked_lists
 from charting.theme import Spec
 from documents.blocks import Figure
 from documents.blocks import Section as DocumentSection
@@ -65,22 +62,16 @@ def sections() -> tuple[Section, ...]:
             histogram(
                 {1: 1370, 2: 2811, 3: 7551, 4: 20047, 5: 26818}, title="Most ratings are 4 or more", x_title="Rating"
             ),
-            progress(
-                {name: Counts(30 - 3 * n, n % 3, n % 2, n) for n, name in enumerate(MEANS)},
-                dict.fromkeys(MEANS, 30),
-                title="102 of 120 have completed",
-            ),
         ),
     )
 
 
 def comparisons() -> tuple[Section, ...]:
-    """Charts of both sides, of pairs and of ranks."""
+    """Charts of both sides and of pairs."""
     pairs = [
         Difference("TopPop", name, MEANS["TopPop"] - mean, 0.1, 1.2, "= .031", mean < 3.5)
         for name, mean in MEANS.items()
     ]
-    strip = {name: [0.7 if rank == number else 0.1 for rank in range(4)] for number, name in enumerate(MEANS)}
     return (
         _section(
             "both",
@@ -96,21 +87,15 @@ def comparisons() -> tuple[Section, ...]:
                 _ranked(RECALL),
                 _ranked(MEANS),
                 title="1 of 6 orders reverses significantly",
-                sides=Sides("recall at 10", "perceived accuracy"),
+                sides=("recall at 10", "perceived accuracy"),
                 reversed_pairs=[("PureSVD50", "TopPop")],
             ),
             intervals=1,
         ),
         _section(
             "pairs",
-            "Pairs and ranks",
+            "Pairs",
             forest(pairs[1:], title="2 of 3 pairs differ significantly", x_title="Difference of means, with 95% CIs"),
-            rank_strip(
-                strip,
-                title="TopPop comes first in 70% of resamples",
-                subtitle="Rank by perceived accuracy",
-                side="perceived",
-            ),
             intervals=1,
         ),
     )

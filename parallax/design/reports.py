@@ -107,7 +107,7 @@ def _document() -> dict[str, Any]:
 
 def _written() -> DocumentSection:
     section = DocumentSection("written", "Perceived accuracy", "perceived")
-    section.say("NNCosNgr differed significantly from TopPop (Games-Howell, p = .003).", "says")
+    section.say("NNCosNgr differed significantly from TopPop (Games-Howell, p = .003).", style="says")
     section.head("Means")
     section.enumerate(("TopPop was perceived as most accurate.", "Four pairs did not differ significantly."))
     columns = (

@@ -186,8 +186,7 @@ def _introduction(replication: Replication) -> Section:
         f"Replicated is: {replication.paper.source}. Every published number below is printed there; what the paper "
         "only draws is left blank and not read off."
     )
-    for paragraph in verdict.in_full(results):
-        section.say(paragraph)
+    section.say(*verdict.in_full(results))
     section.put(comparison_tables.conditions(results, replication.paper, replication.facts))
     return section
 

@@ -117,8 +117,8 @@ def test_chapter_says_what_the_posterior_shows(analysed: Report) -> None:
     assert "JZS prior of scale 0.50" in body
     assert narrative.PENDING not in body
     assert narrative.LABEL not in body  # they are people
-    figures = {figure.key for figure in document_of(analysed).figures()}
-    assert {"posterior-ranks-perceived", "posterior-ranks-objective"} <= figures
+    tables = {table.key for table in document_of(analysed).tables()}
+    assert {"posterior-ranks-perceived", "posterior-ranks-objective"} <= tables
 
 
 @pytest.mark.slow

@@ -126,7 +126,7 @@ def test_what_the_specification_drops_is_nowhere(document: Document) -> None:
 @pytest.mark.slow
 def test_the_printed_report_has_few_pages(document: Document, poppler: None, tmp_path: Path) -> None:
     file = tmp_path / "report.pdf"
-    file.write_bytes(report_pdf(document, lambda figure: render.pdf(cast(Any, figure.spec))))
+    file.write_bytes(report_pdf(document, lambda figure: render.svg_as_pdf(render.svg(cast(Any, figure.spec)))))
     facts = subprocess.run(["pdfinfo", str(file)], capture_output=True, text=True, check=True).stdout
     pages = re.search(r"Pages:\s+(\d+)", facts)
     assert pages is not None

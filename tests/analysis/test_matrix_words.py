@@ -50,9 +50,10 @@ def matrix(**of_cells: float | None) -> Matrix:
 
 
 def test_title_counts_metrics_and_measures() -> None:
-    assert sentences.title(matrix()) == "3 metrics with 2 measures"
-    one = replace(matrix(), variable_keys=("fon",), metrics=METRICS[:1])
-    assert sentences.title(one) == "1 metric with 1 measure"
+    assert matrix_chart(matrix())["usermeta"]["title"] == "3 metrics with 2 measures"
+    cells = tuple(own for own in matrix().cells if (own.metric, own.variable_key) == (METRICS[0].key, "fon"))
+    one = replace(matrix(), variable_keys=("fon",), metrics=METRICS[:1], cells=cells)
+    assert matrix_chart(one)["usermeta"]["title"] == "1 metric with 1 measure"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_table_has_the_primary_pair_first_no_p_and_reasons_instead_of_numbers() 
 
 
 def test_chart_has_every_coefficient_and_no_mark_of_significance() -> None:
-    spec = matrix_chart(matrix(diversity_fon=1.0, fallout_fon=None), "Diversity goes with novelty")
+    spec = matrix_chart(matrix(diversity_fon=1.0, fallout_fon=None))
     assert spec is not None
     assert "Diversity at 5, full ranking: First-order novelty 1.00, Perceived accuracy .10." in spec["description"]
     assert (
@@ -93,7 +94,7 @@ def test_chart_has_every_coefficient_and_no_mark_of_significance() -> None:
     assert not [text for text in shown if "*" in text]
     assert "–" in shown
     nothing = replace(matrix(), cells=tuple(cell(one.key, "accuracy", None) for one in METRICS))
-    assert matrix_chart(nothing, "Nothing") is None
+    assert matrix_chart(nothing) is None
 
 
 def test_matrix_is_stored_and_read() -> None:

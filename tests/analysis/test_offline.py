@@ -136,10 +136,10 @@ def test_a_metric_without_cases_says_why_it_is_not_pooled(bare: Any) -> None:
     found = measure()
     without = pooled(replace(found, cases=np.zeros_like(found.cases), hits=np.zeros_like(found.hits)))
     assert isinstance(without.result, Undefined)
-    assert offline.repeated_effects_table(without) is None
+    assert offline.repeated_effects_table(without, is_by_user=False) is None
     repeats = pooled_repeats(Repetitions((1, 2, 3), ("A", "B", "C"), (found,), ()), 7)
     assert repeats is not None
-    assert offline.repeats_table(repeats, without) is None
+    assert offline.repeats_table(repeats, without, is_by_user=False) is None
     said = offline.repeats(bare, replace(repeats, metrics=(without,)))
     assert said[1].startswith("Recall at 5 is not pooled. Inference over repetitions needs at least two")
 
@@ -171,8 +171,8 @@ def test_the_largest_effect_is_told_in_the_direction_of_the_better_served() -> N
         "others: 80% have more with B than with A, 95% CI [.71, .87]."
     )
     assert offline.tied(replace(measured, effects=effects[1:2]), 5) == ""
-    table = offline.effects_table(measured)
+    table = offline.effects_table(measured, is_by_user=False)
     assert table is not None
     assert [cell.text for cell in table.rows[0].cells[2:]] == ["50%", ".20", "[.13, .29]", ".100", "[.000, .200]"]
     assert [cell.text for cell in table.rows[1].cells[2:5]] == ["100%", "–", "–"]
-    assert offline.effects_table(replace(measured, effects=())) is None
+    assert offline.effects_table(replace(measured, effects=()), is_by_user=False) is None

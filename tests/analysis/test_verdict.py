@@ -21,7 +21,7 @@ from analysis.results.report import Results
 from analysis.services import build_report
 from charting import render
 from charting.frame import stamped
-from charting.pairs import GridCell, Ranked, Sides, pairs_grid, ranked_lists
+from charting.pairs import GridCell, Ranked, pairs_grid, ranked_lists
 from inference.average_advantage import AverageAdvantage
 from inference.average_advantage import Verdict as Decision
 from inference.pair_decisions import PairClass, PairDecision
@@ -258,7 +258,7 @@ def test_the_figures_carry_the_mark_and_every_pair_inside() -> None:
     grid = pairs_grid(names, dict.fromkeys(names, ".1"), cells, title="Pairs")
     ranked = [Ranked(name, ".1", 1, 3) for name in names]
     lists = ranked_lists(
-        ranked, ranked[::-1], title="Lists", sides=Sides("recall", "accuracy"), reversed_pairs=[("A", "C")]
+        ranked, ranked[::-1], title="Lists", sides=("recall", "accuracy"), reversed_pairs=[("A", "C")]
     )  # fmt: skip
     for spec in (stamped(grid, "Simulated participants"), stamped(lists, "Simulated participants")):
         for width in (560, 340):
@@ -268,4 +268,4 @@ def test_the_figures_carry_the_mark_and_every_pair_inside() -> None:
     assert len(re.findall(r'class="cell"', render.svg(grid))) == 3
     assert "gradient" in render.svg(lists)
     assert render.png(grid, ppi=72).startswith(b"\x89PNG")
-    assert render.pdf(lists).startswith(b"%PDF")
+    assert render.svg_as_pdf(render.svg(lists)).startswith(b"%PDF")

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from charting.marks import (
-    Counts,
     Difference,
     Mediator,
     Path,
@@ -31,9 +30,7 @@ from charting.marks import (
     long_tail,
     matrix,
     path_diagram,
-    progress,
     raincloud,
-    rank_strip,
     scatter,
     trace,
 )
@@ -64,11 +61,6 @@ def _differences() -> list[Difference]:
 
 def _steps() -> dict[str, dict[int, int]]:
     return {name: {1: 1, 2: 2 + place, 3: 9 - place, 4: 12, 5: 6} for place, name in enumerate(NAMES)}
-
-
-def _probabilities() -> dict[str, list[float]]:
-    rows = [[1 / (1 + (rank - place) ** 2) ** 3 for rank in range(7)] for place in range(7)]
-    return {name: [cell / sum(row) for cell in row] for name, row in zip(NAMES, rows, strict=True)}
 
 
 def _coefficients() -> dict[str, dict[str, float | None]]:
@@ -109,12 +101,6 @@ DRAWINGS: dict[str, Draw] = {
         _differences(),
         title="8 of 21 pairs differ significantly in perceived accuracy",
         x_title="Difference of means in perceived accuracy, with simultaneous 95% CIs",
-    ),
-    "rank_strip": lambda: rank_strip(
-        _probabilities(),
-        title="TopPop comes first in 89 % of resamples",
-        subtitle="Rank by perceived accuracy, % of resamples of participants",
-        side="perceived",
     ),
     "matrix": lambda: matrix(
         _coefficients(),
@@ -176,11 +162,6 @@ DRAWINGS: dict[str, Draw] = {
         y_title="Recall",
         chosen=1,
         is_log=True,
-    ),
-    "progress": lambda: progress(
-        {name: Counts(30 - 3 * place, place % 3, place % 2, place) for place, name in enumerate(NAMES)},
-        dict.fromkeys(NAMES, 30),
-        title="147 of 210 have completed",
     ),
     "histogram": lambda: histogram(
         {0.5: 1370, 1: 2811, 2: 7551, 3: 20047, 4: 26818, 5: 13211},

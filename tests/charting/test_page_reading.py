@@ -112,14 +112,14 @@ def test_values_are_the_datas_own_and_the_ring_stands_on_the_mark(drawn: Any) ->
 
 
 def test_pointer_meets_the_same_words(drawn: Any) -> None:
-    drawn.locator("#rank_strip .chart-drawing").focus()
+    drawn.locator("#matrix .chart-drawing").focus()
     drawn.keyboard.press("ArrowRight")
-    ring = drawn.locator("#rank_strip .chart-ring").bounding_box()
+    ring = drawn.locator("#matrix .chart-ring").bounding_box()
     drawn.mouse.move(ring["x"] + 12, ring["y"] + 10)
     tip = drawn.locator("#vg-tooltip-element.visible")
     tip.wait_for()
-    assert tip.locator("td.value").all_inner_texts()[:2] == ["TopPop", "1"]
-    assert said(drawn, "rank_strip").startswith("TopPop, rank 1")
+    assert tip.locator("td.value").all_inner_texts()[:2] == ["Recall at 5", "Perceived accuracy"]
+    assert said(drawn, "matrix").startswith("Recall at 5, measure Perceived accuracy")
 
 
 def test_no_barrier_and_nothing_sideways(drawn: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from charting import render
 from charting.frame import stamped
-from charting.pairs import KINDS, Difference, GridCell, Ranked, Sides, pairs_grid, ranked_lists
+from charting.pairs import KINDS, Difference, GridCell, Ranked, pairs_grid, ranked_lists
 
 pytestmark = pytest.mark.unit
 NAMES = ["LSA", "TopPop", "CorNgr", "AsySVD"]
@@ -22,7 +22,7 @@ LISTS = ranked_lists(
     [Ranked(name, ".1", 1, 3) for name in NAMES],
     [Ranked(name, "3.0", 2, 4) for name in reversed(NAMES)],
     title="One order reverses",
-    sides=Sides("recall at 5", "perceived accuracy"),
+    sides=("recall at 5", "perceived accuracy"),
     reversed_pairs=[("LSA", "AsySVD")],
 )
 

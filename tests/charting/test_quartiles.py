@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from charting.values import box_of
-from core.errors import DataError
 
 pytestmark = pytest.mark.unit
 fifths = st.lists(st.integers(5, 25).map(lambda count: count / 5), min_size=1, max_size=60)
@@ -51,9 +50,3 @@ def test_value_on_the_fence_in_fifths_stays_inside() -> None:
 def test_single_value_is_a_box_without_height() -> None:
     box = box_of([3.4])
     assert {box.mean, box.median, box.first_quartile, box.third_quartile, box.lower, box.upper} == {3.4}
-
-
-@pytest.mark.parametrize(("values", "said"), [([], "at least one value"), ([1.0, math.nan], "nan")])
-def test_unusable_values_refused(values: list[float], said: str) -> None:
-    with pytest.raises(DataError, match=said):
-        box_of(values)

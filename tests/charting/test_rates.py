@@ -37,17 +37,9 @@ def test_lines_are_thinned_named_and_told_apart() -> None:
     ("lines", "words"),
     [
         ({}, "no line to draw"),
-        ({"A": ([0, 1], [0])}, "one of each per point"),
-        ({"A": ([0, 0.5, 0.4], [0, 1, 1])}, "must not decrease"),
-        ({"A": ([0, 2], [0, 1])}, "x"),
         ({"A": ([0, 1], [0, float("nan")])}, "y of A"),
     ],
 )
 def test_rates_refuse_what_cannot_be_drawn(lines: dict, words: str) -> None:
     with pytest.raises(DataError, match=words):
         rates(lines, title="None")
-
-
-def test_rates_refuse_to_emphasise_what_is_not_there() -> None:
-    with pytest.raises(DataError, match="not drawn: B"):
-        rates({"A": ([0, 1], [0, 1])}, title="None", emphasised=("B",))

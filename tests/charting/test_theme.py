@@ -11,7 +11,6 @@ import pytest
 
 from charting import theme
 from charting.theme import DARK, LIGHT, Spec
-from core.errors import ParameterError
 
 pytestmark = pytest.mark.unit
 TOKENS = Path(__file__).parents[2] / "static" / "css" / "tokens.css"
@@ -73,21 +72,9 @@ def test_mode_there_and_back_changes_nothing(draw: Any) -> None:
     assert modes["dark"] != spec
     assert modes["dark"]["datasets"] == spec["datasets"]
     assert theme.with_mode(modes["dark"], dark=False) == spec
-    assert theme.mode_of(modes["dark"]) == "dark"
+    assert modes["dark"]["usermeta"]["mode"] == "dark"
 
 
 def test_mode_leaves_words_in_data_alone() -> None:
     spec: Spec = {"usermeta": {"mode": "light"}, "data": {"values": [{"title": LIGHT.ink}]}}
     assert theme.with_mode(spec, dark=True)["data"] == spec["data"]
-
-
-def test_mode_of_a_foreign_specification_refused() -> None:
-    with pytest.raises(ParameterError, match="neither light nor dark"):
-        theme.with_mode({"mark": "bar"}, dark=True)
-
-
-def test_side_unknown_refused() -> None:
-    with pytest.raises(ParameterError, match="'warm' is unknown"):
-        theme.colour_of("warm")  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="'warm' is unknown"):
-        theme.wash_of("warm")  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ TABLE = plain_table("recall", "Recall <5>", ("", "N = 5"), [("A|B", Cell(".300",
 def section(figure: Figure) -> Section:
     section = Section("all", "All of it", "objective")
     section.say("")
-    section.say("1 < 2, p = .03", "says")
+    section.say("1 < 2, p = .03", style="says")
     section.head("Points")
     section.enumerate([])
     section.enumerate(["First", "Second"])
