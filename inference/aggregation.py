@@ -21,7 +21,6 @@ from inference.exact import finite
 from inference.results import Floats, Integers, Interval, Result, Undefined
 from inference.t_tests import t_test
 
-AGGREGATION = "Relation at several levels"
 SMALLEST = 1e-12  # variation below this share of that over all answers is none
 
 
@@ -82,7 +81,7 @@ def aggregation(
     if not len(y) == len(x) == len(person):
         raise DataError("Every answer has one characteristic, one condition and one participant.")
     if not len(y) or person.max() < 2:
-        return Undefined("A relation needs three participants.", AGGREGATION)
+        return Undefined("A relation needs three participants.")
     total = _slope(x, y, np.zeros_like(condition), person, 2)
     if isinstance(total, Undefined):
         return total
@@ -125,11 +124,11 @@ def _slope(x: Floats, y: Floats, group: Integers, person: Integers, n_coefficien
     dx, dy = x - _means(x, group)[group], y - _means(y, group)[group]
     spread = float(dx @ dx)
     if spread <= SMALLEST * max(float(x @ x), 1.0):
-        return Undefined("The characteristic does not vary at this level.", AGGREGATION)
+        return Undefined("The characteristic does not vary at this level.")
     estimate = float(dx @ dy) / spread
     rest = dy - estimate * dx
     scores = np.bincount(person, dx * rest)
     if n <= n_coefficients or scores @ scores <= SMALLEST * spread * max(float(dy @ dy), SMALLEST):
-        return Undefined("The answers leave no residual variance at this level.", AGGREGATION)
+        return Undefined("The answers leave no residual variance at this level.")
     se = math.sqrt(g / (g - 1) * (n - 1) / (n - n_coefficients) * float(scores @ scores)) / spread
     return LevelSlope(estimate, se, g - 1, *t_test(estimate, se, g - 1))

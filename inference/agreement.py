@@ -26,8 +26,6 @@ from inference.permutations import (
 )
 from inference.results import AgreementResult, Integers, Undefined
 
-KENDALL = "Kendall's tau-b"
-SPEARMAN = "Spearman's rho"
 MOST_COUNTED = 50  # algorithms without ties
 
 PERMUTED = "exact permutation"
@@ -54,7 +52,7 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
     (0.905, 0.0028, 0.714)
     """
     check_alpha(alpha)
-    read = _read(x, y, KENDALL)
+    read = _read(x, y)
     if isinstance(read, Undefined):
         return read
     n, (first, second) = len(read[0]), pair_places(len(read[0]))
@@ -82,7 +80,7 @@ def spearman(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> A
     from scipy import stats
 
     check_alpha(alpha)
-    read = _read(x, y, SPEARMAN)
+    read = _read(x, y)
     if isinstance(read, Undefined):
         return read
     n = len(read[0])
@@ -99,18 +97,18 @@ def _method(n: int) -> str:
     return PERMUTED if n <= MOST_PERMUTED else SAMPLED
 
 
-def _read(x: Iterable[Number], y: Iterable[Number], procedure: str) -> tuple[Integers, Integers] | Undefined:
+def _read(x: Iterable[Number], y: Iterable[Number]) -> tuple[Integers, Integers] | Undefined:
     """Both measures as small integers: only order and ties count."""
     first = [exact(value, "the first measure") for value in x]
     second = [exact(value, "the second measure") for value in y]
     if len(first) != len(second):
         raise DataError(f"There are {len(first)} algorithms on one side and {len(second)} on the other.")
     if len(first) < 2:
-        return Undefined(f"A comparison of orders needs two algorithms; there are {len(first)}.", procedure)
+        return Undefined(f"A comparison of orders needs two algorithms; there are {len(first)}.")
     of_x, of_y = (np.unique(np.array(values), return_inverse=True)[1] for values in (first, second))
     for coded, which in ((of_x, "first"), (of_y, "second")):
         if not coded.any():
-            return Undefined(f"All algorithms have the same value on the {which} measure.", procedure)
+            return Undefined(f"All algorithms have the same value on the {which} measure.")
     return of_x, of_y
 
 

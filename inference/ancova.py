@@ -24,8 +24,6 @@ from inference.exact import finite
 from inference.results import Floats, Integers, Interval, Result, Undefined
 from inference.t_tests import Contrast, t_test
 
-ANCOVA = "Analysis of covariance"
-
 
 @dataclass(frozen=True)
 class ParticipantValues:
@@ -130,17 +128,17 @@ def ancova(data: ParticipantValues, *, alpha: float = 0.05) -> AncovaResult | Un
     names, condition, values, left_out = read_conditions(data)
     k, n = len(names), len(values)
     if k < 2:
-        return Undefined(f"A comparison needs two conditions with participants; there are {k}.", ANCOVA)
+        return Undefined(f"A comparison needs two conditions with participants; there are {k}.")
     blocks = blocks_of(data.covariates, condition)
     if not blocks.used:
         reasons = " ".join(f"{unused.name}: {unused.reason}" for unused in blocks.unused)
-        return Undefined(f"There is no covariate to adjust for. {reasons}".strip(), ANCOVA)
+        return Undefined(f"There is no covariate to adjust for. {reasons}".strip())
     plain = LinearModel(np.eye(k)[condition], values, k)
     full = LinearModel(np.hstack([np.eye(k)[condition], blocks.columns(n)]), values, k)
     if full.df < 1:
-        return Undefined(f"{n} participants leave no residual degrees of freedom beside the covariates.", ANCOVA)
+        return Undefined(f"{n} participants leave no residual degrees of freedom beside the covariates.")
     if full.rss <= 1e-12 * max(float(((values - values.mean()) ** 2).sum()), 1e-300):
-        return Undefined("Conditions and covariates reproduce every value: there is no residual variance.", ANCOVA)
+        return Undefined("Conditions and covariates reproduce every value: there is no residual variance.")
     adjusted = full.against(np.hstack([np.ones((n, 1)), blocks.columns(n)]))
     return AncovaResult(
         n=n,
@@ -183,11 +181,11 @@ def adjusted_means(data: ParticipantValues) -> MeanEstimates | Undefined:
     names, condition, values, _left_out = read_conditions(data)
     blocks = blocks_of(data.covariates, condition)
     if len(names) < 2 or not blocks.used:
-        return Undefined("There are no two conditions, or no covariate to adjust for.", ANCOVA)
+        return Undefined("There are no two conditions, or no covariate to adjust for.")
     k = len(names)
     model = LinearModel(np.hstack([np.eye(k)[condition], blocks.columns(len(values))]), values, k)
     if model.df < 1 or not model.variance:
-        return Undefined("There is no residual variance beside the covariates.", ANCOVA)
+        return Undefined("There is no residual variance beside the covariates.")
     covariance = model.variance * model.unscaled[:k, :k]
     return MeanEstimates(names, model.coefficients[:k], covariance, lambda _contrast: float(model.df))
 

@@ -7,39 +7,36 @@ import numpy as np
 from inference.groups import Groups, GroupValues, in_words
 from inference.results import AnovaResult, Interval, Undefined, WelchResult
 
-ANOVA = "One-way ANOVA"
-WELCH = "Welch ANOVA"
 CONFIDENCE = 0.95
 # Beyond this F the noncentral distribution is no longer evaluated reliably, and the effect is beyond doubt.
 LARGEST_F_FOR_INTERVAL = 1e6
 
 
-def why_not_compared(groups: Groups, procedure: str) -> Undefined | None:
+def why_not_compared(groups: Groups) -> Undefined | None:
     """The reason why no comparison of these conditions is defined; None when one may be."""
     if groups.k < 2:
         only = f"only {groups.names[0]} has" if groups.k else "none has"
-        return Undefined(f"A comparison needs two conditions with enough observations; {only}.", procedure)
+        return Undefined(f"A comparison needs two conditions with enough observations; {only}.")
     if groups.are_all_equal:
-        return Undefined(f"All {groups.n} participants have the same value: nothing to compare.", procedure)
+        return Undefined(f"All {groups.n} participants have the same value: nothing to compare.")
     return None
 
 
-def why_not_pooled(groups: Groups, procedure: str) -> Undefined | None:
+def why_not_pooled(groups: Groups) -> Undefined | None:
     """The reason why pooled-variance procedures are undefined on these data; None when they are defined.
 
     Examples
     --------
-    >>> why_not_pooled(Groups.read({"A": [3, 3], "B": [4, 4]}), "Tukey HSD").reason
+    >>> why_not_pooled(Groups.read({"A": [3, 3], "B": [4, 4]})).reason
     'All values within each condition are equal; without that variance the test cannot be computed.'
     """
-    if undefined := why_not_compared(groups, procedure):
+    if undefined := why_not_compared(groups):
         return undefined
     if groups.n == groups.k:
-        return Undefined("Every condition has a single observation: the variance is unknown.", procedure)
+        return Undefined("Every condition has a single observation: the variance is unknown.")
     if groups.ss_within == 0:
         return Undefined(
-            "All values within each condition are equal; without that variance the test cannot be computed.",
-            procedure,
+            "All values within each condition are equal; without that variance the test cannot be computed."
         )
     return None
 
@@ -62,7 +59,7 @@ def one_way(groups: GroupValues, least_n: int = 1) -> AnovaResult | Undefined:
     (6.0, 1, 4, 0.0705)
     """
     read = Groups.read(groups, least_n)
-    undefined = why_not_pooled(read, ANOVA)
+    undefined = why_not_pooled(read)
     return pooled(read) if undefined is None else undefined
 
 
@@ -157,15 +154,15 @@ def welch(groups: GroupValues, leave_out_constant: bool = False) -> WelchResult 
     """
     read = Groups.read(groups, least_n=2)
     if read.k > 1 and read.are_all_equal:
-        return Undefined(f"All {read.n} participants have the same value: nothing to compare.", WELCH)
+        return Undefined(f"All {read.n} participants have the same value: nothing to compare.")
     if read.constant and not leave_out_constant:
         verb, whose = ("has", "its") if len(read.constant) == 1 else ("have", "their")
         reason = f"{in_words(read.constant)} {verb} no variance: {whose} weight would be infinite."
-        return Undefined(reason, WELCH)
+        return Undefined(reason)
     read = Groups(tuple(group for group in read.members if not group.is_constant), read.left_out + read.constant)
     if read.k < 2:
         reason = "Welch's test needs two conditions with two observations or more and with variance."
-        return Undefined(reason, WELCH)
+        return Undefined(reason)
     k, n = read.k, np.array([group.n for group in read.members])
     weights = n / np.array([group.variance for group in read.members])
     shares = weights / weights.sum()

@@ -13,7 +13,6 @@ from inference.permutations import DRAWN, SAMPLED, SEED
 from inference.results import Floats, Integers, Interval, Result, Undefined
 from inference.simulated_power import wilson
 
-ATTRITION = "Test of differential attrition"
 CHI_SQUARED, EXACT = "chi-square", "exact"
 LEAST_EXPECTED = 5.0  # in every cell, for the chi-square distribution
 MOST_TABLES = 200_000  # enumerated; beyond, tables are drawn
@@ -67,11 +66,11 @@ def attrition_test(counts: Mapping[str, tuple[int, int]]) -> AttritionResult | U
     n = np.array([size for size, _gone in present.values()], dtype=np.int64)
     lost = np.array([gone for _size, gone in present.values()], dtype=np.int64)
     if len(present) < 2:
-        return Undefined(f"A comparison needs two conditions with participants; there are {len(present)}.", ATTRITION)
+        return Undefined(f"A comparison needs two conditions with participants; there are {len(present)}.")
     if not lost.sum():
-        return Undefined("No assigned participant was lost.", ATTRITION)
+        return Undefined("No assigned participant was lost.")
     if lost.sum() == n.sum():
-        return Undefined("Every assigned participant was lost.", ATTRITION)
+        return Undefined("Every assigned participant was lost.")
     table = stats.chi2_contingency([lost, n - lost], correction=False)
     smallest = float(table.expected_freq.min())
     p, method = (float(table.pvalue), CHI_SQUARED) if smallest >= LEAST_EXPECTED else _exact_p(n, lost)

@@ -19,7 +19,6 @@ from core.errors import DataError
 from inference.exact import finite
 from inference.results import Floats, Interval, Result, Undefined
 
-WORST_CASE, LEE = "Worst-case bounds", "Lee bounds"
 CONFIDENCE = 0.95
 End = tuple[float, float]  # a bound and its standard error
 
@@ -67,7 +66,7 @@ def worst_case_bounds(a: Arm, b: Arm, low: float, high: float) -> Bounds | Undef
     if not low < high or any(len(values) and not low <= values.min() <= values.max() <= high for values in both):
         raise DataError(f"Values outside the scale from {low} to {high}.")
     if min(a.n_assigned, b.n_assigned) < 2:
-        return Undefined("Bounds need two participants assigned to each condition.", WORST_CASE)
+        return Undefined("Bounds need two participants assigned to each condition.")
     ends = []
     for of_a, of_b in ((low, high), (high, low)):
         filled = [
@@ -94,7 +93,7 @@ def lee_bounds(a: Arm, b: Arm) -> Bounds | Undefined:
     """
     values_a, values_b = a.check(), b.check()
     if min(len(values_a), len(values_b)) < 2:
-        return Undefined("Lee's bounds need two observed values in each condition.", LEE)
+        return Undefined("Lee's bounds need two observed values in each condition.")
     retained = len(values_a) / a.n_assigned, len(values_b) / b.n_assigned
     if retained[0] < retained[1]:
         low, high, trimmed = _lee_ends(b, a, values_b, values_a)

@@ -22,7 +22,6 @@ from inference.groups import Groups, GroupValues, in_words
 from inference.results import Floats, Interval, Result, Undefined
 from inference.t_tests import t_test
 
-AVERAGE_ADVANTAGE = "Average advantage"
 LEAST_FOR_A_CHECK = 5  # algorithms; with fewer, too few pairs remain without one of them
 Separated = Sequence[tuple[str, str]]  # (better, worse) by the metric
 
@@ -129,13 +128,13 @@ def average_advantage(
     check_bound(1.0 if bound is None else bound, alpha)
     weights = _weights(estimates.names, separated)
     if not separated:
-        return Undefined("The metric separates no pair of algorithms.", AVERAGE_ADVANTAGE)
+        return Undefined("The metric separates no pair of algorithms.")
     if not any(weights.values()):
-        return Undefined("Every algorithm wins as many of the separated pairs as it loses.", AVERAGE_ADVANTAGE)
+        return Undefined("Every algorithm wins as many of the separated pairs as it loses.")
     contrast = np.array(list(weights.values())) / len(separated)
     value, variance = float(contrast @ estimates.means), float(contrast @ estimates.covariance @ contrast)
     if variance <= 0:
-        return Undefined("Within the compared conditions all values are equal.", AVERAGE_ADVANTAGE)
+        return Undefined("Within the compared conditions all values are equal.")
     se, df = math.sqrt(variance), estimates.df(contrast)
 
     p, interval = t_test(value, se, df, 1 - alpha)

@@ -17,7 +17,6 @@ from inference.results import Result, Undefined
 
 T = TypeVar("T")
 DRAWS = 199  # random assignments, so that the 190th of them is the 95% point (Davison & Hinkley 1997, section 4.2)
-BALANCE = "Standardised difference"
 LEAST_N = 2  # participants in a condition, for a variance
 
 
@@ -102,11 +101,11 @@ def largest_difference(
     'B'
     """
     if len(groups) < 2:
-        return Undefined(f"A comparison needs two conditions; there are {len(groups)}.", BALANCE)
+        return Undefined(f"A comparison needs two conditions; there are {len(groups)}.")
     differences = {(a, b): difference(groups[a], groups[b]) for a, b in combinations(groups, 2)}
     defined = {pair: value for pair, value in differences.items() if value is not None}
     if not defined:
-        return Undefined("No two conditions have enough answers that vary.", BALANCE)
+        return Undefined("No two conditions have enough answers that vary.")
     (a, b), largest = max(defined.items(), key=lambda entry: entry[1])
     return LargestDifference(a, b, largest, len(differences), len(differences) - len(defined))
 

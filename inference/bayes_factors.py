@@ -19,7 +19,6 @@ from inference.contrasts import CONTRAST, ContrastResult
 from inference.groups import Groups, GroupValues
 from inference.results import Floats, Result, Undefined
 
-JZS_ANOVA = "JZS Bayes factor of the one-way design"
 SCALE_T = math.sqrt(2) / 2  # the prior's scale of a difference in standard deviations, "medium" in R's BayesFactor
 SCALE_ANOVA = 0.5  # of fixed effects, "medium" in R's BayesFactor; of two conditions the same prior as `SCALE_T`
 STEPS = 4000  # of the trapezoidal rule
@@ -117,7 +116,7 @@ def jzs_anova(groups: GroupValues, scale: float = SCALE_ANOVA, least_n: int = 2)
 
     _check_positive(scale=scale)
     read = Groups.read(groups, least_n)
-    if undefined := why_not_pooled(read, JZS_ANOVA):
+    if undefined := why_not_pooled(read):
         return undefined
     sizes = np.array([group.n for group in read.members], dtype=np.float64)
     totals = np.array([float(group.mean * group.n) for group in read.members])

@@ -13,7 +13,6 @@ from inference.corrections import check_confidence
 from inference.exact import finite
 from inference.results import Floats, Interval, Undefined
 
-BOOTSTRAP = "Bootstrap"
 CHUNK = 2_000_000  # cells gathered at a time
 
 
@@ -34,7 +33,7 @@ def user_means(values: ArrayLike, resamples: int, rng: np.random.Generator) -> F
         raise DataError("The values of the users hold an infinity: the bootstrap needs finite values.")
     complete = array[~np.isnan(array).any(axis=1)]
     if not complete.size:
-        return Undefined("No user has a value under every algorithm.", BOOTSTRAP)
+        return Undefined("No user has a value under every algorithm.")
     return resampled_sums(complete, resamples, rng) / len(complete)
 
 

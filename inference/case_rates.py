@@ -11,7 +11,6 @@ from core.errors import DataError
 from inference.corrections import check_confidence
 from inference.results import Floats, Result, Undefined
 
-RATE_LIMITS = "Clopper-Pearson limits"
 RARE = 10  # events or non-events, below which the clustered variance is too uncertain to stand alone
 RARE_CORRELATION = 0.1  # of cases within a user, assumed for rare events
 
@@ -62,7 +61,7 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95
     n_hits, cases = n_hits[cases > 0], cases[cases > 0]
     n, n_users = cases.sum(), len(cases)
     if n_users < 2:
-        return Undefined(f"Limits clustered by user need two users with cases; there are {n_users}.", RATE_LIMITS)
+        return Undefined(f"Limits clustered by user need two users with cases; there are {n_users}.")
     # Sums of fractions may end a rounding beyond the cases.
     events = np.minimum(n_hits.sum(axis=0), n)
     rates = events / n

@@ -23,7 +23,6 @@ from inference.results import Result, Undefined
 from inference.satterthwaite import model_estimates
 from inference.variance_components import LARGEST_RATIO, LARGEST_SHARE, Design, Fit, RestrictedLikelihood
 
-CLUSTERS = "Mixed model with interviewers as a random effect"
 GRID = 40  # values of the intraclass correlation at which the search for the maximum starts
 
 
@@ -79,15 +78,15 @@ def clustered(
         raise DataError(f"There are {len(values)} values and {len(clusters)} clusters: one is needed for the other.")
     cluster = numbered(clusters)
     if reason := _why_not(len(names), condition.tolist(), cluster.tolist()):
-        return Undefined(reason, CLUSTERS)
+        return Undefined(reason)
     if all(np.ptp(values[condition == index]) == 0 for index in range(len(names))):
-        return Undefined("Within every condition all values are equal: there is no variance to partition.", CLUSTERS)
+        return Undefined("Within every condition all values are equal: there is no variance to partition.")
     likelihood = RestrictedLikelihood(
         Design(values, condition, np.arange(len(values)), cluster, np.zeros_like(condition))
     )
     fit = _maximum(likelihood)
     if fit.is_at_limit:
-        return Undefined("Interviewers and conditions reproduce all values: there is no residual variance.", CLUSTERS)
+        return Undefined("Interviewers and conditions reproduce all values: there is no residual variance.")
     estimates, k, ratio = model_estimates(likelihood, fit), len(names), min(fit.ratios[1], LARGEST_RATIO)
     f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
     indexes = list(combinations(range(k), 2))

@@ -91,8 +91,8 @@ def planned_contrast(
         raise ParameterError(f"A test has 1 or 2 sides; got {sides!r}.")
     read = Groups.read(groups, least_n)
     if missing := [name for name in conditions if name in read.left_out]:
-        return Undefined(f"Too few participants in {in_words(missing)} for the planned contrast.", CONTRAST)
-    if undefined := why_not_pooled(read, CONTRAST):
+        return Undefined(f"Too few participants in {in_words(missing)} for the planned contrast.")
+    if undefined := why_not_pooled(read):
         return undefined
     members = {group.name: group for group in read.members}
     higher_mean, lower_mean = (sum(members[name].mean for name in names) / Fraction(len(names)) for names in sets)

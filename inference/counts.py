@@ -14,8 +14,6 @@ from inference.corrections import check_alpha, holm
 from inference.results import Interval, Result, Undefined
 from inference.t_tests import t_test
 
-QUASI_POISSON = "Quasi-Poisson"
-
 
 @dataclass(frozen=True)
 class CountMean(Result):
@@ -83,12 +81,10 @@ def quasi_poisson(counts: Mapping[str, Sequence[int]], *, alpha: float = 0.05) -
     k, n = len(groups), sum(values.size for values in groups.values())
     totals = {name: float(values.sum()) for name, values in groups.items()}
     if k < 2 or n == k or not any(totals.values()):
-        return Undefined(
-            "A comparison of counts needs two conditions, several participants and an event.", QUASI_POISSON
-        )
+        return Undefined("A comparison of counts needs two conditions, several participants and an event.")
     pearson = sum(((of - of.mean()) ** 2).sum() / of.mean() for name, of in groups.items() if totals[name])
     if not pearson:
-        return Undefined("Within every condition all counts are equal.", QUASI_POISSON)
+        return Undefined("Within every condition all counts are equal.")
     dispersion, overall = float(pearson) / (n - k), sum(totals.values()) / n
     deviance = 2 * sum(totals[name] * math.log(of.mean() / overall) for name, of in groups.items() if totals[name])
     f = max(deviance, 0.0) / (k - 1) / dispersion

@@ -18,7 +18,6 @@ from inference.partial_order import compact_letters
 from inference.results import Interval, Pair, Result, Undefined
 from inference.t_tests import satterthwaite_df
 
-EQUIVALENCE = "Equivalence test"
 POWER = 0.80
 
 
@@ -114,11 +113,11 @@ def equivalence(groups: GroupValues, bound: float, alpha: float = 0.05) -> Equiv
     check_bound(bound, alpha)
     read = Groups.read(groups, least_n=2)
     if read.k < 2:
-        return Undefined("Fewer than two conditions have two observations.", EQUIVALENCE)
+        return Undefined("Fewer than two conditions have two observations.")
     tested = []
     for a, b in combinations(read.members, 2):
         of_a, of_b = a.variance / a.n, b.variance / b.n
-        test: BoundTest | Undefined = Undefined(f"Neither {a.name} nor {b.name} has any variance.", EQUIVALENCE)
+        test: BoundTest | Undefined = Undefined(f"Neither {a.name} nor {b.name} has any variance.")
         if of_a + of_b:
             df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
             test = bound_test(float(a.mean - b.mean), math.sqrt(of_a + of_b), df, bound, alpha)

@@ -16,7 +16,6 @@ from inference.results import Integers, Pair, PairwiseResult, Result, Undefined
 from inference.signed_rank import DECIMALS
 from inference.studentized_range import critical_range, upper_tail
 
-FRIEDMAN = "Friedman"
 NEMENYI = "Nemenyi"
 
 
@@ -46,20 +45,20 @@ class NemenyiResult(PairwiseResult):
     critical_difference: float = 0.0  # mean ranks that differ by more are declared different
 
 
-def _ranked(values: Mapping[str, ArrayLike], procedure: str) -> tuple[Integers, int] | Undefined:
+def _ranked(values: Mapping[str, ArrayLike]) -> tuple[Integers, int] | Undefined:
     """Mid-ranks times two, shape (n_users, n_algorithms), and the number of users who are left out."""
     from scipy import stats
 
     columns = by_algorithm(values)
     if len(columns) < 2:
-        return Undefined("A comparison needs two algorithms with values of users.", procedure)
+        return Undefined("A comparison needs two algorithms with values of users.")
     table = np.column_stack(list(columns.values()))
     complete = table[~np.isnan(table).any(axis=1)]
     complete = np.round(complete / (largest(complete) or 1.0), DECIMALS)
     if len(complete) < 2:
-        return Undefined("Fewer than two users have a value for every algorithm.", procedure)
+        return Undefined("Fewer than two users have a value for every algorithm.")
     if not np.ptp(complete, axis=1).any():
-        return Undefined("Every user has the same value for all algorithms: there is nothing to rank.", procedure)
+        return Undefined("Every user has the same value for all algorithms: there is nothing to rank.")
     doubled = np.rint(2 * stats.rankdata(complete, axis=1)).astype(np.int64)
     return doubled, len(table) - len(complete)
 
@@ -84,7 +83,7 @@ def friedman(values: Mapping[str, ArrayLike]) -> FriedmanResult | Undefined:
     """
     from scipy import special
 
-    ranks = _ranked(values, FRIEDMAN)
+    ranks = _ranked(values)
     if isinstance(ranks, Undefined):
         return ranks
     doubled, n_left_out = ranks
@@ -129,7 +128,7 @@ def nemenyi(values: Mapping[str, ArrayLike], alpha: float = 0.05) -> NemenyiResu
     (1.657, [False, True, False])
     """
     check_alpha(alpha)
-    ranks = _ranked(values, NEMENYI)
+    ranks = _ranked(values)
     if isinstance(ranks, Undefined):
         return ranks
     doubled, _n_left_out = ranks

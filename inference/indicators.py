@@ -69,31 +69,28 @@ def indicators(
     return Indicators(table, items, factors, len(answers) - len(complete)), complete
 
 
-def why_degenerate(data: Indicators, procedure: str) -> Undefined | None:
+def why_degenerate(data: Indicators) -> Undefined | None:
     """The reason why the covariances of the items are not those of distinct variables; None if they are."""
     if data.n < 2 or data.n <= len(data.items):
-        return Undefined(
-            f"{data.n} participants answered every question; {len(data.items)} questions need more.", procedure
-        )
+        return Undefined(f"{data.n} participants answered every question; {len(data.items)} questions need more.")
     constant = [name for name, column in zip(data.items, data.answers.T, strict=True) if np.ptp(column) == 0]
     if constant:
-        return Undefined(f"Every participant gave the same answer to {', '.join(constant)}.", procedure)
+        return Undefined(f"Every participant gave the same answer to {', '.join(constant)}.")
     correlations = np.atleast_2d(np.corrcoef(data.answers, rowvar=False))
     for a, b in combinations(range(len(data.items)), 2):
         if abs(correlations[a, b]) > 1 - PERFECT:
-            return Undefined(f"{data.items[a]} and {data.items[b]} are perfectly correlated.", procedure)
+            return Undefined(f"{data.items[a]} and {data.items[b]} are perfectly correlated.")
     if np.linalg.eigvalsh(correlations)[0] < PERFECT:
-        return Undefined("An item is a sum of others, so the covariances are singular.", procedure)
+        return Undefined("An item is a sum of others, so the covariances are singular.")
     return None
 
 
-def why_too_few(n: int, n_parameters: int, procedure: str, least_n: int = LEAST_N) -> Undefined | None:
+def why_too_few(n: int, n_parameters: int, least_n: int = LEAST_N) -> Undefined | None:
     """The reason why so many participants are too few for a model; None if they are enough."""
     needed = max(least_n, PER_PARAMETER * n_parameters)
     if n >= needed:
         return None
     return Undefined(
         f"The model has {n_parameters} free parameters and needs at least {needed} participants with complete answers "
-        f"({PER_PARAMETER} for each parameter{f', and at least {least_n}' if least_n else ''}); there are {n}.",
-        procedure,
+        f"({PER_PARAMETER} for each parameter{f', and at least {least_n}' if least_n else ''}); there are {n}."
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from inference.covariates import Covariate, UnusedCovariate, blocks_of
-from inference.item_effects import NESTED, ItemAnswers, ItemEffectsResult, ItemFit, nested_design, read_answers
+from inference.item_effects import ItemAnswers, ItemEffectsResult, ItemFit, nested_design, read_answers
 from inference.results import Interval, Result, Undefined
 from inference.satterthwaite import observed_estimates
 from inference.variance_components import RestrictedLikelihood
@@ -70,14 +70,14 @@ def adjusted_items(
     blocks = blocks_of(covariates, read.condition)
     if not blocks.used:
         reasons = " ".join(f"{unused.name}: {unused.reason}" for unused in blocks.unused)
-        return Undefined(f"There is no covariate to adjust for. {reasons}".strip(), NESTED)
+        return Undefined(f"There is no covariate to adjust for. {reasons}".strip())
     design = replace(design, covariates=blocks.columns(len(read.values)))
     likelihood = RestrictedLikelihood(design)
     if likelihood.df < 1:
-        return Undefined("The covariates leave no residual degrees of freedom.", NESTED)
+        return Undefined("The covariates leave no residual degrees of freedom.")
     fit = likelihood.maximum()
     if fit.is_at_limit or fit.variance <= SMALLEST * float(read.values.var()):
-        return Undefined("Participants, items and covariates reproduce all ratings.", NESTED)
+        return Undefined("Participants, items and covariates reproduce all ratings.")
     estimates, k = observed_estimates(design, likelihood, fit), len(read.names)
     numbers = {covariate.name for covariate in covariates if not any(isinstance(v, str) for v in covariate.values)}
     slopes, column = [], k

@@ -26,7 +26,6 @@ from inference.results import Floats, Integers, Interval, Pair, PairwiseResult, 
 from inference.satterthwaite import Estimates, observed_estimates
 from inference.variance_components import Design, Fit, RestrictedLikelihood
 
-NESTED = "Mixed model, items nested in conditions"
 HOLM = "Mixed model, t-Holm"
 MOST_LEVELS = 2000  # the work grows with their cube: beyond, it is minutes
 
@@ -185,7 +184,7 @@ def fit_items(answers: ItemAnswers) -> ItemFit | Undefined:
     likelihood = RestrictedLikelihood(design)
     fit = likelihood.maximum()
     if fit.is_at_limit:
-        return Undefined("Participants and items reproduce all ratings: there is no residual variance.", NESTED)
+        return Undefined("Participants and items reproduce all ratings: there is no residual variance.")
     return ItemFit(read, fit, observed_estimates(design, likelihood, fit))
 
 
@@ -194,7 +193,7 @@ def nested_design(read: NumberedAnswers) -> Design | Undefined:
     item = np.unique(read.item + read.condition * (read.item.max() + 1), return_inverse=True)[1]
     design = Design(read.values, read.condition, read.person, item, read.condition)
     reason = _why_inseparable(design, len(read.names))
-    return Undefined(reason, NESTED) if reason else design
+    return Undefined(reason) if reason else design
 
 
 @dataclass(frozen=True)
@@ -216,7 +215,7 @@ def read_answers(answers: ItemAnswers) -> NumberedAnswers | Undefined:
     own = ParticipantValues(answers.values, answers.conditions, (), answers.names)
     names, condition, values, left_out = read_conditions(own)
     if len(names) < 2:
-        return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.", NESTED)
+        return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.")
     person, item = numbered(answers.persons), numbered(answers.items)
     if len(set(zip(person.tolist(), condition.tolist(), strict=True))) != person.max() + 1:
         raise DataError("A person has answers in two conditions; the design is between-subjects.")

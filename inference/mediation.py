@@ -24,7 +24,6 @@ from inference.exact import finite
 from inference.results import Floats, Integers, Interval, Result, Undefined
 from inference.t_tests import t_test
 
-MEDIATION = "Mediation"
 CONFIDENCE = 0.95
 CHUNK = 2_000_000  # cells of resampled counts at a time
 
@@ -95,16 +94,16 @@ def mediation(
     names, condition, values, left_out = read_conditions(data)
     k, q = len(names), len(mediators)
     if k < 2:
-        return Undefined(f"A comparison needs two conditions with participants; there are {k}.", MEDIATION)
+        return Undefined(f"A comparison needs two conditions with participants; there are {k}.")
     if wrong := next((name for name, own in mediators.items() if len(own) != len(values)), ""):
         raise DataError(f"There are {len(mediators[wrong])} values of {wrong!r} for {len(values)} participants.")
     rows = finite([list(own) for own in mediators.values()], "A mediator is not a finite number.")
     columns = rows.reshape(-1, len(values)).T
     if not q or independent(np.eye(k)[condition], columns).shape[1] < q:
-        return Undefined("The mediators do not vary within conditions independently of each other.", MEDIATION)
+        return Undefined("The mediators do not vary within conditions independently of each other.")
     model = LinearModel(np.hstack([np.eye(k)[condition], columns]), values, k)
     if model.df < 1:
-        return Undefined(f"{len(values)} participants leave no residual degrees of freedom.", MEDIATION)
+        return Undefined(f"{len(values)} participants leave no residual degrees of freedom.")
     errors = np.sqrt(model.variance * np.diag(model.unscaled)).tolist()
     estimated = zip(mediators, model.coefficients[k:].tolist(), errors[k:], strict=True)
     moments = _Moments(values, columns, condition)

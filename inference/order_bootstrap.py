@@ -12,8 +12,6 @@ from core.errors import DataError
 from inference.bootstrap import finite_means, percentile_intervals
 from inference.results import Result, Undefined
 
-TAUS = "Bootstrap of tau-b"
-
 
 @dataclass(frozen=True)
 class RankProbabilities(Result):
@@ -97,7 +95,7 @@ def tau_distribution(x_means: ArrayLike, y_means: ArrayLike) -> TauDistribution 
     scale = np.count_nonzero(of_x, axis=1) * np.count_nonzero(of_y, axis=1)
     is_defined = scale > 0
     if not is_defined.any():
-        return Undefined("In every resample one measure is constant: tau cannot be computed.", TAUS)
+        return Undefined("In every resample one measure is constant: tau cannot be computed.")
     taus = (of_x * of_y).sum(axis=1)[is_defined] / np.sqrt(scale[is_defined])
     values, counts = np.unique(taus, return_counts=True)
     (interval,) = percentile_intervals(taus[:, None])

@@ -23,7 +23,6 @@ from inference.groups import in_words
 from inference.results import Floats, Integers, Pair, PairwiseResult, Result, Undefined
 from inference.t_tests import t_test
 
-ORDINAL = "Ordinal model (cumulative link)"
 ORDINAL_HOLM = "Ordinal model, Wald-Holm"
 MOST_CATEGORIES = 60
 LARGEST_GRADIENT = 1e-6  # of the log likelihood of one answer, at a maximum
@@ -111,15 +110,14 @@ def cumulative_link(
     names = [name for name, ratings in answers.items() if ratings]
     left_out = tuple(name for name, ratings in answers.items() if not ratings)
     if len(names) < 2:
-        return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.", ORDINAL)
+        return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.")
     categories = sorted({value for ratings in answers.values() for value in ratings})
     if len(categories) < 2:
-        return Undefined("All participants gave the same answer: nothing to compare.", ORDINAL)
+        return Undefined("All participants gave the same answer: nothing to compare.")
     if len(categories) > MOST_CATEGORIES:
         return Undefined(
             f"There are {len(categories)} different answers; the model takes at most {MOST_CATEGORIES}. Compare the "
-            "means of so fine a scale.",
-            ORDINAL,
+            "means of so fine a scale."
         )
     index_of = {value: index for index, value in enumerate(categories)}
     counts = np.zeros((len(names), len(categories)), dtype=np.int64)
@@ -128,10 +126,10 @@ def cumulative_link(
             counts[row, index_of[value]] += 1
     reason = _why_separated(names, counts, categories)
     if reason:
-        return Undefined(reason, ORDINAL)
+        return Undefined(reason)
     fit = _fitted(counts, link)
     if fit is None:
-        return Undefined("The maximum likelihood fit did not converge.", ORDINAL)
+        return Undefined("The maximum likelihood fit did not converge.")
     empty = tuple(float(value) for value in map(exact, scale) if value not in index_of)
     k, n_categories = counts.shape
     errors = np.sqrt(np.diag(fit.covariance))

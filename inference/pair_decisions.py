@@ -76,7 +76,7 @@ def offline_pairs(
     check_alpha(alpha)
     by_name = by_algorithm(values)
     if len(by_name) < 2:
-        return Undefined(f"A comparison needs two algorithms; there are {len(by_name)}.", MAX_T)
+        return Undefined(f"A comparison needs two algorithms; there are {len(by_name)}.")
     table = np.column_stack(list(by_name.values()))
     cases = np.ones(len(table)) if n_cases is None else np.asarray(n_cases, dtype=np.float64)
     if cases.shape != (len(table),) or not (cases >= 0).all():
@@ -84,7 +84,7 @@ def offline_pairs(
     has_values = (cases > 0) & ~np.isnan(table).any(axis=1)
     n = int(has_values.sum())
     if n < 2:
-        return Undefined(f"A comparison needs two users with values under every algorithm; there are {n}.", MAX_T)
+        return Undefined(f"A comparison needs two users with values under every algorithm; there are {n}.")
     table, cases = table[has_values], cases[has_values]
     sums = table * cases[:, None]
     estimates = sums.sum(axis=0) / cases.sum()

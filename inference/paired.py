@@ -47,7 +47,7 @@ def sign_test(a: ArrayLike, b: ArrayLike) -> SignTestResult | Undefined:
     difference = (first - second)[~np.isnan(first - second)]
     n_a, n_b = int(np.count_nonzero(difference > tie_within)), int(np.count_nonzero(difference < -tie_within))
     if n_a + n_b == 0:
-        return Undefined("Every user has equal values under both algorithms.", SIGN_TEST)
+        return Undefined("Every user has equal values under both algorithms.")
     return SignTestResult(
         n_a=n_a,
         n_b=n_b,
@@ -128,7 +128,7 @@ def sign_tests_between(
     columns = by_algorithm(values)
     about = described(columns)
     if len(about["n"]) < 2:
-        return Undefined("A comparison needs two algorithms with values of users.", SIGN_TEST)
+        return Undefined("A comparison needs two algorithms with values of users.")
     pairs = []
     for a, b in combinations(about["n"], 2):
         result = sign_test(columns[a], columns[b])

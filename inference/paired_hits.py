@@ -96,16 +96,16 @@ def hit_tests_between(
     if any(array.shape != counts.shape for array in by_name.values()) or (counts < 0).any():
         raise DataError("Each user needs a number of cases, and a value of every algorithm or NaN.")
     if len(by_name) < 2:
-        return Undefined("A comparison needs two algorithms with values of users.", NAMES[test])
+        return Undefined("A comparison needs two algorithms with values of users.")
     has_cases = (counts > 0) & ~np.isnan(np.stack(list(by_name.values()))).any(axis=0)
     counts = counts[has_cases]
     hits = {name: array[has_cases] * counts for name, array in by_name.items()}
     if test == "mcnemar" and (counts > 1).any():
         reason = "McNemar's test needs one case a user; here some own several. Use the sign flips of whole users."
-        return Undefined(reason, MCNEMAR)
+        return Undefined(reason)
     if test == "mcnemar" and not all(np.isin(of_name, (0, 1)).all() for of_name in hits.values()):
         reason = "McNemar's test needs hits of 0 or 1; here some are fractions, as ties count in expectation."
-        return Undefined(reason, MCNEMAR)
+        return Undefined(reason)
     n = max(int(counts.sum()), 1)
     pairs = []
     for a, b in combinations(by_name, 2):

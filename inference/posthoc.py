@@ -35,7 +35,7 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
     """
     check_alpha(alpha)
     read = Groups.read(groups, least_n)
-    if undefined := why_not_pooled(read, TUKEY):
+    if undefined := why_not_pooled(read):
         return undefined
     df = read.n - read.k
     half_ms_within = read.ss_within / df / 2
@@ -64,7 +64,7 @@ def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | U
     """
     check_alpha(alpha)
     read = Groups.read(groups, least_n=2)
-    if undefined := why_not_pooled(read, GAMES_HOWELL):
+    if undefined := why_not_pooled(read):
         return undefined
     pairs = []
     for a, b in combinations(read.members, 2):

@@ -26,7 +26,6 @@ from inference.exact import finite
 from inference.permutations import pair_places
 from inference.results import Floats, Result, Undefined
 
-RANK_SETS = "Confidence sets for ranks"
 Ranks = tuple[int, int]
 Flags = NDArray[np.bool_]
 
@@ -101,7 +100,7 @@ def rank_sets(
     if array.shape[1] != estimates.size:
         raise DataError(f"There are {estimates.size} values for {array.shape[1]} columns of draws.")
     if estimates.size < 2:
-        return Undefined(f"A ranking needs two algorithms; there are {estimates.size}.", RANK_SETS)
+        return Undefined(f"A ranking needs two algorithms; there are {estimates.size}.")
     first, second = pair_places(estimates.size)
     above, below = _rejected(estimates, array, confidence)
     better = (above, below) if higher_is_better else (below, above)

@@ -13,7 +13,6 @@ from inference.groups import Groups, GroupValues
 from inference.posthoc import pairwise
 from inference.results import KruskalResult, Pair, PairwiseResult, Undefined
 
-KRUSKAL = "Kruskal-Wallis"
 DUNN_HOLM = "Dunn-Holm"
 
 
@@ -43,7 +42,7 @@ def kruskal_wallis(groups: GroupValues) -> KruskalResult | Undefined:
     from scipy import special
 
     read = Groups.read(groups)
-    if undefined := why_not_compared(read, KRUSKAL):
+    if undefined := why_not_compared(read):
         return undefined
     n, k = read.n, read.k
     mean_ranks, correction = _ranked(read)
@@ -79,7 +78,7 @@ def dunn_holm(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Unde
 
     check_alpha(alpha)
     read = Groups.read(groups)
-    if undefined := why_not_compared(read, DUNN_HOLM):
+    if undefined := why_not_compared(read):
         return undefined
     n = read.n
     mean_ranks, correction = _ranked(read)

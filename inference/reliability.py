@@ -12,7 +12,6 @@ from inference.corrections import check_alpha
 from inference.exact import Number, exact
 from inference.results import Floats, Result, Undefined
 
-CRONBACH = "Cronbach's alpha"
 EQUAL = 1e-12  # of the largest value
 
 
@@ -63,14 +62,14 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
     whole = table[~np.isnan(table).any(axis=1)] if k else table
     n = len(whole)
     if k < 2:
-        return Undefined("A scale of fewer than two questions has no internal consistency.", CRONBACH)
+        return Undefined("A scale of fewer than two questions has no internal consistency.")
     if n < 2:
         return Undefined(
-            f"Alpha needs at least two participants who answered every question of the scale; there are {n}.", CRONBACH
+            f"Alpha needs at least two participants who answered every question of the scale; there are {n}."
         )
     totals = whole.sum(axis=1)
     if _is_constant(totals):
-        return Undefined("Every participant has the same sum: the scale has no variance.", CRONBACH)
+        return Undefined("Every participant has the same sum: the scale has no variance.")
     alpha = _alpha(whole)
     first, second = n - 1, (n - 1) * (k - 1)
     low, high = (1 - (1 - alpha) * float(stats.f.ppf(p, first, second)) for p in (1 - level / 2, level / 2))

@@ -26,8 +26,6 @@ from inference.exact import finite
 from inference.results import Floats, Interval, Result, Undefined
 from inference.t_tests import t_test
 
-REPEATS = "Repeated splits"
-
 
 @dataclass(frozen=True)
 class RepeatedValue(Result):
@@ -119,9 +117,9 @@ def repeated_ratios(hits: ArrayLike, cases: ArrayLike) -> RepeatedRatios | Undef
         raise DataError(needed)
     has_cases = of_cases.any(axis=0)
     if len(of_cases) < 2 or has_cases.sum() < 2:
-        return Undefined("Inference over repetitions needs at least two of them, and two users with cases.", REPEATS)
+        return Undefined("Inference over repetitions needs at least two of them, and two users with cases.")
     if not of_cases.any(axis=1).all():
-        return Undefined("A repetition has no case of this kind.", REPEATS)
+        return Undefined("A repetition has no case of this kind.")
     return RepeatedRatios(of_hits[:, has_cases], of_cases[:, has_cases])
 
 

@@ -54,7 +54,6 @@ class Undefined(Result):
     """The reason why a procedure has no result on these data."""
 
     reason: str  # one sentence for readers of the report
-    procedure: str = ""  # the requested procedure ("Welch ANOVA")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from core.errors import DataError
 from inference.case_rates import clopper_pearson
 from inference.results import Interval, Result, Undefined
 
-SIGN_EFFECT = "Effect size of the sign test"
 CONFIDENCE = 0.95
 
 
@@ -38,6 +37,6 @@ def sign_effect(n_a: int, n_b: int, n_ties: int) -> SignEffect | Undefined:
         raise DataError(f"There are {n_a}, {n_b} and {n_ties} users: a count is 0 or more.")
     n = n_a + n_b
     if n == 0:
-        return Undefined("Every user has equal values under both algorithms.", SIGN_EFFECT)
+        return Undefined("Every user has equal values under both algorithms.")
     low, high = clopper_pearson(n_a, n_b, CONFIDENCE)
     return SignEffect(n_ties / (n + n_ties), n_a / n, Interval(float(low), float(high)))

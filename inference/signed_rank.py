@@ -59,7 +59,7 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
     difference = np.round(differences[~np.isnan(differences)] / unit, DECIMALS)
     difference = difference[difference != 0]
     if not difference.size:
-        return Undefined("Every user has equal values under both algorithms.", SIGNED_RANK)
+        return Undefined("Every user has equal values under both algorithms.")
     doubled = np.rint(2 * stats.rankdata(np.abs(difference))).astype(np.int64)  # whole numbers, with ties
     plus = int(doubled[difference > 0].sum())
     minus = int(doubled.sum()) - plus
@@ -104,7 +104,7 @@ def signed_ranks_between(
     columns = by_algorithm(values)
     about = described(columns)
     if len(about["n"]) < 2:
-        return Undefined("A comparison needs two algorithms with values of users.", SIGNED_RANK)
+        return Undefined("A comparison needs two algorithms with values of users.")
     pairs = []
     for a, b in combinations(about["n"], 2):
         result = signed_rank(columns[a], columns[b])

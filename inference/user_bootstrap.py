@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import DataError
-from inference.bootstrap import BOOTSTRAP, check_resamples, percentile_intervals, resampled_sums
+from inference.bootstrap import check_resamples, percentile_intervals, resampled_sums
 from inference.exact import finite
 from inference.paired import per_user
 from inference.results import Floats, Result, Undefined
@@ -77,12 +77,12 @@ def pooled_interval(
     if rows.ndim != 2:
         raise DataError(f"The parts have {rows.ndim} dimensions: give one row a user, one column a sum.")
     if not len(rows):
-        return Undefined("No user has a value to resample.", BOOTSTRAP)
+        return Undefined("No user has a value to resample.")
     value = float(statistic(rows.sum(axis=0, keepdims=True))[0])
     values = statistic(resampled_sums(rows, resamples, rng))
     defined = values[~np.isnan(values)]
     if np.isnan(value) or not defined.size:
-        return Undefined("The users together have no value of this kind.", BOOTSTRAP)
+        return Undefined("The users together have no value of this kind.")
     (interval,) = percentile_intervals(defined[:, None], confidence)
     return UserInterval(
         value=value,

@@ -37,7 +37,7 @@ from inference.covariates import Covariate
 from inference.groups import ExactGroups
 from inference.item_covariates import AdjustedItems, adjusted_items
 from inference.item_effects import ItemAnswers
-from inference.mediation import MEDIATION, mediation
+from inference.mediation import mediation
 from inference.results import Undefined
 from studies.models import Study
 
@@ -230,7 +230,7 @@ def _list_effects(
         mediation=(
             mediation(data, columns, resamples=RESAMPLES, rng=rng_for(study.seed, "report", "mediation"))
             if rows
-            else Undefined("No participant has a list whose diversity is known.", MEDIATION)
+            else Undefined("No participant has a list whose diversity is known.")
         ),
     )  # fmt: skip
 

@@ -73,7 +73,6 @@ def test_no_procedure_raises_or_gives_nan_on_degenerate_data(groups: dict[str, l
         found = procedure(groups)
         if isinstance(found, Undefined):
             assert found.reason.endswith(".")
-            assert found.procedure
         else:
             assert all(math.isfinite(number) for number in numbers(found.as_dict()))
             p = getattr(found, "p", 0.5)
@@ -98,11 +97,10 @@ def test_games_howell_neither_raises_nor_gives_nan(groups: dict[str, list[float]
     ],
 )
 def test_pooled_tests_name_the_reason_when_they_are_undefined(groups: dict, reason: str) -> None:
-    for procedure, name in ((anova.one_way, anova.ANOVA), (posthoc.tukey_hsd, posthoc.TUKEY)):
+    for procedure in (anova.one_way, posthoc.tukey_hsd):
         found = procedure(groups)
         assert isinstance(found, Undefined)
         assert reason in found.reason
-        assert found.procedure == name
 
 
 def test_conditions_that_took_part_oddly_or_not_at_all_are_named() -> None:
