@@ -18,14 +18,14 @@ from inference.ancova import ParticipantValues, read_conditions
 from inference.correlation import CorrelationResult, pearson
 from inference.covariates import numbered
 from inference.exact import finite
-from inference.results import Floats, Integers, Interval, Result, Undefined
+from inference.results import Floats, Integers, Interval, Undefined
 from inference.t_tests import t_test
 
 SMALLEST = 1e-12  # variation below this share of that over all answers is none
 
 
 @dataclass(frozen=True)
-class LevelSlope(Result):
+class LevelSlope:
     """A least squares slope with the robust error of answers clustered in participants."""
 
     estimate: float
@@ -36,7 +36,7 @@ class LevelSlope(Result):
 
 
 @dataclass(frozen=True)
-class ConditionSlope(Result):
+class ConditionSlope:
     """The slope inside one condition; None where the characteristic or the answers do not vary."""
 
     condition: str
@@ -44,7 +44,7 @@ class ConditionSlope(Result):
 
 
 @dataclass(frozen=True)
-class AggregationResult(Result):
+class AggregationResult:
     """A relation over all answers, within conditions, within participants and between conditions."""
 
     total: LevelSlope

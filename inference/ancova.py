@@ -21,7 +21,7 @@ from inference.average_advantage import MeanEstimates
 from inference.corrections import check_alpha, holm
 from inference.covariates import Blocks, Covariate, UnusedCovariate, blocks_of, independent
 from inference.exact import finite
-from inference.results import Floats, Integers, Interval, Result, Undefined
+from inference.results import Floats, Integers, Interval, Undefined
 from inference.t_tests import Contrast, t_test
 
 
@@ -36,7 +36,7 @@ class ParticipantValues:
 
 
 @dataclass(frozen=True)
-class FTest(Result):
+class FTest:
     """An F test of nested linear models."""
 
     f: float
@@ -46,7 +46,7 @@ class FTest(Result):
 
 
 @dataclass(frozen=True)
-class CovariateTest(Result):
+class CovariateTest:
     """A covariate beside the conditions and the other covariates (type II)."""
 
     name: str
@@ -55,7 +55,7 @@ class CovariateTest(Result):
 
 
 @dataclass(frozen=True)
-class Estimate(Result):
+class Estimate:
     """A difference with the 95% interval of this one alone; `p` is corrected by Holm over all pairs."""
 
     difference: float
@@ -68,7 +68,7 @@ class Estimate(Result):
 
 
 @dataclass(frozen=True)
-class AdjustedPair(Result):
+class AdjustedPair:
     """The difference of two conditions, `a` minus `b`, without and with the covariates."""
 
     a: str
@@ -78,7 +78,7 @@ class AdjustedPair(Result):
 
 
 @dataclass(frozen=True)
-class AdjustedMean(Result):
+class AdjustedMean:
     """The mean of a condition as observed, and at the mean of all covariates."""
 
     condition: str
@@ -90,7 +90,7 @@ class AdjustedMean(Result):
 
 
 @dataclass(frozen=True)
-class AncovaResult(Result):
+class AncovaResult:
     """Conditions compared without and with covariates, over the same participants."""
 
     n: int

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.errors import DataError
 from inference.permutations import DRAWN, SAMPLED, SEED
-from inference.results import Floats, Integers, Interval, Result, Undefined
+from inference.results import Floats, Integers, Interval, Undefined
 from inference.simulated_power import wilson
 
 CHI_SQUARED, EXACT = "chi-square", "exact"
@@ -31,7 +31,7 @@ class AttritionRate:
 
 
 @dataclass(frozen=True)
-class AttritionResult(Result):
+class AttritionResult:
     """Losses by condition, and the test that they are equally likely in each."""
 
     rates: tuple[AttritionRate, ...]

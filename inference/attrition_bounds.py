@@ -17,7 +17,7 @@ import numpy as np
 
 from core.errors import DataError
 from inference.exact import finite
-from inference.results import Floats, Interval, Result, Undefined
+from inference.results import Floats, Interval, Undefined
 
 CONFIDENCE = 0.95
 End = tuple[float, float]  # a bound and its standard error
@@ -39,7 +39,7 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class Bounds(Result):
+class Bounds:
     """The lowest and the highest difference that the losses leave possible."""
 
     low: float

@@ -19,7 +19,7 @@ import numpy as np
 from core.errors import DataError, ParameterError
 from inference.equivalence import bound_test, check_bound
 from inference.groups import Groups, GroupValues, in_words
-from inference.results import Floats, Interval, Result, Undefined
+from inference.results import Floats, Interval, Undefined
 from inference.t_tests import t_test
 
 LEAST_FOR_A_CHECK = 5  # algorithms; with fewer, too few pairs remain without one of them
@@ -76,7 +76,7 @@ class MeanEstimates:
 
 
 @dataclass(frozen=True)
-class AverageAdvantage(Result):
+class AverageAdvantage:
     """The average advantage of a metric's better algorithms, with its t test."""
 
     value: float  # A, in points of the measure; positive where participants favour the metric's better algorithms

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import DataError
-from inference.results import Result, Undefined
+from inference.results import Undefined
 
 T = TypeVar("T")
 DRAWS = 199  # random assignments, so that the 190th of them is the 95% point (Davison & Hinkley 1997, section 4.2)
@@ -21,7 +21,7 @@ LEAST_N = 2  # participants in a condition, for a variance
 
 
 @dataclass(frozen=True)
-class LargestDifference(Result):
+class LargestDifference:
     """The largest absolute standardised difference of two conditions.
 
     `n_undefined` pairs of the `n_pairs` have none: a condition has too few answers, or both do not vary and differ.

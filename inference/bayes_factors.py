@@ -17,7 +17,7 @@ from core.errors import ParameterError
 from inference.anova import why_not_pooled
 from inference.contrasts import CONTRAST, ContrastResult
 from inference.groups import Groups, GroupValues
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 
 SCALE_T = math.sqrt(2) / 2  # the prior's scale of a difference in standard deviations, "medium" in R's BayesFactor
 SCALE_ANOVA = 0.5  # of fixed effects, "medium" in R's BayesFactor; of two conditions the same prior as `SCALE_T`
@@ -26,7 +26,7 @@ WIDTH = 40.0  # of its range on either side of the peak, in units of log g
 
 
 @dataclass(frozen=True)
-class BayesFactor(Result):
+class BayesFactor:
     """The evidence of the data for an effect against none."""
 
     log: float  # natural logarithm of the Bayes factor of the alternative, finite where the factor itself overflows

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
-from inference.results import Floats, Integers, Result
+from inference.results import Floats, Integers
 
 GRID = (121, 41)  # points of the logits of mu and of rho
 COARSE = (61, 21)
@@ -25,7 +25,7 @@ BLOCK = 200  # distinct pairs of hits and cases evaluated at once
 
 
 @dataclass(frozen=True)
-class HitPrior(Result):
+class HitPrior:
     """Beta distributions of the mean chance of a hit (mu) and of the correlation of a user's cases (rho)."""
 
     mean: tuple[float, float] = (1.0, 1.0)

@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 
 from core.errors import DataError
 from inference.corrections import check_confidence
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 
 RARE = 10  # events or non-events, below which the clustered variance is too uncertain to stand alone
 RARE_CORRELATION = 0.1  # of cases within a user, assumed for rare events
 
 
 @dataclass(frozen=True)
-class RateLimits(Result):
+class RateLimits:
     """Rates over cases with their limits, one of each per algorithm."""
 
     rates: tuple[float, ...]

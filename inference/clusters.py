@@ -19,7 +19,7 @@ from core.errors import DataError
 from inference.ancova import Estimate, FTest, ParticipantValues, estimates_of, read_conditions
 from inference.corrections import check_alpha
 from inference.covariates import numbered
-from inference.results import Result, Undefined
+from inference.results import Undefined
 from inference.satterthwaite import model_estimates
 from inference.variance_components import LARGEST_RATIO, LARGEST_SHARE, Design, Fit, RestrictedLikelihood
 
@@ -27,7 +27,7 @@ GRID = 40  # values of the intraclass correlation at which the search for the ma
 
 
 @dataclass(frozen=True)
-class ClusterPair(Result):
+class ClusterPair:
     """The difference of two conditions, `a` minus `b`."""
 
     a: str
@@ -36,7 +36,7 @@ class ClusterPair(Result):
 
 
 @dataclass(frozen=True)
-class ClusterResult(Result):
+class ClusterResult:
     """Conditions compared with a random intercept of clusters."""
 
     n: int

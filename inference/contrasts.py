@@ -12,14 +12,14 @@ from inference.anova import why_not_pooled
 from inference.corrections import check_alpha
 from inference.effect_sizes import noncentral_t_limits
 from inference.groups import Groups, GroupValues, in_words
-from inference.results import Interval, Result, Undefined
+from inference.results import Interval, Undefined
 from inference.t_tests import satterthwaite_df
 
 CONTRAST = "Planned contrast"
 
 
 @dataclass(frozen=True)
-class ContrastTest(Result):
+class ContrastTest:
     """A t test of one contrast."""
 
     # `t`, `df`, `p`: the statistic, its degrees of freedom, and p by the number of sides asked for.
@@ -32,7 +32,7 @@ class ContrastTest(Result):
 
 
 @dataclass(frozen=True)
-class ContrastResult(Result):
+class ContrastResult:
     """A planned contrast of means."""
 
     # `higher`, `lower`: conditions of the two sets; those of `higher` are expected to have the larger mean.

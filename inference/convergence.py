@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from core.errors import DataError
 from inference.exact import finite
-from inference.results import Floats, Result
+from inference.results import Floats
 
 MOST_R_HAT = 1.01
 LEAST_ESS = 400.0
@@ -17,7 +17,7 @@ TAILS = (0.05, 0.95)
 
 
 @dataclass(frozen=True)
-class Convergence(Result):
+class Convergence:
     """Diagnostics of one quantity over several chains."""
 
     r_hat: float  # the larger one of rank-normalised bulk and folded R-hat; 1 where the chains agree

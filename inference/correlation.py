@@ -16,7 +16,7 @@ import numpy as np
 from core.errors import DataError
 from inference.exact import Number, exact
 from inference.groups import Groups, GroupValues, in_words
-from inference.results import Floats, Interval, Result, Undefined
+from inference.results import Floats, Interval, Undefined
 
 WITHIN = "Pooled within-condition correlation"
 BETWEEN = "Correlation of condition means"
@@ -27,7 +27,7 @@ PERFECT = 1e-20  # share of variance below which what is left is rounding
 
 
 @dataclass(frozen=True)
-class CorrelationResult(Result):
+class CorrelationResult:
     """A correlation with its interval."""
 
     coefficient: float  # in [-1, 1]

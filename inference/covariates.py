@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.errors import DataError
-from inference.results import Floats, Integers, Result
+from inference.results import Floats, Integers
 
 MISSING = "not given"
 TOLERANCE = 1e-9  # of the length that a column adds to those before it, relative to its own
@@ -28,7 +28,7 @@ class Covariate:
 
 
 @dataclass(frozen=True)
-class UnusedCovariate(Result):
+class UnusedCovariate:
     """A covariate that cannot enter the model, and why."""
 
     name: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from inference.groups import Group, Groups, GroupValues
-from inference.results import Interval, Result, Undefined
+from inference.results import Interval, Undefined
 
 CONFIDENCE = 0.95
 # Beyond this t the noncentral distribution is no longer evaluated reliably, and the effect is beyond doubt.
@@ -15,7 +15,7 @@ LARGEST_T_FOR_INTERVAL = 500.0
 
 
 @dataclass(frozen=True)
-class EffectSize(Result):
+class EffectSize:
     """The standardised difference of two conditions."""
 
     # `a`, `b`: the two conditions; the effect is that of `a` over `b`.

@@ -15,14 +15,14 @@ from core.errors import ParameterError
 from inference.corrections import check_alpha, holm
 from inference.groups import Groups, GroupValues
 from inference.partial_order import compact_letters
-from inference.results import Interval, Pair, Result, Undefined
+from inference.results import Interval, Pair, Undefined
 from inference.t_tests import satterthwaite_df
 
 POWER = 0.80
 
 
 @dataclass(frozen=True)
-class BoundTest(Result):
+class BoundTest:
     """One difference against the bounds -Δ and Δ."""
 
     difference: float
@@ -34,7 +34,7 @@ class BoundTest(Result):
 
 
 @dataclass(frozen=True)
-class BoundedPair(Result):
+class BoundedPair:
     """One pair of conditions against the bounds; p values are adjusted by Holm within each kind of test."""
 
     a: str
@@ -47,7 +47,7 @@ class BoundedPair(Result):
 
 
 @dataclass(frozen=True)
-class EquivalenceResult(Result):
+class EquivalenceResult:
     """All pairs against one bound."""
 
     bound: float  # Δ in units of the data

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from inference.average_advantage import AverageAdvantage
 from inference.corrections import holm
 from inference.partial_order import PartialOrder
-from inference.results import Result, Undefined
+from inference.results import Undefined
 
 
 @dataclass(frozen=True)
-class ExploratoryTest(Result):
+class ExploratoryTest:
     """One test of the family, with every metric whose test it is."""
 
     measure: str
@@ -22,7 +22,7 @@ class ExploratoryTest(Result):
 
 
 @dataclass(frozen=True)
-class ExploratoryFamily(Result):
+class ExploratoryFamily:
     """The tests in the order given, at one level for all of them."""
 
     tests: tuple[ExploratoryTest, ...]

@@ -22,14 +22,14 @@ from inference.covariance_models import FreeParameters, Structure, covariance_of
 from inference.fit_indices import ChiSquare, FitIndices, indices, normal_fit, srmr_of
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
 from inference.polychoric import polychorics
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 
 LEAST_ITEMS = 3  # of a factor that is identified by itself
 Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
-class Loading(Result):
+class Loading:
     """A standardised loading with its 95% interval."""
 
     item: str
@@ -41,7 +41,7 @@ class Loading(Result):
 
 
 @dataclass(frozen=True)
-class Factor(Result):
+class Factor:
     """One factor and its convergent validity."""
 
     name: str
@@ -50,7 +50,7 @@ class Factor(Result):
 
 
 @dataclass(frozen=True)
-class FactorPair(Result):
+class FactorPair:
     """Two factors and their discriminant validity."""
 
     a: str
@@ -61,7 +61,7 @@ class FactorPair(Result):
 
 
 @dataclass(frozen=True)
-class FactorModel(Result):
+class FactorModel:
     """A factor model in which every item loads on its own factor alone, and all factors are correlated."""
 
     estimator: str  # "ML", or "WLSMV" for polychoric correlations
@@ -76,7 +76,7 @@ class FactorModel(Result):
 
 
 @dataclass(frozen=True)
-class OmegaResult(Result):
+class OmegaResult:
     """McDonald's omega of one scale."""
 
     omega: float

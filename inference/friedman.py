@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from inference.corrections import check_alpha
 from inference.paired import by_algorithm, largest
-from inference.results import Integers, Pair, PairwiseResult, Result, Undefined
+from inference.results import Integers, Pair, PairwiseResult, Undefined
 from inference.signed_rank import DECIMALS
 from inference.studentized_range import critical_range, upper_tail
 
@@ -20,7 +20,7 @@ NEMENYI = "Nemenyi"
 
 
 @dataclass(frozen=True)
-class FriedmanResult(Result):
+class FriedmanResult:
     """Friedman's test, corrected for ties."""
 
     chi_squared: float

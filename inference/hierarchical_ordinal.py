@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParallaxError, ParameterError
-from inference.results import Floats, Integers, Result
+from inference.results import Floats, Integers
 
 if TYPE_CHECKING:
     from jax import Array
@@ -38,7 +38,7 @@ NEEDS_NUMPYRO = (
 
 
 @dataclass(frozen=True)
-class OrdinalPrior(Result):
+class OrdinalPrior:
     """Scales of the priors, in residual standard deviations."""
 
     effect_sd: float = 1.0  # s, of conditions

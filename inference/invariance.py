@@ -13,7 +13,7 @@ from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
 from inference.fit_indices import FitIndices, normal_fit
 from inference.indicators import PER_PARAMETER, Indicators, why_degenerate
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 
 Level = Literal["configural", "metric", "scalar"]
 LEVELS: tuple[Level, ...] = ("configural", "metric", "scalar")
@@ -26,7 +26,7 @@ MOST_RMSEA_GAINED = 0.015
 
 
 @dataclass(frozen=True)
-class Change(Result):
+class Change:
     """A model beside the one with fewer constraints."""
 
     chi_square: float  # likelihood ratio
@@ -47,7 +47,7 @@ class Change(Result):
 
 
 @dataclass(frozen=True)
-class InvarianceModel(Result):
+class InvarianceModel:
     """One level of invariance."""
 
     level: str  # "configural", "metric" (equal loadings) or "scalar" (equal loadings and intercepts)
@@ -57,7 +57,7 @@ class InvarianceModel(Result):
 
 
 @dataclass(frozen=True)
-class InvarianceResult(Result):
+class InvarianceResult:
     """The three models of one scale."""
 
     groups: tuple[str, ...]

@@ -16,7 +16,7 @@ import numpy as np
 
 from inference.covariates import Covariate, UnusedCovariate, blocks_of
 from inference.item_effects import ItemAnswers, ItemEffectsResult, ItemFit, nested_design, read_answers
-from inference.results import Interval, Result, Undefined
+from inference.results import Interval, Undefined
 from inference.satterthwaite import observed_estimates
 from inference.variance_components import RestrictedLikelihood
 
@@ -24,7 +24,7 @@ SMALLEST = 1e-12  # residual variance below this share of the variance of all an
 
 
 @dataclass(frozen=True)
-class Slope(Result):
+class Slope:
     """How much a rating changes with one unit of a covariate, other things in the model equal."""
 
     name: str
@@ -36,7 +36,7 @@ class Slope(Result):
 
 
 @dataclass(frozen=True)
-class AdjustedItems(Result):
+class AdjustedItems:
     """The model with items nested in conditions, at the means of the covariates."""
 
     model: ItemEffectsResult

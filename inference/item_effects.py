@@ -22,7 +22,7 @@ from inference.ancova import ParticipantValues, read_conditions
 from inference.average_advantage import MeanEstimates
 from inference.corrections import check_alpha, decided
 from inference.covariates import numbered
-from inference.results import Floats, Integers, Interval, Pair, PairwiseResult, Result, Undefined
+from inference.results import Floats, Integers, Interval, Pair, PairwiseResult, Undefined
 from inference.satterthwaite import Estimates, observed_estimates
 from inference.variance_components import Design, Fit, RestrictedLikelihood
 
@@ -31,7 +31,7 @@ MOST_LEVELS = 2000  # the work grows with their cube: beyond, it is minutes
 
 
 @dataclass(frozen=True)
-class ConditionEstimate(Result):
+class ConditionEstimate:
     """The mean of a condition over other persons and other items."""
 
     condition: str  # the condition
@@ -62,7 +62,7 @@ class ItemPairs(PairwiseResult):
 
 
 @dataclass(frozen=True)
-class ItemEffectsResult(Result):
+class ItemEffectsResult:
     """A mixed model with random intercepts of participants and of items nested in conditions."""
 
     conditions: tuple[ConditionEstimate, ...]  # in the order of the data

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from core.errors import DataError
 from inference.corrections import check_confidence
 from inference.exact import finite
-from inference.results import Interval, Result
+from inference.results import Interval
 from inference.t_tests import t_test
 
 
 @dataclass(frozen=True)
-class StudentEstimate(Result):
+class StudentEstimate:
     """A statistic with its standard error."""
 
     value: float  # of the whole sample

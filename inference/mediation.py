@@ -21,7 +21,7 @@ from inference.ancova import LinearModel, ParticipantValues, read_conditions
 from inference.bootstrap import check_resamples, percentile_intervals
 from inference.covariates import independent
 from inference.exact import finite
-from inference.results import Floats, Integers, Interval, Result, Undefined
+from inference.results import Floats, Integers, Interval, Undefined
 from inference.t_tests import t_test
 
 CONFIDENCE = 0.95
@@ -29,7 +29,7 @@ CHUNK = 2_000_000  # cells of resampled counts at a time
 
 
 @dataclass(frozen=True)
-class MediatorSlope(Result):
+class MediatorSlope:
     """The slope of the outcome on a mediator among participants of the same condition, the other mediators equal."""
 
     mediator: str
@@ -40,7 +40,7 @@ class MediatorSlope(Result):
 
 
 @dataclass(frozen=True)
-class IndirectPart(Result):
+class IndirectPart:
     """The part of a difference that goes along with one mediator; 95% percentile interval of the bootstrap."""
 
     mediator: str
@@ -50,7 +50,7 @@ class IndirectPart(Result):
 
 
 @dataclass(frozen=True)
-class MediatedPair(Result):
+class MediatedPair:
     """The difference of two conditions, `a` minus `b`, in its parts."""
 
     a: str
@@ -62,7 +62,7 @@ class MediatedPair(Result):
 
 
 @dataclass(frozen=True)
-class MediationResult(Result):
+class MediationResult:
     """Every pair of conditions in its parts."""
 
     n: int

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from core.errors import DataError
 from inference.bootstrap import finite_means, percentile_intervals
-from inference.results import Result, Undefined
+from inference.results import Undefined
 
 
 @dataclass(frozen=True)
-class RankProbabilities(Result):
+class RankProbabilities:
     """How often each condition or algorithm comes at each rank."""
 
     names: tuple[str, ...]  # in the order of the columns
@@ -56,7 +56,7 @@ def rank_distribution(means: ArrayLike, names: Sequence[str]) -> RankProbabiliti
 
 
 @dataclass(frozen=True)
-class TauDistribution(Result):
+class TauDistribution:
     """Kendall's tau-b between two measures, resample by resample.
 
     It shrinks toward 0 against the tau of the data, because resampling adds noise to both rankings.

@@ -20,7 +20,7 @@ from core.errors import ParameterError
 from inference.corrections import check_alpha, decided
 from inference.exact import Number, exact
 from inference.groups import in_words
-from inference.results import Floats, Integers, Pair, PairwiseResult, Result, Undefined
+from inference.results import Floats, Integers, Pair, PairwiseResult, Undefined
 from inference.t_tests import t_test
 
 ORDINAL_HOLM = "Ordinal model, Wald-Holm"
@@ -29,7 +29,7 @@ LARGEST_GRADIENT = 1e-6  # of the log likelihood of one answer, at a maximum
 
 
 @dataclass(frozen=True)
-class Threshold(Result):
+class Threshold:
     """The border between two neighbouring answers, on the latent scale."""
 
     between: tuple[float, float]
@@ -38,7 +38,7 @@ class Threshold(Result):
 
 
 @dataclass(frozen=True)
-class OrdinalEffect(Result):
+class OrdinalEffect:
     """A condition beside the reference."""
 
     condition: str
@@ -52,7 +52,7 @@ class OrdinalEffect(Result):
 
 
 @dataclass(frozen=True)
-class OrdinalResult(Result):
+class OrdinalResult:
     """A cumulative link model with one effect a condition."""
 
     link: str  # "logit" (proportional odds) or "probit"

@@ -19,7 +19,7 @@ from inference.paired_hits import SAME, flip_sums
 from inference.partial_order import PartialOrder, partial_order
 from inference.permutations import pair_places
 from inference.rank_sets import RankSets, relation_rank_sets
-from inference.results import Floats, Pair, PairwiseResult, Result, Undefined
+from inference.results import Floats, Pair, PairwiseResult, Undefined
 
 MAX_T = "Single-step max-|t|, clustered by user"
 DRAWS = 40_000
@@ -173,7 +173,7 @@ class PairClass(StrEnum):
 
 
 @dataclass(frozen=True)
-class PairDecision(Result):
+class PairDecision:
     """One pair of algorithms on both sides."""
 
     a: str
@@ -185,7 +185,7 @@ class PairDecision(Result):
 
 
 @dataclass(frozen=True)
-class PairDecisions(Result):
+class PairDecisions:
     """Every pair of algorithms, decided on both sides."""
 
     pairs: tuple[PairDecision, ...]

@@ -15,7 +15,7 @@ from enum import StrEnum
 from itertools import combinations
 
 from core.errors import ParameterError
-from inference.results import Pair, PairwiseResult, Result
+from inference.results import Pair, PairwiseResult
 
 Relation = frozenset[tuple[str, str]]
 LETTERS = string.ascii_lowercase + string.ascii_uppercase
@@ -40,7 +40,7 @@ TIERS = {
 
 
 @dataclass(frozen=True)
-class TierRow(Result):
+class TierRow:
     """One row of the table in the paper's layout: best first.
 
     `names` are the conditions of the row, and `unordered` those of them without any significant difference, which
@@ -53,7 +53,7 @@ class TierRow(Result):
 
 
 @dataclass(frozen=True)
-class PartialOrder(Result):
+class PartialOrder:
     """A partial order of conditions by dominance."""
 
     names: tuple[str, ...]  # in the order of the data

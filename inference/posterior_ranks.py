@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from core.errors import DataError
 from inference.bootstrap import finite_means
 from inference.order_bootstrap import RankProbabilities, TauDistribution, rank_distribution, tau_distribution
-from inference.results import Result, Undefined
+from inference.results import Undefined
 
 
 @dataclass(frozen=True)
-class PairAgreement(Result):
+class PairAgreement:
     """Two conditions, by the posteriors of both sides."""
 
     a: str
@@ -27,7 +27,7 @@ class PairAgreement(Result):
 
 
 @dataclass(frozen=True)
-class PosteriorRanks(Result):
+class PosteriorRanks:
     """Ranks of the conditions on both sides and their agreement."""
 
     perceived: RankProbabilities

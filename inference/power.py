@@ -16,7 +16,7 @@ import numpy as np
 
 from core.errors import ParameterError
 from inference.corrections import check_alpha
-from inference.results import Floats, Result
+from inference.results import Floats
 
 LARGEST_N = 1_000_000  # per condition; a plan beyond it is a mistake in the wish
 LARGEST_F = 100.0
@@ -26,7 +26,7 @@ NODES = 200  # of Gauss and Legendre's quadrature
 
 
 @dataclass(frozen=True)
-class AnovaPower(Result):
+class AnovaPower:
     """Power of a one-way ANOVA for a stated effect."""
 
     power: float  # probability of a significant F
@@ -44,7 +44,7 @@ class AnovaPower(Result):
 
 
 @dataclass(frozen=True)
-class DetectableEffect(Result):
+class DetectableEffect:
     """The smallest effect that a design detects with the target power."""
 
     # `f`, `eta_squared`: Cohen's f, and the same as a share of variance

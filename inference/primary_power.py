@@ -9,11 +9,10 @@ import numpy as np
 
 from core.errors import ParameterError
 from inference.power import check_design, check_effect, check_participants, fewest_participants
-from inference.results import Result
 
 
 @dataclass(frozen=True)
-class ContrastPower(Result):
+class ContrastPower:
     """Power of a planned contrast of two sets of conditions, by the noncentral t distribution."""
 
     power: float

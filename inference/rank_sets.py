@@ -24,14 +24,14 @@ from inference.bootstrap import finite_means
 from inference.corrections import check_confidence
 from inference.exact import finite
 from inference.permutations import pair_places
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 
 Ranks = tuple[int, int]
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class RankSets(Result):
+class RankSets:
     """A set of ranks for each algorithm; all contain the true ranks at once with the stated confidence."""
 
     sets: dict[str, Ranks]  # lowest and highest rank, 1 the best

@@ -10,13 +10,13 @@ import numpy as np
 from core.errors import DataError
 from inference.corrections import check_alpha
 from inference.exact import Number, exact
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 
 EQUAL = 1e-12  # of the largest value
 
 
 @dataclass(frozen=True)
-class ReliabilityResult(Result):
+class ReliabilityResult:
     """Cronbach's alpha of one scale."""
 
     alpha: float  # at most 1; negative if the average covariance between questions is negative

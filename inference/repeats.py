@@ -23,12 +23,12 @@ from numpy.typing import ArrayLike
 from core.errors import DataError
 from inference.bootstrap import check_resamples
 from inference.exact import finite
-from inference.results import Floats, Interval, Result, Undefined
+from inference.results import Floats, Interval, Undefined
 from inference.t_tests import t_test
 
 
 @dataclass(frozen=True)
-class RepeatedValue(Result):
+class RepeatedValue:
     """A pooled metric, or a difference of two, over repetitions."""
 
     value: float  # hits over cases, of all repetitions together

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from core.errors import DataError
 from inference.case_rates import clopper_pearson
-from inference.results import Interval, Result, Undefined
+from inference.results import Interval, Undefined
 
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class SignEffect(Result):
+class SignEffect:
     """How many users have equal values, and which share of the others fares better with the first algorithm."""
 
     tied: float  # share of all users with both values

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from inference.corrections import Correction, check_alpha, decided
 from inference.paired import by_algorithm, described, largest
-from inference.results import Integers, Pair, PairwiseResult, Result, Undefined
+from inference.results import Integers, Pair, PairwiseResult, Undefined
 from inference.sign_flips import is_countable, share_at_least
 
 SIGNED_RANK = "Wilcoxon signed rank"
@@ -20,7 +20,7 @@ DECIMALS = 9  # differences that are equal on paper differ beyond this: .6 - .4 
 
 
 @dataclass(frozen=True)
-class SignedRankResult(Result):
+class SignedRankResult:
     """Wilcoxon's signed rank test of two algorithms on the same users."""
 
     # `v_plus`, `v_minus`: sums of the ranks of differences in favour of the first and of the second algorithm.

@@ -10,11 +10,11 @@ import numpy as np
 
 from core.errors import ParameterError
 from inference.power import check_design, effect_of_means
-from inference.results import Interval, Result
+from inference.results import Interval
 
 
 @dataclass(frozen=True)
-class SimulatedPower(Result):
+class SimulatedPower:
     """Power estimated by simulation."""
 
     power: float  # share of simulated studies with a significant F

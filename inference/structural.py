@@ -21,7 +21,7 @@ from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
 from inference.fit_indices import FitIndices, normal_fit
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 from inference.t_tests import t_test
 
 N_DRAWS = 100_000  # of the Monte Carlo intervals
@@ -38,7 +38,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class StructuralPath(Result):
+class StructuralPath:
     """A path with its 95% interval, in standard deviations of its end and of its start unless that is a condition."""
 
     start: str
@@ -52,7 +52,7 @@ class StructuralPath(Result):
 
 
 @dataclass(frozen=True)
-class IndirectEffect(Result):
+class IndirectEffect:
     """The effect of a condition, beside the reference, on the outcome through one quality."""
 
     condition: str
@@ -65,7 +65,7 @@ class IndirectEffect(Result):
 
 
 @dataclass(frozen=True)
-class ConditionTest(Result):
+class ConditionTest:
     """Wald's test that all conditions have the same mean of a quality."""
 
     quality: str
@@ -75,7 +75,7 @@ class ConditionTest(Result):
 
 
 @dataclass(frozen=True)
-class StructuralModel(Result):
+class StructuralModel:
     """Conditions → qualities → outcome."""
 
     reference: str  # the condition with which the others are compared

@@ -15,13 +15,13 @@ from core.errors import DataError
 from inference.bootstrap import check_resamples, percentile_intervals, resampled_sums
 from inference.exact import finite
 from inference.paired import per_user
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 
 Statistic = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
-class UserInterval(Result):
+class UserInterval:
     """A value with its percentile interval over resampled users."""
 
     value: float  # of the data

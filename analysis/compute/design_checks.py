@@ -24,7 +24,7 @@ from analysis.results.design_checks import (
     SeveralConditions,
     Ungraded,
 )
-from inference.counts import quasi_poisson
+from inference.counts import overdispersion
 from inference.rank_tests import kruskal_wallis
 from inference.results import Undefined
 from studies.models import ExternalId, Participant
@@ -61,9 +61,9 @@ def _counts(reading: Reading, opened: Opened) -> Iterator[DesignCheck]:
         by_condition: dict[str, list[int]] = defaultdict(list)
         for person, key in zip(reading.analysed.people, reading.keys, strict=True):
             by_condition[person.condition].append(counts.get(key, 0))
-        compared = quasi_poisson(by_condition)
-        if not isinstance(compared, Undefined) and compared.p_poisson < LEVEL:
-            yield Overdispersed(name=name, dispersion=compared.dispersion)
+        spread = overdispersion(by_condition)
+        if not isinstance(spread, Undefined) and spread.p < LEVEL:
+            yield Overdispersed(name=name, dispersion=spread.dispersion)
 
 
 def _lengths(answers: Answers) -> Iterator[DesignCheck]:
