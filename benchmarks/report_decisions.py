@@ -20,13 +20,12 @@ from inference.equivalence import equivalence
 from inference.item_effects import ItemAnswers, fit_items
 from inference.ordinal import cumulative_link
 from inference.pair_decisions import PairClass, decide_pairs, offline_pairs
-from inference.paired import sign_tests_between
+from inference.paired import sign_tests_between, signed_ranks_between
 from inference.partial_order import PartialOrder, partial_order
 from inference.posthoc import games_howell, tukey_hsd
 from inference.rank_sets import RankSets, relation_rank_sets
 from inference.rank_tests import dunn_holm, kruskal_wallis
 from inference.results import Pair, PairwiseResult, Undefined
-from inference.signed_rank import signed_ranks_between
 from inference.user_bootstrap import mean_interval
 
 ALPHA = 0.05

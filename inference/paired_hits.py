@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
 from inference.corrections import Correction, check_alpha, decided
-from inference.paired import by_algorithm, sign_test
+from inference.paired import by_algorithm, is_countable, share_at_least, sign_test
 from inference.results import Floats, Pair, PairwiseResult, Undefined
-from inference.sign_flips import is_countable, share_at_least
 
 SIGN_FLIP = "Sign-flip permutation by user"
 MCNEMAR = "McNemar"

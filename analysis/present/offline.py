@@ -23,8 +23,8 @@ from documents.blocks import Section
 from documents.numbers import capital, interval, number, percent, plural
 from documents.tables import Cell, Column, Row, Table, text
 from evaluation.reported_kinds import kind_name, kind_word
+from inference.paired import SignEffect
 from inference.results import Undefined
-from inference.sign_effects import SignEffect
 
 
 def effects_section(results: Results) -> Section:

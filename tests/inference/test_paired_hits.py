@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import DataError, ParameterError
-from inference import paired_hits, sign_flips
+from inference import paired, paired_hits
 from inference.paired import sign_test
 from inference.paired_hits import flip_sums, hit_tests_between
 from inference.results import PairwiseResult, Undefined
@@ -44,7 +44,7 @@ def test_hits_in_expectation_are_flipped_at_random(monkeypatch):
 
 
 def test_too_many_to_count_are_flipped_at_random(monkeypatch):
-    monkeypatch.setattr(sign_flips, "CELLS", 3)
+    monkeypatch.setattr(paired, "CELLS", 3)
     p, method = flip_sums(np.ones(6), rng=np.random.default_rng(1))
     assert method == "random signs"
     assert p == pytest.approx(2 / 64, abs=0.01)

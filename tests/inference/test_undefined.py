@@ -18,13 +18,12 @@ from inference.equivalence import equivalence
 from inference.friedman import friedman, nemenyi
 from inference.order_bootstrap import tau_distribution
 from inference.ordinal import cumulative_link
-from inference.paired import sign_test, sign_tests_between
+from inference.paired import sign_test, sign_tests_between, signed_rank, signed_ranks_between
 from inference.paired_hits import hit_tests_between
 from inference.posthoc import games_howell, tukey_hsd
 from inference.rank_tests import dunn_holm, kruskal_wallis
 from inference.reliability import cronbach_alpha
 from inference.results import Undefined
-from inference.signed_rank import signed_rank, signed_ranks_between
 from inference.user_bootstrap import mean_interval
 
 pytestmark = pytest.mark.unit
