@@ -65,7 +65,7 @@ def friedman(values: Mapping[str, ArrayLike]) -> FriedmanResult | Undefined:
     doubled = _ranked(values)
     if isinstance(doubled, Undefined):
         return doubled
-    n, k = doubled.shape
+    n, k = len(doubled), len(values)
     sums = doubled.sum(axis=0)
     spread = (k - 1) * sum(int(total - n * (k + 1)) ** 2 for total in sums.tolist())
     room = int((doubled**2).sum()) - n * k * (k + 1) ** 2
@@ -92,7 +92,7 @@ def nemenyi(values: Mapping[str, ArrayLike], alpha: float = 0.05) -> PairwiseRes
     doubled = _ranked(values)
     if isinstance(doubled, Undefined):
         return doubled
-    n, k = doubled.shape
+    n, k = len(doubled), len(values)
     sums = dict(zip(values, doubled.sum(axis=0).tolist(), strict=True))
     error = math.sqrt(k * (k + 1) / (6 * n))
     pairs = []
