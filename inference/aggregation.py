@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import DataError
 from inference.ancova import ParticipantValues, read_conditions
 from inference.correlation import CorrelationResult, pearson
 from inference.covariates import numbered
@@ -66,8 +65,8 @@ def aggregation(
 
     Errors are those of Liang & Zeger (1986, Biometrika 73(1):13-22) with the usual correction for G clusters and K
     coefficients, G / (G - 1) · (n - 1) / (n - K); intercepts of participants do not count in K. Undefined with fewer
-    than three participants, or if the answers or the characteristic are all equal. Raises DataError for sequences of
-    unequal length or values that are not finite.
+    than three participants, or if the answers or the characteristic are all equal. Raises DataError for values that are
+    not finite.
 
     Examples
     --------
@@ -78,8 +77,6 @@ def aggregation(
     """
     names, condition, y, _left_out = read_conditions(ParticipantValues(values, conditions, ()))
     x, person = finite(by, "A value is not a finite number: exclude missing values first."), numbered(persons)
-    if not len(y) == len(x) == len(person):
-        raise DataError("Every answer has one characteristic, one condition and one participant.")
     if not len(y) or person.max() < 2:
         return Undefined("A relation needs three participants.")
     total = _slope(x, y, np.zeros_like(condition), person, 2)

@@ -48,9 +48,9 @@ def one_way(groups: GroupValues, least_n: int = 1) -> AnovaResult | Undefined:
 
     Conditions with fewer than `least_n` observations are excluded and named. With 1, a condition of one observation is
     included: its mean is tested against the variance of the others. Undefined with fewer than two conditions, with one
-    observation in each, when all values are equal, or when no condition has any variance. Raises ParameterError when
-    `least_n` is below 1. Sources: Fisher (1925), Statistical Methods for Research Workers; omega squared: Hays (1963);
-    interval of eta squared: Steiger (2004), Psychological Methods 9(2):164-182.
+    observation in each, when all values are equal, or when no condition has any variance. Sources: Fisher (1925),
+    Statistical Methods for Research Workers; omega squared: Hays (1963); interval of eta squared: Steiger (2004),
+    Psychological Methods 9(2):164-182.
 
     Examples
     --------

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import DataError
 from inference.permutations import DRAWN, SAMPLED, SEED
 from inference.results import Floats, Integers, Interval, Undefined
 from inference.simulated_power import wilson
@@ -49,7 +48,7 @@ def attrition_test(counts: Mapping[str, tuple[int, int]]) -> AttritionResult | U
     Pearson's chi-square if at least 5 losses and 5 completions are expected in every condition, else the test of
     Fisher, Freeman and Halton: exact for up to 200,000 tables with these margins, beyond by 100,000 tables (the
     observed one and random ones with a fixed seed). Undefined with fewer than two conditions, or if none or all were
-    lost. Raises DataError for impossible counts. Source: Freeman & Halton (1951), Biometrika 38(1/2):141-149.
+    lost. Source: Freeman & Halton (1951), Biometrika 38(1/2):141-149.
 
     Examples
     --------
@@ -59,9 +58,6 @@ def attrition_test(counts: Mapping[str, tuple[int, int]]) -> AttritionResult | U
     """
     from scipy import stats
 
-    for name, (assigned, gone) in counts.items():
-        if not 0 <= gone <= assigned:
-            raise DataError(f"{name}: {gone} of {assigned} participants lost.")
     present = {name: both for name, both in counts.items() if both[0]}
     n = np.array([size for size, _gone in present.values()], dtype=np.int64)
     lost = np.array([gone for _size, gone in present.values()], dtype=np.int64)

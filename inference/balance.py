@@ -12,7 +12,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import DataError
 from inference.results import Undefined
 
 T = TypeVar("T")
@@ -65,16 +64,14 @@ def categorical_difference(a: Sequence[int], b: Sequence[int]) -> float | None:
     with the shares T and C of all categories but one, and the mean S of their two multinomial covariance matrices. For
     two categories it is the absolute difference of the shares over the root of the mean of their variances. `a` and `b`
     count each category in one order; categories that neither condition has are left out. None without answers in a
-    condition, or where the two share no category: S is then singular. Raises DataError for different numbers of
-    categories. Source: Yang & Dalton (2012), paper 335, equation for multinomial variables.
+    condition, or where the two share no category: S is then singular. Source: Yang & Dalton (2012), paper 335, equation
+    for multinomial variables.
 
     Examples
     --------
     >>> round(categorical_difference([5, 3, 2], [3, 3, 4]), 4)
     0.4978
     """
-    if len(a) != len(b):
-        raise DataError(f"The conditions have {len(a)} and {len(b)} categories; they need the same.")
     if not sum(a) or not sum(b):
         return None
     present = [index for index, counts in enumerate(zip(a, b, strict=True)) if any(counts)]

@@ -15,9 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
-from core.errors import DataError
 from inference.ancova import Estimate, FTest, ParticipantValues, estimates_of, read_conditions
-from inference.corrections import check_alpha
 from inference.covariates import numbered
 from inference.results import Undefined
 from inference.satterthwaite import model_estimates
@@ -59,9 +57,8 @@ def clustered(
 
     Undefined with fewer than two conditions or two clusters, with one participant in every cluster, with as many
     clusters as conditions where each has one, without variance within conditions or without residual variance. Raises
-    ParameterError for an `alpha` outside (0, 1) and DataError for sequences of unequal length, values that are not
-    finite, or unknown conditions. Sources: Bates et al. (2015), Journal of Statistical Software 67(1); for the mixture
-    Self & Liang (1987), Journal of the American Statistical Association 82(398):605-610.
+    DataError for values that are not finite. Sources: Bates et al. (2015), Journal of Statistical Software 67(1); for
+    the mixture Self & Liang (1987), Journal of the American Statistical Association 82(398):605-610.
 
     Examples
     --------
@@ -72,10 +69,7 @@ def clustered(
     """
     from scipy import special
 
-    check_alpha(alpha)
     names, condition, values, left_out = read_conditions(data)
-    if len(clusters) != len(values):
-        raise DataError(f"There are {len(values)} values and {len(clusters)} clusters: one is needed for the other.")
     cluster = numbered(clusters)
     if reason := _why_not(len(names), condition.tolist(), cluster.tolist()):
         return Undefined(reason)

@@ -43,8 +43,8 @@ class CorrelationResult:
 
 def pearson(x: Iterable[Number], y: Iterable[Number]) -> CorrelationResult | Undefined:
     """Pearson's correlation of two measurements in one order, with Fisher's interval. Undefined with fewer than three
-    pairs, or when all values of a measurement are equal. Raises DataError for lists of different length or values that
-    are not finite numbers. Source: Fisher (1921), Metron 1:3-32.
+    pairs, or when all values of a measurement are equal. Raises DataError for values that are not finite numbers.
+    Source: Fisher (1921), Metron 1:3-32.
 
     Examples
     --------
@@ -54,8 +54,6 @@ def pearson(x: Iterable[Number], y: Iterable[Number]) -> CorrelationResult | Und
     """
     first = np.array([float(exact(value, "the first measurement")) for value in x])
     second = np.array([float(exact(value, "the second measurement")) for value in y])
-    if len(first) != len(second):
-        raise DataError(f"There are {len(first)} values on one side and {len(second)} on the other.")
     return _pearson(first, second)
 
 

@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 
-from core.errors import DataError
 from inference.exact import finite
 from inference.results import Floats, Undefined
 
@@ -51,7 +50,7 @@ def indicators(
     scales: Mapping[str, Sequence[str]], answers: Sequence[Sequence[float | None]]
 ) -> tuple[Indicators, list[int]]:
     """Complete participants, and their positions among the rows of `answers`; columns are the items in the order of
-    `scales`, which maps factors to items. Raises DataError for rows of another length or values that are not finite.
+    `scales`, which maps factors to items. Raises DataError for values that are not finite.
 
     Examples
     --------
@@ -61,8 +60,6 @@ def indicators(
     """
     items = tuple(item for names in scales.values() for item in names)
     factors = tuple(factor for factor, names in scales.items() for _item in names)
-    if any(len(row) != len(items) for row in answers):
-        raise DataError("Every participant needs one answer (or None) per item.")
     complete = [index for index, row in enumerate(answers) if all(value is not None for value in row)]
     rows = [[float(value or 0) for value in answers[index]] for index in complete]
     table = finite(rows, "Answers must be finite numbers.").reshape(len(complete), len(items))

@@ -20,7 +20,7 @@ import numpy as np
 from core.errors import DataError
 from inference.ancova import ParticipantValues, read_conditions
 from inference.average_advantage import MeanEstimates
-from inference.corrections import check_alpha, decided
+from inference.corrections import decided
 from inference.covariates import numbered
 from inference.results import Floats, Integers, Interval, Pair, PairwiseResult, Undefined
 from inference.satterthwaite import Estimates, observed_estimates
@@ -124,10 +124,9 @@ class ItemFit:
         return MeanEstimates(self.read.names, self.estimates.means, self.estimates.covariance, self.estimates.df)
 
     def result(self, alpha: float = 0.05) -> ItemEffectsResult:
-        """Every pair of conditions and all of them together. Raises ParameterError for an `alpha` outside (0, 1)."""
+        """Every pair of conditions and all of them together."""
         from scipy import special
 
-        check_alpha(alpha)
         read, fit, estimates = self.read, self.fit, self.estimates
         k = len(read.names)
         f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
@@ -161,10 +160,9 @@ def fit_items(answers: ItemAnswers) -> ItemFit | Undefined:
     observed means over participants; `inference.satterthwaite.observed_estimates` gives the reason. Undefined with
     fewer than two conditions with answers, with answers that are all equal within conditions or without a residual,
     with one answer per person, with one person or one item in every condition, with items that one person of their
-    condition rated, or with more than about 2,000 persons and items. Raises DataError for sequences of unequal length,
-    values that are not finite, or a person in two conditions. Sources: Clark (1973), Journal of Verbal Learning and
-    Verbal Behavior 12(4):335-359; for the profiled restricted likelihood Bates et al. (2015), Journal of Statistical
-    Software 67(1), section 3.
+    condition rated, or with more than about 2,000 persons and items. Raises DataError for values that are not finite
+    and a person in two conditions. Sources: Clark (1973), Journal of Verbal Learning and Verbal Behavior 12(4):335-359;
+    for the profiled restricted likelihood Bates et al. (2015), Journal of Statistical Software 67(1), section 3.
 
     Examples
     --------
@@ -210,8 +208,6 @@ class NumberedAnswers:
 
 def read_answers(answers: ItemAnswers) -> NumberedAnswers | Undefined:
     """Number conditions, participants and items; errors as in `fit_items`."""
-    if not len(answers.values) == len(answers.persons) == len(answers.items):
-        raise DataError("Every answer has one condition, one person and one item.")
     own = ParticipantValues(answers.values, answers.conditions, (), answers.names)
     names, condition, values, left_out = read_conditions(own)
     if len(names) < 2:

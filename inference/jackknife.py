@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import DataError
-from inference.corrections import check_confidence
 from inference.exact import finite
 from inference.results import Interval
 from inference.t_tests import t_test
@@ -23,14 +22,13 @@ class StudentEstimate:
     df: float  # degrees of freedom of the standard error; of the jackknife groups less one
 
     def interval(self, confidence: float = 0.95) -> Interval:
-        """The interval of Student's t around the value. Raises ParameterError for a `confidence` outside (0, 1).
+        """The interval of Student's t around the value.
 
         Examples
         --------
         >>> StudentEstimate(0.5, 0.0, 19).interval()
         Interval(low=0.5, high=0.5)
         """
-        check_confidence(confidence)
         return t_test(self.value, self.standard_error, self.df, confidence)[1]
 
 
@@ -53,8 +51,8 @@ def group_jackknife(value: float, leave_one_out: ArrayLike) -> StudentEstimate:
     """
     needed = "The jackknife needs a finite statistic of the sample and without each group."
     values, value = finite(leave_one_out, needed), float(finite(value, needed))
-    if values.ndim != 1 or len(values) < 2:
-        raise DataError("The jackknife needs the statistic without each of at least 2 groups.")
     n_groups = len(values)
+    if n_groups < 2:
+        raise DataError("The jackknife needs the statistic without each of at least 2 groups.")
     variance = (n_groups - 1) / n_groups * float(((values - values.mean()) ** 2).sum())
     return StudentEstimate(value=value, standard_error=float(np.sqrt(variance)), df=n_groups - 1)

@@ -16,15 +16,13 @@ from itertools import combinations
 
 import numpy as np
 
-from core.errors import DataError
 from inference.ancova import LinearModel, ParticipantValues, read_conditions
-from inference.bootstrap import check_resamples, percentile_intervals
+from inference.bootstrap import percentile_intervals
 from inference.covariates import independent
 from inference.exact import finite
 from inference.results import Floats, Integers, Interval, Undefined
 from inference.t_tests import t_test
 
-CONFIDENCE = 0.95
 CHUNK = 2_000_000  # cells of resampled counts at a time
 
 
@@ -79,8 +77,8 @@ def mediation(
 
     The bootstrap resamples participants within conditions; a resample in which the slopes are not determined is drawn
     again, as part of the next draw. Undefined with fewer than two conditions, with mediators that do not vary within
-    conditions apart from one another, or without residual degrees of freedom. Raises DataError for sequences of unequal
-    length and values that are not finite, ParameterError for `resamples` below 1.
+    conditions apart from one another, or without residual degrees of freedom. Raises DataError for values that are not
+    finite.
 
     Examples
     --------
@@ -90,13 +88,10 @@ def mediation(
     >>> round(pair.total, 2), round(pair.indirect[0].estimate + pair.direct, 2)
     (-2.7, -2.7)
     """
-    check_resamples(resamples)
     names, condition, values, left_out = read_conditions(data)
     k, q = len(names), len(mediators)
     if k < 2:
         return Undefined(f"A comparison needs two conditions with participants; there are {k}.")
-    if wrong := next((name for name, own in mediators.items() if len(own) != len(values)), ""):
-        raise DataError(f"There are {len(mediators[wrong])} values of {wrong!r} for {len(values)} participants.")
     rows = finite([list(own) for own in mediators.values()], "A mediator is not a finite number.")
     columns = rows.reshape(-1, len(values)).T
     if not q or independent(np.eye(k)[condition], columns).shape[1] < q:
@@ -113,7 +108,7 @@ def mediation(
     for a, b in combinations(range(k), 2):
         (differences, indirect), (resampled_total, parts) = _parts(slopes, means, a, b), _parts(*resampled, a, b)
         direct = resampled_total[:, -1] - parts.sum(axis=1)
-        *intervals, direct_interval = percentile_intervals(np.column_stack([parts, direct]), CONFIDENCE)
+        *intervals, direct_interval = percentile_intervals(np.column_stack([parts, direct]))
         estimates = zip(mediators, differences[0, :-1].tolist(), indirect[0].tolist(), intervals, strict=True)
         total = float(differences[0, -1])
         parts_of_pair = tuple(IndirectPart(*own) for own in estimates)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.errors import DataError
 from inference.bootstrap import finite_means, percentile_intervals
 from inference.results import Undefined
 
@@ -30,7 +29,7 @@ class RankProbabilities:
 
 def rank_distribution(means: ArrayLike, names: Sequence[str]) -> RankProbabilities:
     """Count the ranks of every column of `means`, shape (resamples, k), over the resamples; rank 1 goes to the largest
-    mean. Raises DataError when the names do not match the columns, and as `finite_means`.
+    mean. Raises DataError as `finite_means`.
 
     Examples
     --------
@@ -39,8 +38,6 @@ def rank_distribution(means: ArrayLike, names: Sequence[str]) -> RankProbabiliti
     """
     array = finite_means(means)
     resamples, k = array.shape
-    if len(names) != k:
-        raise DataError(f"There are {len(names)} names for {k} columns of means.")
     above = (array[:, None, :] > array[:, :, None]).sum(axis=2)
     tied = (array[:, None, :] == array[:, :, None]).sum(axis=2)
     ranks = np.arange(k)
@@ -79,8 +76,8 @@ def tau_distribution(x_means: ArrayLike, y_means: ArrayLike) -> TauDistribution 
     """Kendall's tau-b of two sets of resampled means, row by row.
 
     They come from two independent bootstraps of the same k conditions in one order, shape (resamples, k). Undefined
-    when tau cannot be computed in any resample (always so for k < 2). Raises DataError for arrays of different shape,
-    and as `finite_means`. Source: Kendall (1945), Biometrika 33(3):239-251.
+    when tau cannot be computed in any resample (always so for k < 2). Raises DataError as `finite_means`. Source:
+    Kendall (1945), Biometrika 33(3):239-251.
 
     Examples
     --------
@@ -88,8 +85,6 @@ def tau_distribution(x_means: ArrayLike, y_means: ArrayLike) -> TauDistribution 
     0.6667
     """
     x, y = finite_means(x_means), finite_means(y_means)
-    if x.shape != y.shape:
-        raise DataError(f"The two bootstraps have the shapes {x.shape} and {y.shape}: they have to match.")
     first, second = np.triu_indices(x.shape[1], 1)
     of_x, of_y = np.sign(x[:, second] - x[:, first]), np.sign(y[:, second] - y[:, first])
     scale = np.count_nonzero(of_x, axis=1) * np.count_nonzero(of_y, axis=1)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from core.errors import ParameterError
-from inference.corrections import check_alpha, decided
+from inference.corrections import decided
 from inference.exact import Number, exact
 from inference.groups import in_words
 from inference.results import Floats, Integers, Pair, PairwiseResult, Undefined
@@ -91,9 +91,9 @@ def cumulative_link(
     `scale` holds all points of the scale, to report those without answers; `link` is g; `alpha` is the level of the
     family of all pairs. Undefined with fewer than two conditions, with fewer than two different answers or more than
     `MOST_CATEGORIES`, or where the answers separate the conditions, so that a shift would be infinite. Raises
-    ParameterError for an unknown link or an `alpha` outside (0, 1), and DataError for answers that are not finite
-    numbers. Sources: McCullagh (1980), Journal of the Royal Statistical Society B 42(2):109-142; when no maximum
-    exists, Albert & Anderson (1984), Biometrika 71(1):1-10.
+    ParameterError for an unknown link and DataError for answers that are not finite numbers. Sources: McCullagh (1980),
+    Journal of the Royal Statistical Society B 42(2):109-142; when no maximum exists, Albert & Anderson (1984),
+    Biometrika 71(1):1-10.
 
     Examples
     --------
@@ -103,7 +103,6 @@ def cumulative_link(
     """
     from scipy import special
 
-    check_alpha(alpha)
     if link not in ("logit", "probit"):
         raise ParameterError(f"The link {link!r} is unknown: choose logit or probit.")
     answers = {name: [exact(value, f"condition {name!r}") for value in ratings] for name, ratings in groups.items()}

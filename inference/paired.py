@@ -93,8 +93,8 @@ def sign_effect(n_a: int, n_b: int, n_ties: int) -> SignEffect | Undefined:
     """Effect size of a sign test with its exact 95% interval (Clopper and Pearson), from the counts of users.
 
     The interval excludes .5 where the two-sided sign test is significant at .05. Undefined where all users tie.
-    Sources: Cohen (1988), Statistical Power Analysis for the Behavioral Sciences,
-    chapter 5 (g = superiority - .5); Clopper & Pearson (1934), Biometrika 26(4):404-413.
+    Sources: Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, chapter 5 (g = superiority - .5);
+    Clopper & Pearson (1934), Biometrika 26(4):404-413.
 
     Examples
     --------

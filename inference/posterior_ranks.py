@@ -9,7 +9,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.errors import DataError
 from inference.bootstrap import finite_means
 from inference.order_bootstrap import RankProbabilities, TauDistribution, rank_distribution, tau_distribution
 from inference.results import Undefined
@@ -43,7 +42,7 @@ def posterior_ranks(
 
     The sides are independent, so the probability of agreement on a pair follows from the two probabilities of order;
     for tau the draws of the objective side are paired with those of the other at random. Undefined for fewer than two
-    conditions. Raises DataError where the names do not match the columns, and as `finite_means`.
+    conditions. Raises DataError as `finite_means`.
 
     Examples
     --------
@@ -52,8 +51,6 @@ def posterior_ranks(
     (0.5, 0.0)
     """
     x, y = finite_means(perceived), finite_means(objective)
-    if not x.shape[1] == y.shape[1] == len(names):
-        raise DataError(f"There are {len(names)} names for {x.shape[1]} and {y.shape[1]} columns of draws.")
     if len(names) < 2:
         return Undefined("Fewer than two algorithms have both measures.")
     n = min(len(x), len(y))

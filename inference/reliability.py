@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import DataError
-from inference.corrections import check_alpha
 from inference.exact import Number, exact
 from inference.results import Floats, Undefined
 
@@ -42,9 +40,9 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
     quantiles of F with n - 1 and (n - 1)(k - 1) degrees of freedom; `level` is one minus its confidence. Answers are in
     the direction of the scale (after reverse coding); a participant with a missing one (None) is excluded and counted.
     Undefined with fewer than two questions, fewer than two whole participants, or sums that are all equal. Raises
-    ParameterError for a `level` outside (0, 1) and DataError for rows of unequal length or values that are not finite.
-    Sources: Cronbach (1951), Psychometrika 16(3):297-334; Feldt (1965), Psychometrika 30(3):357-370, with the interval
-    of Feldt, Woodruff & Salih (1987), Applied Psychological Measurement 11(1):93-103.
+    DataError for values that are not finite. Sources: Cronbach (1951), Psychometrika 16(3):297-334; Feldt (1965),
+    Psychometrika 30(3):357-370, with the interval of Feldt, Woodruff & Salih (1987), Applied Psychological Measurement
+    11(1):93-103.
 
     Examples
     --------
@@ -54,10 +52,7 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
     """
     from scipy import stats
 
-    check_alpha(level)
     k = len(answers[0]) if answers else 0
-    if any(len(row) != k for row in answers):
-        raise DataError("Every participant needs one answer (or None) per question of the scale.")
     table = np.array([[np.nan if value is None else float(exact(value)) for value in row] for row in answers])
     whole = table[~np.isnan(table).any(axis=1)] if k else table
     n = len(whole)

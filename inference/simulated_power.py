@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import ParameterError
-from inference.power import check_design, effect_of_means
+from inference.power import check_design, check_participants, effect_of_means
 from inference.results import Interval
+
+SCALE = (1, 5)  # ends of the scale of answers
 
 
 @dataclass(frozen=True)
@@ -30,20 +31,18 @@ def simulated_power(
     *,
     rng: np.random.Generator,
     items: int = 1,
-    low: int = 1,
-    high: int = 5,
     alpha: float = 0.05,
     repetitions: int = 2000,
 ) -> SimulatedPower:
     """Power of a one-way ANOVA on discrete answers, by simulating studies under stated effects.
 
     Each participant has a latent value drawn from a normal distribution around the condition's mean; each of their
-    `items` answers is that value plus an error of equal variance, rounded to the scale and clipped to its ends; the
-    participant's value is the mean of the answers. Floor and ceiling effects therefore compress the means, as with real
-    answers. `means` (at least two) and `sd` are those of a single answer before rounding, in points of the scale; half
-    of its variance is between participants. Raises ParameterError for fewer than 2 participants in each condition,
-    fewer than 100 repetitions, or another number out of range. Source of the interval: Wilson (1927), Journal of the
-    American Statistical Association 22(158):209-212.
+    `items` answers is that value plus an error of equal variance, rounded to the scale 1 to 5 and clipped to its ends;
+    the participant's value is the mean of the answers. Floor and ceiling effects therefore compress the means, as with
+    real answers. `means` (at least two) and `sd` are those of a single answer before rounding, in points of the scale;
+    half of its variance is between participants. Raises ParameterError for fewer than 2 participants in each condition
+    or another number out of range. Source of the interval: Wilson (1927), Journal of the American Statistical
+    Association 22(158):209-212.
 
     Examples
     --------
@@ -55,18 +54,14 @@ def simulated_power(
 
     effect_of_means(means, sd)
     check_design(len(means), alpha)
-    if n_per_condition < 2 or items < 1 or repetitions < 100 or not low < high:
-        raise ParameterError(
-            "A simulation needs at least 2 participants per condition, 1 answer each, 100 repetitions and a scale "
-            f"whose low end is below its high one; got {n_per_condition}, {items}, {repetitions}, {low} to {high}."
-        )
+    check_participants(n_per_condition)
     k, n = len(means), n_per_condition
     critical = float(special.fdtri(k - 1, k * (n - 1), 1 - alpha))
     spread = sd / math.sqrt(2)
     hits = undefined = 0
     for _ in range(repetitions):
         leaning = np.asarray(means, dtype=np.float64)[:, None] + rng.normal(0.0, spread, (k, n))
-        answers = np.clip(np.rint(leaning[..., None] + rng.normal(0.0, spread, (k, n, items))), low, high)
+        answers = np.clip(np.rint(leaning[..., None] + rng.normal(0.0, spread, (k, n, items))), *SCALE)
         sums = answers.sum(axis=2)  # whole numbers: equal participants are equal exactly
         centres = sums.mean(axis=1)
         within = float(np.square(sums - centres[:, None]).sum())

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import DataError, ParameterError
 from inference import paired, paired_hits
 from inference.paired import sign_test
 from inference.paired_hits import flip_sums, hit_tests_between
@@ -91,10 +90,3 @@ def test_what_does_not_apply_is_said():
     assert "some own several" in between({"A": A, "B": B}, [2, 1, 1, 1, 1, 1], "mcnemar").reason
     assert "fractions" in between({"A": [0.5, *A[1:]], "B": B}, test="mcnemar").reason
     assert isinstance(between({"A": A}), Undefined)
-
-
-def test_what_cannot_be_is_refused():
-    with pytest.raises(ParameterError, match="choose sign-flip or mcnemar"):
-        between({"A": A, "B": B}, test="t")
-    with pytest.raises(DataError, match="number of cases"):
-        between({"A": A, "B": B}, [1, 1])
