@@ -58,13 +58,11 @@ def one_way(groups: GroupValues, least_n: int = 1) -> AnovaResult | Undefined:
     >>> result.f, result.df_between, result.df_within, round(result.p, 4)
     (6.0, 1, 4, 0.0705)
     """
+    from scipy import special
+
     read = Groups.read(groups, least_n)
-    undefined = why_not_pooled(read)
-    return pooled(read) if undefined is None else undefined
-
-
-def pooled(read: Groups) -> AnovaResult:
-    """Compute the analysis of variance of groups for which `why_not_pooled` has no objection."""
+    if undefined := why_not_pooled(read):
+        return undefined
     df_between, df_within = read.k - 1, read.n - read.k
     ms_between, ms_within = read.ss_between / df_between, read.ss_within / df_within
     ss_total = read.ss_between + read.ss_within
@@ -73,7 +71,7 @@ def pooled(read: Groups) -> AnovaResult:
     noncentrality = noncentral_f_limits(f, df_between, df_within)
     return AnovaResult(
         f=f,
-        p=f_upper_tail(f, df_between, df_within),
+        p=float(special.fdtrc(df_between, df_within, f)),
         df_between=df_between,
         df_within=df_within,
         ss_between=read.ss_between,
@@ -91,13 +89,6 @@ def pooled(read: Groups) -> AnovaResult:
         constant=read.constant,
         single=read.single,
     )
-
-
-def f_upper_tail(f: float, df_between: float, df_within: float) -> float:
-    """Probability of a larger F."""
-    from scipy import special
-
-    return float(special.fdtrc(df_between, df_within, f))
 
 
 def noncentral_f_limits(
@@ -152,6 +143,8 @@ def welch(groups: GroupValues, leave_out_constant: bool = False) -> WelchResult 
     >>> welch({"TopPop": [0, 0, 0], "LSA": [0, 1, 2]}).reason
     'TopPop has no variance: its weight would be infinite.'
     """
+    from scipy import special
+
     read = Groups.read(groups, least_n=2)
     if read.k > 1 and read.are_all_equal:
         return Undefined(f"All {read.n} participants have the same value: nothing to compare.")
@@ -174,7 +167,7 @@ def welch(groups: GroupValues, leave_out_constant: bool = False) -> WelchResult 
     df_within = (k * k - 1) / (3 * unevenness)
     return WelchResult(
         f=f,
-        p=f_upper_tail(f, k - 1, df_within),
+        p=float(special.fdtrc(k - 1, df_within, f)),
         df_between=k - 1,
         df_within=df_within,
         n=read.n,

@@ -7,6 +7,13 @@ comparing participants alone says nothing about other items. Here items are a sa
 algorithm recommends, and a condition carried by few of them has a wide error: would a difference hold with other
 participants and other items from the same algorithms? The means are those observed, so items count as often as the
 algorithm recommended them.
+
+With covariates of participants or of single answers beside the conditions the model is
+
+.. math:: y_{pi} = \mu_{c(p)} + x_{pi}' \beta + u_p + v_{c(p)i} + e_{pi}
+
+Means and slopes are then those of least squares with equal weights of participants, so that without covariates they are
+the observed means; their errors follow from the fitted variances.
 """
 
 from __future__ import annotations
@@ -21,12 +28,13 @@ from core.errors import DataError
 from inference.ancova import ParticipantValues, read_conditions
 from inference.average_advantage import MeanEstimates
 from inference.corrections import decided
-from inference.covariates import numbered
+from inference.covariates import Covariate, UnusedCovariate, blocks_of, numbered
 from inference.results import Floats, Integers, Interval, Pair, PairwiseResult, Undefined
 from inference.satterthwaite import Estimates, observed_estimates
 from inference.variance_components import Design, Fit, RestrictedLikelihood
 
 HOLM = "Mixed model, t-Holm"
+SMALLEST = 1e-12  # residual variance below this share of the variance of all answers is none
 MOST_LEVELS = 2000  # the work grows with their cube: beyond, it is minutes
 
 
@@ -94,6 +102,27 @@ class ItemEffectsResult:
     def f(self) -> float:
         """F of all conditions together."""
         return self.chi_squared / self.df
+
+
+@dataclass(frozen=True)
+class Slope:
+    """How much a rating changes with one unit of a covariate, other things in the model equal."""
+
+    name: str
+    estimate: float
+    se: float
+    df: float
+    p: float
+    interval: Interval  # 95%
+
+
+@dataclass(frozen=True)
+class AdjustedItems:
+    """The model with items nested in conditions, at the means of the covariates."""
+
+    model: ItemEffectsResult
+    slopes: tuple[Slope, ...]  # of covariates that are numbers
+    unused: tuple[UnusedCovariate, ...]
 
 
 @dataclass(frozen=True)
@@ -173,12 +202,10 @@ def fit_items(answers: ItemAnswers) -> ItemFit | Undefined:
     >>> round(result.sd_items, 1), result.n_items, result.df
     (1.3, 4, 1)
     """
-    read = read_answers(answers)
-    if isinstance(read, Undefined):
-        return read
-    design = nested_design(read)
-    if isinstance(design, Undefined):
-        return design
+    nested = _nested_design(answers)
+    if isinstance(nested, Undefined):
+        return nested
+    read, design = nested
     likelihood = RestrictedLikelihood(design)
     fit = likelihood.maximum()
     if fit.is_at_limit:
@@ -186,12 +213,57 @@ def fit_items(answers: ItemAnswers) -> ItemFit | Undefined:
     return ItemFit(read, fit, observed_estimates(design, likelihood, fit))
 
 
-def nested_design(read: NumberedAnswers) -> Design | Undefined:
+def adjusted_items(
+    answers: ItemAnswers, covariates: Sequence[Covariate], *, alpha: float = 0.05
+) -> AdjustedItems | Undefined:
+    """Compare means of conditions at equal covariates; a covariate has one value for each answer.
+
+    The variances are those of R's ``lmer(value ~ condition + covariates + (1 | person) + (1 | condition:item))``.
+    Undefined and errors as in `fit_items`, and undefined without a usable covariate.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> person, item, seen = np.repeat(np.arange(20), 4), np.tile(np.arange(4), 20), rng.integers(0, 2, 80)
+    >>> values = rng.normal(0, 1, 20)[person] + 2 * seen + rng.normal(0, 1, 4)[item] + rng.normal(0, 0.3, 80)
+    >>> answers = ItemAnswers(values, np.where(person < 10, "A", "B"), person, item)
+    >>> round(adjusted_items(answers, [Covariate("seen", seen.tolist())]).slopes[0].estimate, 1)
+    2.0
+    """
+    nested = _nested_design(answers)
+    if isinstance(nested, Undefined):
+        return nested
+    read, design = nested
+    blocks = blocks_of(covariates, read.condition)
+    if not blocks.used:
+        reasons = " ".join(f"{unused.name}: {unused.reason}" for unused in blocks.unused)
+        return Undefined(f"There is no covariate to adjust for. {reasons}".strip())
+    design = replace(design, covariates=blocks.columns(len(read.values)))
+    likelihood = RestrictedLikelihood(design)
+    if likelihood.df < 1:
+        return Undefined("The covariates leave no residual degrees of freedom.")
+    fit = likelihood.maximum()
+    if fit.is_at_limit or fit.variance <= SMALLEST * float(read.values.var()):
+        return Undefined("Participants, items and covariates reproduce all ratings.")
+    estimates, k = observed_estimates(design, likelihood, fit), len(read.names)
+    numbers = {covariate.name for covariate in covariates if not any(isinstance(v, str) for v in covariate.values)}
+    slopes, column = [], k
+    for block in blocks.used:
+        if block.name in numbers:
+            slopes.append(Slope(block.name, *estimates.test(np.eye(len(estimates.means))[column])))
+        column += block.columns.shape[1]
+    return AdjustedItems(ItemFit(read, fit, estimates.first(k)).result(alpha), tuple(slopes), blocks.unused)
+
+
+def _nested_design(answers: ItemAnswers) -> tuple[NumberedAnswers, Design] | Undefined:
     """The design with an effect of each item in each condition, or why it cannot be fitted."""
+    read = read_answers(answers)
+    if isinstance(read, Undefined):
+        return read
     item = np.unique(read.item + read.condition * (read.item.max() + 1), return_inverse=True)[1]
     design = Design(read.values, read.condition, read.person, item, read.condition)
     reason = _why_inseparable(design, len(read.names))
-    return Undefined(reason) if reason else design
+    return Undefined(reason) if reason else (read, design)
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,7 @@ from inference.clusters import clustered
 from inference.correlation import between_conditions, within_conditions
 from inference.covariates import Covariate
 from inference.groups import ExactGroups
-from inference.item_covariates import AdjustedItems, adjusted_items
-from inference.item_effects import ItemAnswers
+from inference.item_effects import AdjustedItems, ItemAnswers, adjusted_items
 from inference.mediation import mediation
 from inference.results import Undefined
 from studies.models import Study

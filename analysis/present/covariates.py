@@ -33,8 +33,7 @@ from inference.ancova import Estimate, FTest
 from inference.attrition import CHI_SQUARED, EXACT, AttritionResult
 from inference.attrition_bounds import Bounds
 from inference.correlation import CorrelationResult
-from inference.item_covariates import AdjustedItems
-from inference.item_effects import ItemEffectsResult, ItemPair
+from inference.item_effects import AdjustedItems, ItemEffectsResult, ItemPair
 from inference.results import Undefined
 from studies.plans import in_text
 

@@ -16,8 +16,7 @@ from inference.attrition import attrition_test
 from inference.attrition_bounds import Arm, lee_bounds, worst_case_bounds
 from inference.clusters import clustered
 from inference.covariates import Covariate, blocks_of
-from inference.item_covariates import adjusted_items
-from inference.item_effects import ItemAnswers, fit_items
+from inference.item_effects import ItemAnswers, adjusted_items, fit_items
 from inference.mediation import _Moments, mediation
 from inference.results import Undefined
 
