@@ -14,6 +14,7 @@ from inference.agreement import kendall
 from inference.ancova import ParticipantValues, ancova
 from inference.anova import one_way, welch
 from inference.attrition_bounds import Arm, lee_bounds, worst_case_bounds
+from inference.bootstrap import mean_interval
 from inference.contrasts import ContrastTest, planned_contrast
 from inference.covariates import Covariate
 from inference.equivalence import equivalence
@@ -26,7 +27,6 @@ from inference.posthoc import games_howell, tukey_hsd
 from inference.rank_sets import RankSets, relation_rank_sets
 from inference.rank_tests import dunn_holm, kruskal_wallis
 from inference.results import Pair, PairwiseResult, Undefined
-from inference.user_bootstrap import mean_interval
 
 ALPHA = 0.05
 LARGE = 2_000_000  # people of a sample that stands for the truth

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.errors import DataError
-from inference.jackknife import group_jackknife
+from inference.claim_estimates import group_jackknife
 
 pytestmark = pytest.mark.unit
 

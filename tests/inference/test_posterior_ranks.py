@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inference.posterior_ranks import PosteriorRanks, posterior_ranks
+from inference.order_bootstrap import PosteriorRanks, posterior_ranks
 from inference.results import Undefined
 
 pytestmark = pytest.mark.unit

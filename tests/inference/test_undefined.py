@@ -10,7 +10,7 @@ import pytest
 from inference.agreement import kendall, spearman
 from inference.anova import one_way, welch
 from inference.assumptions import brown_forsythe, shapiro_residuals
-from inference.bootstrap import user_means
+from inference.bootstrap import mean_interval, user_means
 from inference.contrasts import planned_contrast
 from inference.correlation import between_conditions, over_all, pearson, within_conditions, within_each
 from inference.effect_sizes import hedges_g_between
@@ -24,7 +24,6 @@ from inference.posthoc import games_howell, tukey_hsd
 from inference.rank_tests import dunn_holm, kruskal_wallis
 from inference.reliability import cronbach_alpha
 from inference.results import Undefined
-from inference.user_bootstrap import mean_interval
 
 pytestmark = pytest.mark.unit
 

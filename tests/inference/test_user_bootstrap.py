@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from core.errors import DataError
-from inference.bootstrap import percentile_intervals, user_means
+from inference.bootstrap import mean_interval, percentile_intervals, pooled_interval, user_means
 from inference.results import Undefined
-from inference.user_bootstrap import mean_interval, pooled_interval
 
 pytestmark = pytest.mark.unit
 nan = float("nan")
