@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from inference.permutations import DRAWN, SAMPLED, SEED
+from inference.power import wilson
 from inference.results import Floats, Integers, Interval, Undefined
-from inference.simulated_power import wilson
 
 CHI_SQUARED, EXACT = "chi-square", "exact"
 LEAST_EXPECTED = 5.0  # in every cell, for the chi-square distribution

@@ -12,7 +12,7 @@ from scipy import stats
 
 from core.errors import ParameterError
 from inference import power
-from inference.simulated_power import simulated_power
+from inference.power import simulated_power
 
 Cases = Callable[[str], list[dict[str, Any]]]
 
@@ -71,7 +71,7 @@ def test_unevaluated_tail_counts_as_certain(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.unit
 def test_simulated_power_agrees_with_the_formula_where_rounding_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inference.simulated_power.SCALE", (0, 100))
+    monkeypatch.setattr("inference.power.SCALE", (0, 100))
     means, sd, n = [49.0, 50.0, 51.0], 2.0, 20
     found = simulated_power(means, sd, n, rng=np.random.default_rng(4), repetitions=3000)
     rounded = math.sqrt(sd**2 + 1 / 12)  # rounding adds a twelfth to the variance

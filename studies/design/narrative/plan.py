@@ -14,11 +14,11 @@ from inference.power import (
     AnovaPower,
     ContrastPower,
     DetectableEffect,
+    SimulatedPower,
     advantage_power,
     needed_bound,
     participants_for_advantage,
 )
-from inference.simulated_power import SimulatedPower
 from studies.instrument import flags
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import scales_of
