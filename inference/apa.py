@@ -9,8 +9,8 @@ from __future__ import annotations
 from inference.results import AnovaResult, Interval, KruskalResult
 
 
-def p_value(p: float) -> str:
-    """Format a p value, with more digits where rounding would hide on which side of .05 it lies.
+def p_value(p: float, alpha: float | None = 0.05) -> str:
+    """Format a p value, with more digits where rounding would hide on which side of `alpha` it lies (None: never).
 
     Examples
     --------
@@ -22,8 +22,9 @@ def p_value(p: float) -> str:
     if p > 0.9995:
         return "p > .999"
     digits = 3
-    while p != 0.05 and digits < 17 and float(f"{p:.{digits}f}") == 0.05:
-        digits += 1
+    if alpha is not None and p != alpha:
+        while digits < 17 and float(f"{p:.{digits}f}") == alpha:
+            digits += 1
     return f"p = {share(p, digits)}"
 
 

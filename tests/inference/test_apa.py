@@ -5,7 +5,8 @@ import pytest
 from inference import anova, apa
 
 
-def test_p_shows_the_side_of_the_level() -> None:
+def test_p_shows_the_side_of_any_level() -> None:
+    assert apa.p_value(0.00999, alpha=0.01) == "p = .00999"
     assert apa.p_value(0.00999) == "p = .010"
     assert apa.p_value(0.05 * (1 - 1e-15)) == "p = .04999999999999995"
 
