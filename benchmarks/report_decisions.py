@@ -14,20 +14,19 @@ from inference.agreement import kendall
 from inference.ancova import ParticipantValues, ancova
 from inference.anova import one_way, welch
 from inference.attrition_bounds import Arm, lee_bounds, worst_case_bounds
+from inference.bootstrap import mean_interval
 from inference.contrasts import ContrastTest, planned_contrast
 from inference.covariates import Covariate
 from inference.equivalence import equivalence
 from inference.item_effects import ItemAnswers, fit_items
 from inference.ordinal import cumulative_link
 from inference.pair_decisions import PairClass, decide_pairs, offline_pairs
-from inference.paired import sign_tests_between
+from inference.paired import sign_tests_between, signed_ranks_between
 from inference.partial_order import PartialOrder, partial_order
 from inference.posthoc import games_howell, tukey_hsd
 from inference.rank_sets import RankSets, relation_rank_sets
 from inference.rank_tests import dunn_holm, kruskal_wallis
 from inference.results import Pair, PairwiseResult, Undefined
-from inference.signed_rank import signed_ranks_between
-from inference.user_bootstrap import mean_interval
 
 ALPHA = 0.05
 LARGE = 2_000_000  # people of a sample that stands for the truth

@@ -13,20 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import DataError
 from inference.ancova import ParticipantValues, read_conditions
 from inference.correlation import CorrelationResult, pearson
 from inference.covariates import numbered
 from inference.exact import finite
-from inference.results import Floats, Integers, Interval, Result, Undefined
+from inference.results import Floats, Integers, Interval, Undefined
 from inference.t_tests import t_test
 
-AGGREGATION = "Relation at several levels"
 SMALLEST = 1e-12  # variation below this share of that over all answers is none
 
 
 @dataclass(frozen=True)
-class LevelSlope(Result):
+class LevelSlope:
     """A least squares slope with the robust error of answers clustered in participants."""
 
     estimate: float
@@ -37,7 +35,7 @@ class LevelSlope(Result):
 
 
 @dataclass(frozen=True)
-class ConditionSlope(Result):
+class ConditionSlope:
     """The slope inside one condition; None where the characteristic or the answers do not vary."""
 
     condition: str
@@ -45,7 +43,7 @@ class ConditionSlope(Result):
 
 
 @dataclass(frozen=True)
-class AggregationResult(Result):
+class AggregationResult:
     """A relation over all answers, within conditions, within participants and between conditions."""
 
     total: LevelSlope
@@ -67,8 +65,8 @@ def aggregation(
 
     Errors are those of Liang & Zeger (1986, Biometrika 73(1):13-22) with the usual correction for G clusters and K
     coefficients, G / (G - 1) · (n - 1) / (n - K); intercepts of participants do not count in K. Undefined with fewer
-    than three participants, or if the answers or the characteristic are all equal. Raises DataError for sequences of
-    unequal length or values that are not finite.
+    than three participants, or if the answers or the characteristic are all equal. Raises DataError for values that are
+    not finite.
 
     Examples
     --------
@@ -79,10 +77,8 @@ def aggregation(
     """
     names, condition, y, _left_out = read_conditions(ParticipantValues(values, conditions, ()))
     x, person = finite(by, "A value is not a finite number: exclude missing values first."), numbered(persons)
-    if not len(y) == len(x) == len(person):
-        raise DataError("Every answer has one characteristic, one condition and one participant.")
     if not len(y) or person.max() < 2:
-        return Undefined("A relation needs three participants.", AGGREGATION)
+        return Undefined("A relation needs three participants.")
     total = _slope(x, y, np.zeros_like(condition), person, 2)
     if isinstance(total, Undefined):
         return total
@@ -125,11 +121,11 @@ def _slope(x: Floats, y: Floats, group: Integers, person: Integers, n_coefficien
     dx, dy = x - _means(x, group)[group], y - _means(y, group)[group]
     spread = float(dx @ dx)
     if spread <= SMALLEST * max(float(x @ x), 1.0):
-        return Undefined("The characteristic does not vary at this level.", AGGREGATION)
+        return Undefined("The characteristic does not vary at this level.")
     estimate = float(dx @ dy) / spread
     rest = dy - estimate * dx
     scores = np.bincount(person, dx * rest)
     if n <= n_coefficients or scores @ scores <= SMALLEST * spread * max(float(dy @ dy), SMALLEST):
-        return Undefined("The answers leave no residual variance at this level.", AGGREGATION)
+        return Undefined("The answers leave no residual variance at this level.")
     se = math.sqrt(g / (g - 1) * (n - 1) / (n - n_coefficients) * float(scores @ scores)) / spread
     return LevelSlope(estimate, se, g - 1, *t_test(estimate, se, g - 1))

@@ -7,39 +7,36 @@ import numpy as np
 from inference.groups import Groups, GroupValues, in_words
 from inference.results import AnovaResult, Interval, Undefined, WelchResult
 
-ANOVA = "One-way ANOVA"
-WELCH = "Welch ANOVA"
 CONFIDENCE = 0.95
 # Beyond this F the noncentral distribution is no longer evaluated reliably, and the effect is beyond doubt.
 LARGEST_F_FOR_INTERVAL = 1e6
 
 
-def why_not_compared(groups: Groups, procedure: str) -> Undefined | None:
+def why_not_compared(groups: Groups) -> Undefined | None:
     """The reason why no comparison of these conditions is defined; None when one may be."""
     if groups.k < 2:
         only = f"only {groups.names[0]} has" if groups.k else "none has"
-        return Undefined(f"A comparison needs two conditions with enough observations; {only}.", procedure)
+        return Undefined(f"A comparison needs two conditions with enough observations; {only}.")
     if groups.are_all_equal:
-        return Undefined(f"All {groups.n} participants have the same value: nothing to compare.", procedure)
+        return Undefined(f"All {groups.n} participants have the same value: nothing to compare.")
     return None
 
 
-def why_not_pooled(groups: Groups, procedure: str) -> Undefined | None:
+def why_not_pooled(groups: Groups) -> Undefined | None:
     """The reason why pooled-variance procedures are undefined on these data; None when they are defined.
 
     Examples
     --------
-    >>> why_not_pooled(Groups.read({"A": [3, 3], "B": [4, 4]}), "Tukey HSD").reason
+    >>> why_not_pooled(Groups.read({"A": [3, 3], "B": [4, 4]})).reason
     'All values within each condition are equal; without that variance the test cannot be computed.'
     """
-    if undefined := why_not_compared(groups, procedure):
+    if undefined := why_not_compared(groups):
         return undefined
     if groups.n == groups.k:
-        return Undefined("Every condition has a single observation: the variance is unknown.", procedure)
+        return Undefined("Every condition has a single observation: the variance is unknown.")
     if groups.ss_within == 0:
         return Undefined(
-            "All values within each condition are equal; without that variance the test cannot be computed.",
-            procedure,
+            "All values within each condition are equal; without that variance the test cannot be computed."
         )
     return None
 
@@ -51,9 +48,9 @@ def one_way(groups: GroupValues, least_n: int = 1) -> AnovaResult | Undefined:
 
     Conditions with fewer than `least_n` observations are excluded and named. With 1, a condition of one observation is
     included: its mean is tested against the variance of the others. Undefined with fewer than two conditions, with one
-    observation in each, when all values are equal, or when no condition has any variance. Raises ParameterError when
-    `least_n` is below 1. Sources: Fisher (1925), Statistical Methods for Research Workers; omega squared: Hays (1963);
-    interval of eta squared: Steiger (2004), Psychological Methods 9(2):164-182.
+    observation in each, when all values are equal, or when no condition has any variance. Sources: Fisher (1925),
+    Statistical Methods for Research Workers; omega squared: Hays (1963); interval of eta squared: Steiger (2004),
+    Psychological Methods 9(2):164-182.
 
     Examples
     --------
@@ -61,13 +58,11 @@ def one_way(groups: GroupValues, least_n: int = 1) -> AnovaResult | Undefined:
     >>> result.f, result.df_between, result.df_within, round(result.p, 4)
     (6.0, 1, 4, 0.0705)
     """
+    from scipy import special
+
     read = Groups.read(groups, least_n)
-    undefined = why_not_pooled(read, ANOVA)
-    return pooled(read) if undefined is None else undefined
-
-
-def pooled(read: Groups) -> AnovaResult:
-    """Compute the analysis of variance of groups for which `why_not_pooled` has no objection."""
+    if undefined := why_not_pooled(read):
+        return undefined
     df_between, df_within = read.k - 1, read.n - read.k
     ms_between, ms_within = read.ss_between / df_between, read.ss_within / df_within
     ss_total = read.ss_between + read.ss_within
@@ -76,7 +71,7 @@ def pooled(read: Groups) -> AnovaResult:
     noncentrality = noncentral_f_limits(f, df_between, df_within)
     return AnovaResult(
         f=f,
-        p=f_upper_tail(f, df_between, df_within),
+        p=float(special.fdtrc(df_between, df_within, f)),
         df_between=df_between,
         df_within=df_within,
         ss_between=read.ss_between,
@@ -94,13 +89,6 @@ def pooled(read: Groups) -> AnovaResult:
         constant=read.constant,
         single=read.single,
     )
-
-
-def f_upper_tail(f: float, df_between: float, df_within: float) -> float:
-    """Probability of a larger F."""
-    from scipy import special
-
-    return float(special.fdtrc(df_between, df_within, f))
 
 
 def noncentral_f_limits(
@@ -155,17 +143,19 @@ def welch(groups: GroupValues, leave_out_constant: bool = False) -> WelchResult 
     >>> welch({"TopPop": [0, 0, 0], "LSA": [0, 1, 2]}).reason
     'TopPop has no variance: its weight would be infinite.'
     """
+    from scipy import special
+
     read = Groups.read(groups, least_n=2)
     if read.k > 1 and read.are_all_equal:
-        return Undefined(f"All {read.n} participants have the same value: nothing to compare.", WELCH)
+        return Undefined(f"All {read.n} participants have the same value: nothing to compare.")
     if read.constant and not leave_out_constant:
         verb, whose = ("has", "its") if len(read.constant) == 1 else ("have", "their")
         reason = f"{in_words(read.constant)} {verb} no variance: {whose} weight would be infinite."
-        return Undefined(reason, WELCH)
+        return Undefined(reason)
     read = Groups(tuple(group for group in read.members if not group.is_constant), read.left_out + read.constant)
     if read.k < 2:
         reason = "Welch's test needs two conditions with two observations or more and with variance."
-        return Undefined(reason, WELCH)
+        return Undefined(reason)
     k, n = read.k, np.array([group.n for group in read.members])
     weights = n / np.array([group.variance for group in read.members])
     shares = weights / weights.sum()
@@ -177,7 +167,7 @@ def welch(groups: GroupValues, leave_out_constant: bool = False) -> WelchResult 
     df_within = (k * k - 1) / (3 * unevenness)
     return WelchResult(
         f=f,
-        p=f_upper_tail(f, k - 1, df_within),
+        p=float(special.fdtrc(k - 1, df_within, f)),
         df_between=k - 1,
         df_within=df_within,
         n=read.n,

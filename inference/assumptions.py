@@ -7,7 +7,6 @@ import numpy as np
 from inference.groups import Groups, GroupValues
 from inference.results import NormalityResult, SpreadResult, Undefined
 
-SHAPIRO = "Shapiro-Wilk"
 BROWN_FORSYTHE = "Brown-Forsythe"
 EQUAL_WITHIN = 1e-12  # of the largest value
 FEWEST_FOR_SHAPIRO = 3
@@ -32,13 +31,13 @@ def brown_forsythe(groups: GroupValues) -> SpreadResult | Undefined:
 
     read = Groups.read(groups)
     if read.k < 2:
-        return Undefined("A test of equal variances needs two conditions with observations.", BROWN_FORSYTHE)
+        return Undefined("A test of equal variances needs two conditions with observations.")
     points = [group.floats for group in read.members]
     apart = [np.abs(values - np.median(values)) for values in points]
     # Rounding leaves distances that are equal on paper apart by about 1e-16 of the values.
     if all(np.ptp(of) <= EQUAL_WITHIN * np.abs(values).max() for of, values in zip(apart, points, strict=True)):
         far = "Within every condition all values are equally distant from the median"
-        return Undefined(f"{far}: equality of variances cannot be tested.", BROWN_FORSYTHE)
+        return Undefined(f"{far}: equality of variances cannot be tested.")
     result = stats.levene(*points, center="median")
     f, p = float(result.statistic), float(result.pvalue)
     return SpreadResult(BROWN_FORSYTHE, f, p, read.k - 1, read.n - read.k, read.n, read.left_out)
@@ -62,9 +61,9 @@ def shapiro_residuals(groups: GroupValues) -> NormalityResult | Undefined:
     read = Groups.read(groups, least_n=2)
     if not FEWEST_FOR_SHAPIRO <= read.n <= MOST_FOR_SHAPIRO:
         reason = f"The test applies to {FEWEST_FOR_SHAPIRO:,} to {MOST_FOR_SHAPIRO:,} values; there are {read.n:,}."
-        return Undefined(reason, SHAPIRO)
+        return Undefined(reason)
     if len(read.constant) == read.k:
-        return Undefined("All residuals are 0: normality cannot be tested.", SHAPIRO)
+        return Undefined("All residuals are 0: normality cannot be tested.")
     residuals = np.array([float(value - group.mean) for group in read.members for value in group.values()])
     # The statistic knows no unit; this one keeps its squares within the range of a float.
     tested = stats.shapiro(residuals / np.abs(residuals).max())

@@ -15,11 +15,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from core.errors import DataError
 from inference.exact import finite
-from inference.results import Floats, Interval, Result, Undefined
+from inference.results import Floats, Interval, Undefined
 
-WORST_CASE, LEE = "Worst-case bounds", "Lee bounds"
 CONFIDENCE = 0.95
 End = tuple[float, float]  # a bound and its standard error
 
@@ -31,16 +29,14 @@ class Arm:
     values: Sequence[float]
     n_assigned: int
 
-    def check(self) -> Floats:
-        """The values as an array. Raises DataError where more are observed than were assigned, or one is not finite."""
-        values = finite(self.values, "A value is not a finite number: leave missing values out.")
-        if values.ndim != 1 or len(values) > self.n_assigned:
-            raise DataError(f"There are {values.size} values of {self.n_assigned} participants assigned.")
-        return values
+    @property
+    def observed(self) -> Floats:
+        """The values as an array. Raises DataError where one is not finite."""
+        return finite(self.values, "A value is not a finite number: leave missing values out.")
 
 
 @dataclass(frozen=True)
-class Bounds(Result):
+class Bounds:
     """The lowest and the highest difference that the losses leave possible."""
 
     low: float
@@ -54,8 +50,7 @@ class Bounds(Result):
 def worst_case_bounds(a: Arm, b: Arm, low: float, high: float) -> Bounds | Undefined:
     """Bounds of the mean of `a` minus that of `b` on a scale from `low` to `high`.
 
-    Undefined with fewer than two participants assigned to a condition. Raises DataError for an empty scale or a value
-    outside it, and as `Arm.check` does.
+    Undefined with fewer than two participants assigned to a condition. Raises DataError as `Arm.observed` does.
 
     Examples
     --------
@@ -63,11 +58,9 @@ def worst_case_bounds(a: Arm, b: Arm, low: float, high: float) -> Bounds | Undef
     >>> bounds.low, bounds.high
     (1.25, 2.25)
     """
-    both = [a.check(), b.check()]
-    if not low < high or any(len(values) and not low <= values.min() <= values.max() <= high for values in both):
-        raise DataError(f"Values outside the scale from {low} to {high}.")
+    both = [a.observed, b.observed]
     if min(a.n_assigned, b.n_assigned) < 2:
-        return Undefined("Bounds need two participants assigned to each condition.", WORST_CASE)
+        return Undefined("Bounds need two participants assigned to each condition.")
     ends = []
     for of_a, of_b in ((low, high), (high, low)):
         filled = [
@@ -84,7 +77,7 @@ def lee_bounds(a: Arm, b: Arm) -> Bounds | Undefined:
 
     The condition with fewer losses is trimmed by exactly its excess: a value on the edge counts in part. The errors are
     those of Lee's proposition 3, whose theory is of continuous values. Undefined with fewer than two values in a
-    condition. Raises DataError as `Arm.check` does.
+    condition. Raises DataError as `Arm.observed` does.
 
     Examples
     --------
@@ -92,9 +85,9 @@ def lee_bounds(a: Arm, b: Arm) -> Bounds | Undefined:
     >>> bounds.low, bounds.high, bounds.trimmed
     (-1.0, 1.0, 0.5)
     """
-    values_a, values_b = a.check(), b.check()
+    values_a, values_b = a.observed, b.observed
     if min(len(values_a), len(values_b)) < 2:
-        return Undefined("Lee's bounds need two observed values in each condition.", LEE)
+        return Undefined("Lee's bounds need two observed values in each condition.")
     retained = len(values_a) / a.n_assigned, len(values_b) / b.n_assigned
     if retained[0] < retained[1]:
         low, high, trimmed = _lee_ends(b, a, values_b, values_a)

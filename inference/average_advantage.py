@@ -5,24 +5,26 @@ r"""The average advantage: do participants rate a metric's better algorithms hig
 M is the number of pairs that the metric separates, :math:`w_i` the pairs that algorithm i wins less those it loses, m
 the conditions' estimates and V their covariance. A is the mean difference, in points of the measure, between the better
 and the worse algorithm of these pairs. Participants' answers do not enter the weights, so the t test keeps its level.
+
+The average advantages of further measures and metrics are one exploratory family, corrected by Holm.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
-from core.errors import DataError, ParameterError
-from inference.equivalence import bound_test, check_bound
-from inference.groups import Groups, GroupValues, in_words
-from inference.results import Floats, Interval, Result, Undefined
+from inference.corrections import holm
+from inference.equivalence import bound_test
+from inference.groups import Groups, GroupValues
+from inference.partial_order import PartialOrder
+from inference.results import Floats, Interval, Undefined
 from inference.t_tests import t_test
 
-AVERAGE_ADVANTAGE = "Average advantage"
 LEAST_FOR_A_CHECK = 5  # algorithms; with fewer, too few pairs remain without one of them
 Separated = Sequence[tuple[str, str]]  # (better, worse) by the metric
 
@@ -48,10 +50,8 @@ class MeanEstimates:
 
     @classmethod
     def of_groups(cls, groups: GroupValues) -> MeanEstimates:
-        """Means of independent conditions. Raises DataError for a condition with fewer than two observations."""
-        read = Groups.read(groups, least_n=2)
-        if read.left_out:
-            raise DataError(f"A condition needs two observations; leave out {in_words(read.left_out)}.")
+        """Means of independent conditions, each with two observations or more."""
+        read = Groups.read(groups)
         return cls.independent(
             read.means,
             [math.sqrt(group.variance) for group in read.members],
@@ -61,12 +61,9 @@ class MeanEstimates:
     @classmethod
     def independent(cls, means: Mapping[str, float], sds: Sequence[float], ns: Sequence[int]) -> MeanEstimates:
         """Means of independent conditions from their summaries, with the degrees of freedom of Welch (1938) and
-        Satterthwaite (1946), Biometrics Bulletin 2(6):110-114. Raises DataError unless every condition has a standard
-        deviation of at least 0 and two observations.
+        Satterthwaite (1946), Biometrics Bulletin 2(6):110-114. Every condition has two observations or more.
         """
         spread, n = np.asarray(sds, dtype=np.float64), np.asarray(ns, dtype=np.float64)
-        if not (spread.shape == n.shape == (len(means),) and (spread >= 0).all() and (n >= 2).all()):
-            raise DataError("Each mean needs a standard deviation of at least 0 and two or more observations.")
         squared = spread**2 / n
 
         def df(contrast: Floats) -> float:
@@ -77,7 +74,7 @@ class MeanEstimates:
 
 
 @dataclass(frozen=True)
-class AverageAdvantage(Result):
+class AverageAdvantage:
     """The average advantage of a metric's better algorithms, with its t test."""
 
     value: float  # A, in points of the measure; positive where participants favour the metric's better algorithms
@@ -114,10 +111,8 @@ def average_advantage(
     `separated` names these pairs, the algorithm that the metric favours first, so that an error metric's better
     algorithm is the one with the lower error. `bound` is the smallest effect of interest in points of the measure.
     Undefined where the metric separates no pair, where every algorithm wins as many pairs as it loses, or where no
-    weighted mean has a standard error. Raises ParameterError for an `alpha` outside (0, .5), a `bound` that is not
-    positive, and pairs that are repeated, name an unknown condition or compare one with itself. Sources: for contrasts
-    without equal variances Welch (1938), Biometrika 29:350-362; for equivalence Schuirmann (1987), Journal of
-    Pharmacokinetics and Biopharmaceutics 15:657-680.
+    weighted mean has a standard error. Sources: for contrasts without equal variances Welch (1938), Biometrika
+    29:350-362; for equivalence Schuirmann (1987), Journal of Pharmacokinetics and Biopharmaceutics 15:657-680.
 
     Examples
     --------
@@ -126,16 +121,15 @@ def average_advantage(
     >>> result.weights, round(result.value, 2), round(result.p, 4), str(result.verdict)
     ({'A': 1, 'B': 1, 'C': -2}, 0.45, 0.0035, 'agree')
     """
-    check_bound(1.0 if bound is None else bound, alpha)
     weights = _weights(estimates.names, separated)
     if not separated:
-        return Undefined("The metric separates no pair of algorithms.", AVERAGE_ADVANTAGE)
+        return Undefined("The metric separates no pair of algorithms.")
     if not any(weights.values()):
-        return Undefined("Every algorithm wins as many of the separated pairs as it loses.", AVERAGE_ADVANTAGE)
+        return Undefined("Every algorithm wins as many of the separated pairs as it loses.")
     contrast = np.array(list(weights.values())) / len(separated)
     value, variance = float(contrast @ estimates.means), float(contrast @ estimates.covariance @ contrast)
     if variance <= 0:
-        return Undefined("Within the compared conditions all values are equal.", AVERAGE_ADVANTAGE)
+        return Undefined("Within the compared conditions all values are equal.")
     se, df = math.sqrt(variance), estimates.df(contrast)
 
     p, interval = t_test(value, se, df, 1 - alpha)
@@ -183,11 +177,76 @@ def rests_on(overall: AverageAdvantage, without: Mapping[str, AverageAdvantage |
 
 def _weights(names: Iterable[str], separated: Separated) -> dict[str, int]:
     weights = dict.fromkeys(names, 0)
-    if len({frozenset(pair) for pair in separated}) < len(separated) or any(a == b for a, b in separated):
-        raise ParameterError("Each separated pair has two algorithms and is named once.")
     for better, worse in separated:
-        if unknown := {better, worse} - weights.keys():
-            raise ParameterError(f"A separated pair names {min(unknown)!r}, which has no estimate.")
         weights[better] += 1
         weights[worse] -= 1
     return weights
+
+
+@dataclass(frozen=True)
+class ExploratoryTest:
+    """One test of the family, with every metric whose test it is."""
+
+    measure: str
+    metrics: tuple[str, ...]
+    p: float  # corrected by Holm over the family
+    advantage: AverageAdvantage  # with the uncorrected p
+
+
+@dataclass(frozen=True)
+class ExploratoryFamily:
+    """The tests in the order given, at one level for all of them."""
+
+    tests: tuple[ExploratoryTest, ...]
+    alpha: float
+    smallest_p_below: float | None  # the smallest uncorrected p had to be below this; None without tests
+    undefined: dict[str, str]  # reasons of what could not be tested, by "measure, metric"
+
+
+def same_metrics(orders: Mapping[str, PartialOrder]) -> tuple[tuple[str, ...], ...]:
+    """Group metrics that order the algorithms alike: the same ranks, and the same separated pairs in one direction.
+
+    These have the same weights, so the average advantage of a measure is one test for all of them. The groups are in
+    the order of the metrics. Ranks count from the better value, so a fallout may be grouped with a recall.
+    """
+    groups: dict[Hashable, list[str]] = {}
+    for metric, order in orders.items():
+        sign = -1 if order.higher_is_better else 1
+        values = {name: sign * value for name, value in order.locations.items()}
+        ranks = frozenset((name, sum(rival < value for rival in values.values())) for name, value in values.items())
+        groups.setdefault((ranks, frozenset(order.direct)), []).append(metric)
+    return tuple(tuple(group) for group in groups.values())
+
+
+def exploratory_family(
+    advantages: Mapping[tuple[str, tuple[str, ...]], AverageAdvantage | Undefined], alpha: float = 0.05
+) -> ExploratoryFamily:
+    """Correct the average advantages of measures by groups of metrics, keyed (measure, metrics), as one family.
+
+    What is undefined is no test of the family.
+
+    Examples
+    --------
+    >>> from inference.average_advantage import MeanEstimates, average_advantage
+    >>> means = MeanEstimates.independent({"A": 3.6, "B": 3.1}, [0.6, 0.7], [30, 30])
+    >>> found = {("novelty", ("recall",)): average_advantage(means, [("A", "B")])}
+    >>> found["satisfaction", ("recall", "ndcg")] = average_advantage(means, [("B", "A")])
+    >>> family = exploratory_family(found)
+    >>> [(test.measure, round(test.advantage.p, 4), round(test.p, 4)) for test in family.tests], family.smallest_p_below
+    ([('novelty', 0.0044, 0.0087), ('satisfaction', 0.0044, 0.0087)], 0.025)
+    """
+    tested = {key: outcome for key, outcome in advantages.items() if not isinstance(outcome, Undefined)}
+    corrected = holm([outcome.p for outcome in tested.values()])
+    return ExploratoryFamily(
+        tests=tuple(
+            ExploratoryTest(measure, metrics, p, outcome)
+            for ((measure, metrics), outcome), p in zip(tested.items(), corrected, strict=True)
+        ),
+        alpha=alpha,
+        smallest_p_below=alpha / len(tested) if tested else None,
+        undefined={
+            f"{measure}, {' and '.join(metrics)}": outcome.reason
+            for (measure, metrics), outcome in advantages.items()
+            if isinstance(outcome, Undefined)
+        },
+    )

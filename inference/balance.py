@@ -11,17 +11,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.errors import DataError
-from inference.results import Result, Undefined
+from inference.results import Undefined
 
 T = TypeVar("T")
 DRAWS = 199  # random assignments, so that the 190th of them is the 95% point (Davison & Hinkley 1997, section 4.2)
-BALANCE = "Standardised difference"
 LEAST_N = 2  # participants in a condition, for a variance
 
 
 @dataclass(frozen=True)
-class LargestDifference(Result):
+class LargestDifference:
     """The largest absolute standardised difference of two conditions.
 
     `n_undefined` pairs of the `n_pairs` have none: a condition has too few answers, or both do not vary and differ.
@@ -66,16 +64,14 @@ def categorical_difference(a: Sequence[int], b: Sequence[int]) -> float | None:
     with the shares T and C of all categories but one, and the mean S of their two multinomial covariance matrices. For
     two categories it is the absolute difference of the shares over the root of the mean of their variances. `a` and `b`
     count each category in one order; categories that neither condition has are left out. None without answers in a
-    condition, or where the two share no category: S is then singular. Raises DataError for different numbers of
-    categories. Source: Yang & Dalton (2012), paper 335, equation for multinomial variables.
+    condition, or where the two share no category: S is then singular. Source: Yang & Dalton (2012), paper 335, equation
+    for multinomial variables.
 
     Examples
     --------
     >>> round(categorical_difference([5, 3, 2], [3, 3, 4]), 4)
     0.4978
     """
-    if len(a) != len(b):
-        raise DataError(f"The conditions have {len(a)} and {len(b)} categories; they need the same.")
     if not sum(a) or not sum(b):
         return None
     present = [index for index, counts in enumerate(zip(a, b, strict=True)) if any(counts)]
@@ -102,11 +98,11 @@ def largest_difference(
     'B'
     """
     if len(groups) < 2:
-        return Undefined(f"A comparison needs two conditions; there are {len(groups)}.", BALANCE)
+        return Undefined(f"A comparison needs two conditions; there are {len(groups)}.")
     differences = {(a, b): difference(groups[a], groups[b]) for a, b in combinations(groups, 2)}
     defined = {pair: value for pair, value in differences.items() if value is not None}
     if not defined:
-        return Undefined("No two conditions have enough answers that vary.", BALANCE)
+        return Undefined("No two conditions have enough answers that vary.")
     (a, b), largest = max(defined.items(), key=lambda entry: entry[1])
     return LargestDifference(a, b, largest, len(differences), len(differences) - len(defined))
 

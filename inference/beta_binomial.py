@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.errors import DataError, ParameterError
-from inference.results import Floats, Integers, Result
+from core.errors import DataError
+from inference.results import Floats, Integers
 
 GRID = (121, 41)  # points of the logits of mu and of rho
 COARSE = (61, 21)
@@ -25,15 +25,11 @@ BLOCK = 200  # distinct pairs of hits and cases evaluated at once
 
 
 @dataclass(frozen=True)
-class HitPrior(Result):
+class HitPrior:
     """Beta distributions of the mean chance of a hit (mu) and of the correlation of a user's cases (rho)."""
 
     mean: tuple[float, float] = (1.0, 1.0)
     correlation: tuple[float, float] = (1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        if min(*self.mean, *self.correlation) <= 0:
-            raise ParameterError("The parameters of a beta distribution have to be positive.")
 
 
 def hit_rate_draws(
@@ -43,8 +39,8 @@ def hit_rate_draws(
 
     Users without cases say nothing and are left out. Hits that are fractions, because ties count in expectation, enter
     the likelihood through its gamma functions, which extend it to fractions. Within a grid cell draws are uniform on
-    the logit. Raises DataError without any case, or for hits below 0 or above the cases, and ParameterError for fewer
-    than one draw. Source: Skellam (1948), Journal of the Royal Statistical Society B 10(2):257-261.
+    the logit. Raises DataError without any case, or for hits below 0 or above the cases. Source: Skellam (1948),
+    Journal of the Royal Statistical Society B 10(2):257-261.
 
     Examples
     --------
@@ -52,8 +48,6 @@ def hit_rate_draws(
     >>> round(float(rates.mean()), 2)  # a Beta(4, 2)
     0.67
     """
-    if draws < 1:
-        raise ParameterError("At least one draw is needed.")
     of_users = np.column_stack([np.asarray(hits, dtype=np.float64), np.asarray(cases, dtype=np.float64)])
     of_users = of_users[of_users[:, 1] > 0]
     if not len(of_users):

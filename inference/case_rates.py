@@ -8,29 +8,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import DataError
-from inference.corrections import check_confidence
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 
-RATE_LIMITS = "Clopper-Pearson limits"
 RARE = 10  # events or non-events, below which the clustered variance is too uncertain to stand alone
 RARE_CORRELATION = 0.1  # of cases within a user, assumed for rare events
 
 
 @dataclass(frozen=True)
-class RateLimits(Result):
-    """Rates over cases with their limits, one of each per algorithm."""
+class RateLimits:
+    """Rates over cases with their 95% limits, one of each per algorithm."""
 
     rates: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
-    design_effects: tuple[float, ...]  # by how much clustering inflates the variance, at least 1
     is_rare: tuple[bool, ...]  # fewer than 10 events or non-events
-    n_cases: int
-    n_users: int  # with cases
-    confidence: float
 
 
-def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95) -> RateLimits | Undefined:
+def rate_limits(hits: ArrayLike, n_cases: ArrayLike) -> RateLimits | Undefined:
     r"""Limits by Clopper and Pearson with the effective number of cases, n / deff.
 
     .. math:: \mathrm{deff} = \max\left(1,
@@ -40,10 +34,9 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95
     events or non-events it is at least :math:`1 + .1 (\sum m^2 / \sum m - 1)`, the design effect of an intraclass
     correlation of .1. docs/explanation/operating-characteristics.md shows the coverage. Undefined with fewer than two
     users with cases. `hits`, shape (n_users, n_algorithms), are those of each user's cases, fractions where ties count
-    in expectation; `n_cases`, shape (n_users,), are the cases, and users without any are left out. Raises
-    ParameterError for a `confidence` outside (0, 1), and DataError for arrays that do not match, and hits that are
-    negative or more than the cases. Sources: Clopper & Pearson (1934), Biometrika
-    26(4):404-413; for the effective sample Korn & Graubard (1998), Survey Methodology 24(2):193-201.
+    in expectation; `n_cases`, shape (n_users,), are the cases, and users without any are left out. Raises DataError for
+    hits that are negative or more than the cases. Sources: Clopper & Pearson (1934), Biometrika 26(4):404-413; for the
+    effective sample Korn & Graubard (1998), Survey Methodology 24(2):193-201.
 
     Examples
     --------
@@ -51,18 +44,13 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95
     >>> limits.rates, limits.low, round(limits.high[0], 4), limits.is_rare
     ((0.0,), (0.0,), 0.0147, (True,))
     """
-    check_confidence(confidence)
     n_hits, cases = np.asarray(hits, dtype=np.float64), np.asarray(n_cases, dtype=np.float64)
-    if n_hits.ndim != 2 or cases.shape != n_hits.shape[:1]:
-        raise DataError(
-            f"There are hits of shape {n_hits.shape} and cases of shape {cases.shape}: give one row per user."
-        )
     if not ((n_hits >= 0) & (n_hits <= cases[:, None] * (1 + 1e-9))).all():
         raise DataError("A user's hits are negative, missing or more than the user's cases.")
     n_hits, cases = n_hits[cases > 0], cases[cases > 0]
     n, n_users = cases.sum(), len(cases)
     if n_users < 2:
-        return Undefined(f"Limits clustered by user need two users with cases; there are {n_users}.", RATE_LIMITS)
+        return Undefined(f"Limits clustered by user need two users with cases; there are {n_users}.")
     # Sums of fractions may end a rounding beyond the cases.
     events = np.minimum(n_hits.sum(axis=0), n)
     rates = events / n
@@ -72,16 +60,12 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike, *, confidence: float = 0.95
     is_rare = np.minimum(events, n - events) < RARE
     inflation = np.divide(clustered, binomial, out=np.ones_like(rates), where=binomial > 0)
     deff = np.maximum(inflation, np.where(is_rare, least, 1.0))
-    low, high = clopper_pearson(events / deff, (n - events) / deff, confidence)
+    low, high = clopper_pearson(events / deff, (n - events) / deff, 0.95)
     return RateLimits(
         rates=tuple(rates.tolist()),
         low=tuple(low.tolist()),
         high=tuple(high.tolist()),
-        design_effects=tuple(deff.tolist()),
         is_rare=tuple(is_rare.tolist()),
-        n_cases=round(float(n)),
-        n_users=n_users,
-        confidence=confidence,
     )
 
 

@@ -1,4 +1,6 @@
-"""Estimates of a sample for claims: a mean, a median, a share, a correlation and an effect size, at any confidence."""
+"""Estimates of a sample for claims, at any confidence: a mean, a median, a share, a correlation, an effect size, and
+any statistic with the jackknife that leaves out one group of users at a time.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from core.errors import DataError
 from inference.anova import noncentral_f_limits
 from inference.average_advantage import MeanEstimates
 from inference.case_rates import clopper_pearson
-from inference.jackknife import StudentEstimate
+from inference.exact import finite
 from inference.results import Floats, Interval, WelchResult
+from inference.t_tests import t_test
 
 
 def contrast_of_means(means: MeanEstimates, weights: dict[str, float]) -> StudentEstimate:
@@ -141,3 +146,48 @@ class EffectSize:
             return Interval(self.value, math.inf)
         low, high = (math.sqrt(limit / test.n) for limit in (limits.low, limits.high))
         return Interval(low, math.inf if test.left_out else high)
+
+
+@dataclass(frozen=True)
+class StudentEstimate:
+    """A statistic with its standard error."""
+
+    value: float  # of the whole sample
+    standard_error: float
+    df: float  # degrees of freedom of the standard error; of the jackknife groups less one
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        """The interval of Student's t around the value.
+
+        Examples
+        --------
+        >>> StudentEstimate(0.5, 0.0, 19).interval()
+        Interval(low=0.5, high=0.5)
+        """
+        return t_test(self.value, self.standard_error, self.df, confidence)[1]
+
+
+def group_jackknife(value: float, leave_one_out: ArrayLike) -> StudentEstimate:
+    r"""The jackknife over groups of about equal size, from the statistic of the sample without each group in turn.
+
+    .. math:: SE^2 = \frac{G - 1}{G} \sum_g \left(\theta_{(g)} - \bar\theta_{(\cdot)}\right)^2
+
+    Raises DataError for fewer than two groups or a value that is not finite. Sources: Efron & Tibshirani (1993), An
+    Introduction to the Bootstrap, chapter 11; for groups Kott (2001), Journal of Official Statistics 17:521-526.
+
+    Examples
+    --------
+    Groups of one and the mean give the usual standard error, s / sqrt(n).
+
+    >>> sample = np.array([1.0, 2.0, 3.0, 6.0])
+    >>> found = group_jackknife(sample.mean(), [np.delete(sample, i).mean() for i in range(4)])
+    >>> bool(np.isclose(found.standard_error, sample.std(ddof=1) / 2)), found.df
+    (True, 3)
+    """
+    needed = "The jackknife needs a finite statistic of the sample and without each group."
+    values, value = finite(leave_one_out, needed), float(finite(value, needed))
+    n_groups = len(values)
+    if n_groups < 2:
+        raise DataError("The jackknife needs the statistic without each of at least 2 groups.")
+    variance = (n_groups - 1) / n_groups * float(((values - values.mean()) ** 2).sum())
+    return StudentEstimate(value=value, standard_error=float(np.sqrt(variance)), df=n_groups - 1)

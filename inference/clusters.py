@@ -15,20 +15,17 @@ from itertools import combinations
 
 import numpy as np
 
-from core.errors import DataError
 from inference.ancova import Estimate, FTest, ParticipantValues, estimates_of, read_conditions
-from inference.corrections import check_alpha
 from inference.covariates import numbered
-from inference.results import Result, Undefined
+from inference.results import Undefined
 from inference.satterthwaite import model_estimates
 from inference.variance_components import LARGEST_RATIO, LARGEST_SHARE, Design, Fit, RestrictedLikelihood
 
-CLUSTERS = "Mixed model with interviewers as a random effect"
 GRID = 40  # values of the intraclass correlation at which the search for the maximum starts
 
 
 @dataclass(frozen=True)
-class ClusterPair(Result):
+class ClusterPair:
     """The difference of two conditions, `a` minus `b`."""
 
     a: str
@@ -37,7 +34,7 @@ class ClusterPair(Result):
 
 
 @dataclass(frozen=True)
-class ClusterResult(Result):
+class ClusterResult:
     """Conditions compared with a random intercept of clusters."""
 
     n: int
@@ -60,9 +57,8 @@ def clustered(
 
     Undefined with fewer than two conditions or two clusters, with one participant in every cluster, with as many
     clusters as conditions where each has one, without variance within conditions or without residual variance. Raises
-    ParameterError for an `alpha` outside (0, 1) and DataError for sequences of unequal length, values that are not
-    finite, or unknown conditions. Sources: Bates et al. (2015), Journal of Statistical Software 67(1); for the mixture
-    Self & Liang (1987), Journal of the American Statistical Association 82(398):605-610.
+    DataError for values that are not finite. Sources: Bates et al. (2015), Journal of Statistical Software 67(1); for
+    the mixture Self & Liang (1987), Journal of the American Statistical Association 82(398):605-610.
 
     Examples
     --------
@@ -73,21 +69,18 @@ def clustered(
     """
     from scipy import special
 
-    check_alpha(alpha)
     names, condition, values, left_out = read_conditions(data)
-    if len(clusters) != len(values):
-        raise DataError(f"There are {len(values)} values and {len(clusters)} clusters: one is needed for the other.")
     cluster = numbered(clusters)
     if reason := _why_not(len(names), condition.tolist(), cluster.tolist()):
-        return Undefined(reason, CLUSTERS)
+        return Undefined(reason)
     if all(np.ptp(values[condition == index]) == 0 for index in range(len(names))):
-        return Undefined("Within every condition all values are equal: there is no variance to partition.", CLUSTERS)
+        return Undefined("Within every condition all values are equal: there is no variance to partition.")
     likelihood = RestrictedLikelihood(
         Design(values, condition, np.arange(len(values)), cluster, np.zeros_like(condition))
     )
     fit = _maximum(likelihood)
     if fit.is_at_limit:
-        return Undefined("Interviewers and conditions reproduce all values: there is no residual variance.", CLUSTERS)
+        return Undefined("Interviewers and conditions reproduce all values: there is no residual variance.")
     estimates, k, ratio = model_estimates(likelihood, fit), len(names), min(fit.ratios[1], LARGEST_RATIO)
     f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
     indexes = list(combinations(range(k), 2))

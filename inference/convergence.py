@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.errors import DataError
 from inference.exact import finite
-from inference.results import Floats, Result
+from inference.results import Floats
 
 MOST_R_HAT = 1.01
 LEAST_ESS = 400.0
@@ -17,7 +16,7 @@ TAILS = (0.05, 0.95)
 
 
 @dataclass(frozen=True)
-class Convergence(Result):
+class Convergence:
     """Diagnostics of one quantity over several chains."""
 
     r_hat: float  # the larger one of rank-normalised bulk and folded R-hat; 1 where the chains agree
@@ -33,9 +32,9 @@ class Convergence(Result):
 def convergence(draws: ArrayLike) -> Convergence:
     """Diagnose the draws of one quantity, shape (n_chains, n_draws).
 
-    Raises DataError for draws that are not finite, fewer than two chains, fewer than eight draws a chain, or a constant
-    quantity. Source: Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), Bayesian Analysis 16(2):667-718; the
-    autocovariances are summed by Geyer's initial monotone sequence, as in Stan.
+    There are two chains or more of eight draws or more, which differ. Raises DataError for draws that are not finite.
+    Source: Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), Bayesian Analysis 16(2):667-718; the autocovariances
+    are summed by Geyer's initial monotone sequence, as in Stan.
 
     Examples
     --------
@@ -44,10 +43,6 @@ def convergence(draws: ArrayLike) -> Convergence:
     True
     """
     array = finite(draws, "A chain holds a value that is not a finite number.")
-    if array.ndim != 2 or array.shape[0] < 2 or array.shape[1] < 8:
-        raise DataError(f"Diagnostics need two chains of eight draws or more; got an array of shape {array.shape}.")
-    if np.ptp(array) == 0:
-        raise DataError("The quantity is the same in every draw.")
     # Both halves of every chain as chains of their own; of an odd number of draws the middle one is left out.
     half = array.shape[1] // 2
     split = np.concatenate([array[:, :half], array[:, -half:]])

@@ -1,7 +1,6 @@
 """Corrections of p values for the number of comparisons in a family.
 
-Each takes the p values of the family in any order and returns the adjusted ones in that order, each at most 1. Raises
-DataError for a p value outside [0, 1] or NaN.
+Each takes the p values of the family in any order and returns the adjusted ones in that order, each at most 1.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal, TypeVar, get_args
 
-from core.errors import DataError, ParameterError
+from core.errors import ParameterError
 from inference.results import Pair
 
 Correction = Literal["holm", "bonferroni", "sidak"]
@@ -27,11 +26,10 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     >>> holm([0.01, 0.04, 0.03])
     (0.03, 0.06, 0.06)
     """
-    checked = _checked(p_values)
-    adjusted = [0.0] * len(checked)
+    adjusted = [0.0] * len(p_values)
     highest = 0.0
-    for step, index in enumerate(sorted(range(len(checked)), key=checked.__getitem__)):
-        highest = max(highest, min(1.0, (len(checked) - step) * checked[index]))
+    for step, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[index]))
         adjusted[index] = highest
     return tuple(adjusted)
 
@@ -46,13 +44,12 @@ def adjust(p_values: Sequence[float], correction: Correction = "holm") -> tuple[
     >>> [round(p, 4) for p in adjust([0.01, 0.5], "sidak")]
     [0.0199, 0.75]
     """
-    checked = _checked(p_values)
     if correction == "holm":
-        return holm(checked)
+        return holm(p_values)
     if correction == "bonferroni":
-        return tuple(min(1.0, len(checked) * p) for p in checked)
+        return tuple(min(1.0, len(p_values) * p) for p in p_values)
     if correction == "sidak":
-        return tuple(1.0 if p == 1 else -math.expm1(len(checked) * math.log1p(-p)) for p in checked)
+        return tuple(1.0 if p == 1 else -math.expm1(len(p_values) * math.log1p(-p)) for p in p_values)
     raise ParameterError(
         f"There is no correction named {correction!r}: choose one of {', '.join(get_args(Correction))}."
     )
@@ -79,16 +76,3 @@ def check_alpha(alpha: float) -> None:
     """Raise ParameterError when the level is outside (0, 1)."""
     if not 0 < alpha < 1:
         raise ParameterError(f"The level alpha is {alpha}: it must lie between 0 and 1.")
-
-
-def check_confidence(confidence: float) -> None:
-    """Raise ParameterError when the confidence is outside (0, 1)."""
-    if not 0 < confidence < 1:
-        raise ParameterError(f"The confidence is {confidence}: it must lie between 0 and 1.")
-
-
-def _checked(p_values: Sequence[float]) -> list[float]:
-    for position, p in enumerate(p_values):
-        if not 0 <= p <= 1:
-            raise DataError(f"The p value at position {position} is {p}: it must lie between 0 and 1.")
-    return [float(p) for p in p_values]

@@ -16,9 +16,8 @@ import numpy as np
 from core.errors import DataError
 from inference.exact import Number, exact
 from inference.groups import Groups, GroupValues, in_words
-from inference.results import Floats, Interval, Result, Undefined
+from inference.results import Floats, Interval, Undefined
 
-PEARSON = "Pearson's r"
 WITHIN = "Pooled within-condition correlation"
 BETWEEN = "Correlation of condition means"
 FISHER = "Fisher's z"
@@ -28,7 +27,7 @@ PERFECT = 1e-20  # share of variance below which what is left is rounding
 
 
 @dataclass(frozen=True)
-class CorrelationResult(Result):
+class CorrelationResult:
     """A correlation with its interval."""
 
     coefficient: float  # in [-1, 1]
@@ -44,8 +43,8 @@ class CorrelationResult(Result):
 
 def pearson(x: Iterable[Number], y: Iterable[Number]) -> CorrelationResult | Undefined:
     """Pearson's correlation of two measurements in one order, with Fisher's interval. Undefined with fewer than three
-    pairs, or when all values of a measurement are equal. Raises DataError for lists of different length or values that
-    are not finite numbers. Source: Fisher (1921), Metron 1:3-32.
+    pairs, or when all values of a measurement are equal. Raises DataError for values that are not finite numbers.
+    Source: Fisher (1921), Metron 1:3-32.
 
     Examples
     --------
@@ -55,17 +54,15 @@ def pearson(x: Iterable[Number], y: Iterable[Number]) -> CorrelationResult | Und
     """
     first = np.array([float(exact(value, "the first measurement")) for value in x])
     second = np.array([float(exact(value, "the second measurement")) for value in y])
-    if len(first) != len(second):
-        raise DataError(f"There are {len(first)} values on one side and {len(second)} on the other.")
     return _pearson(first, second)
 
 
 def _pearson(x: Floats, y: Floats) -> CorrelationResult | Undefined:
     if len(x) < 3:
-        return Undefined(f"A correlation needs three pairs of values; there are {len(x)}.", PEARSON)
+        return Undefined(f"A correlation needs three pairs of values; there are {len(x)}.")
     for which, values in (("first", x), ("second", y)):
         if not np.ptp(values):
-            return Undefined(f"All values of the {which} measurement are equal: no correlation exists.", PEARSON)
+            return Undefined(f"All values of the {which} measurement are equal: no correlation exists.")
     return _of_deviations(x - x.mean(), y - y.mean(), len(x) - 2)
 
 
@@ -91,7 +88,7 @@ def over_all(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:
     """Pearson's correlation of all participants, whatever their condition; errors as in `within_conditions`."""
     of_x, of_y, _left_out = _read(x, y)
     if not of_x:
-        return Undefined("There are no participants.", PEARSON)
+        return Undefined("There are no participants.")
     return _pearson(np.concatenate(list(of_x.values())), np.concatenate(list(of_y.values())))
 
 
@@ -111,17 +108,15 @@ def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Und
     """
     of_x, of_y, left_out = _read(x, y, least_n=2)
     if not of_x:
-        return Undefined("No condition has two participants.", WITHIN)
+        return Undefined("No condition has two participants.")
     for which, side in (("first", of_x), ("second", of_y)):
         if not any(np.ptp(own) for own in side.values()):
-            return Undefined(f"Within every condition all values of the {which} measurement are equal.", WITHIN)
+            return Undefined(f"Within every condition all values of the {which} measurement are equal.")
     deviations = [np.concatenate([own - own.mean() for own in side.values()]) for side in (of_x, of_y)]
     n, k = len(deviations[0]), len(of_x)
     df = n - k - 1
     if df < 1:
-        return Undefined(
-            f"With {n} participants in {k} conditions no degrees of freedom are left for a correlation.", WITHIN
-        )
+        return Undefined(f"With {n} participants in {k} conditions no degrees of freedom are left for a correlation.")
     return _of_deviations(deviations[0], deviations[1], df, left_out)
 
 
@@ -135,7 +130,7 @@ def within_each(x: GroupValues, y: GroupValues) -> dict[str, CorrelationResult |
     'All values of the second measurement are equal: no correlation exists.'
     """
     of_x, of_y, _left_out = _read(x, y)
-    empty = Undefined("There are no participants.", PEARSON)
+    empty = Undefined("There are no participants.")
     return {name: _pearson(of_x[name], of_y[name]) if name in of_x else empty for name in x}
 
 
@@ -152,11 +147,11 @@ def between_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Un
     """
     of_x, of_y, left_out = _read(x, y)
     if len(of_x) < 3:
-        return Undefined(f"A correlation needs three conditions with participants; there are {len(of_x)}.", BETWEEN)
+        return Undefined(f"A correlation needs three conditions with participants; there are {len(of_x)}.")
     means_x, means_y = (np.array([own.mean() for own in side.values()]) for side in (of_x, of_y))
     for which, means in (("first", means_x), ("second", means_y)):
         if np.ptp(means) <= EQUAL * np.abs(means).max():
-            return Undefined(f"All conditions have the same mean on the {which} measurement.", BETWEEN)
+            return Undefined(f"All conditions have the same mean on the {which} measurement.")
     return _of_deviations(means_x - means_x.mean(), means_y - means_y.mean(), len(of_x) - 2, left_out)
 
 

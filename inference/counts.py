@@ -11,14 +11,12 @@ import numpy as np
 
 from core.errors import DataError
 from inference.corrections import check_alpha, holm
-from inference.results import Interval, Result, Undefined
+from inference.results import Interval, Undefined
 from inference.t_tests import t_test
-
-QUASI_POISSON = "Quasi-Poisson"
 
 
 @dataclass(frozen=True)
-class CountMean(Result):
+class CountMean:
     """The mean count of a condition."""
 
     condition: str
@@ -28,7 +26,7 @@ class CountMean(Result):
 
 
 @dataclass(frozen=True)
-class CountPair(Result):
+class CountPair:
     """The ratio of two conditions' mean counts, `a` over `b`; None where one has no events."""
 
     a: str
@@ -41,7 +39,7 @@ class CountPair(Result):
 
 
 @dataclass(frozen=True)
-class CountResult(Result):
+class CountResult:
     """Counts of conditions compared by a quasi-Poisson model."""
 
     dispersion: float  # variance over mean within conditions; 1 for Poisson's distribution
@@ -83,12 +81,10 @@ def quasi_poisson(counts: Mapping[str, Sequence[int]], *, alpha: float = 0.05) -
     k, n = len(groups), sum(values.size for values in groups.values())
     totals = {name: float(values.sum()) for name, values in groups.items()}
     if k < 2 or n == k or not any(totals.values()):
-        return Undefined(
-            "A comparison of counts needs two conditions, several participants and an event.", QUASI_POISSON
-        )
+        return Undefined("A comparison of counts needs two conditions, several participants and an event.")
     pearson = sum(((of - of.mean()) ** 2).sum() / of.mean() for name, of in groups.items() if totals[name])
     if not pearson:
-        return Undefined("Within every condition all counts are equal.", QUASI_POISSON)
+        return Undefined("Within every condition all counts are equal.")
     dispersion, overall = float(pearson) / (n - k), sum(totals.values()) / n
     deviance = 2 * sum(totals[name] * math.log(of.mean() / overall) for name, of in groups.items() if totals[name])
     f = max(deviance, 0.0) / (k - 1) / dispersion

@@ -114,7 +114,7 @@ class Minimum:
     information: Floats  # of one participant, shape (parameters, parameters)
 
 
-def minimum_of(discrepancy: Discrepancy, start: Floats, procedure: str) -> Minimum | Undefined:
+def minimum_of(discrepancy: Discrepancy, start: Floats) -> Minimum | Undefined:
     """Minimise by Fisher scoring with Levenberg's damping.
 
     Undefined where the steps do not reach a point of zero gradient, or where the model is not identified there.
@@ -130,7 +130,7 @@ def minimum_of(discrepancy: Discrepancy, start: Floats, procedure: str) -> Minim
                 eigenvalues = np.linalg.eigvalsh(information / np.outer(scale, scale))
                 if eigenvalues[0] > RELATIVE * eigenvalues[-1]:
                     return Minimum(parameters, value, jacobian, information)
-            return Undefined("The model is not identified by these data.", procedure)
+            return Undefined("The model is not identified by these data.")
         while damping < MOST_DAMPING:
             ridge = damping * np.diag(np.diag(information) + LEAST_DAMPING)
             proposal = parameters + np.linalg.solve(information + ridge, gradient)
@@ -141,7 +141,7 @@ def minimum_of(discrepancy: Discrepancy, start: Floats, procedure: str) -> Minim
             damping *= 10
         else:
             break
-    return Undefined("The estimates of the model did not converge.", procedure)
+    return Undefined("The estimates of the model did not converge.")
 
 
 def derivatives(function: Callable[[Floats], Floats], parameters: Floats) -> Floats:

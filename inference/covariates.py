@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.errors import DataError
-from inference.results import Floats, Integers, Result
+from inference.results import Floats, Integers
 
 MISSING = "not given"
 TOLERANCE = 1e-9  # of the length that a column adds to those before it, relative to its own
@@ -28,7 +28,7 @@ class Covariate:
 
 
 @dataclass(frozen=True)
-class UnusedCovariate(Result):
+class UnusedCovariate:
     """A covariate that cannot enter the model, and why."""
 
     name: str
@@ -72,7 +72,7 @@ def blocks_of(covariates: Sequence[Covariate], condition: Integers) -> Blocks:
     """Code covariates in their order for participants whose conditions are numbered from 0, shape (n,).
 
     A covariate is left out if it does not vary, if the earlier ones determine it, or if it cannot be separated from the
-    conditions. Raises DataError when a covariate has another length than `condition`, or mixes numbers and labels.
+    conditions. Raises DataError when a covariate mixes numbers and labels or has a number that is not finite.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def blocks_of(covariates: Sequence[Covariate], condition: Integers) -> Blocks:
     used: list[Block] = []
     unused: list[UnusedCovariate] = []
     for covariate in covariates:
-        block = _coded(covariate, len(condition))
+        block = _coded(covariate)
         before = np.hstack([np.ones((len(condition), 1)), *(earlier.columns for earlier in used)])
         own = independent(before, block.columns)
         if not np.ptp(block.columns, axis=0).any():
@@ -112,11 +112,9 @@ def independent(before: Floats, columns: Floats) -> Floats:
     return np.column_stack(chosen) if chosen else np.zeros((len(before), 0))
 
 
-def _coded(covariate: Covariate, n: int) -> Block:
-    if len(covariate.values) != n:
-        raise DataError(f"The covariate {covariate.name!r} has {len(covariate.values)} values for {n} participants.")
+def _coded(covariate: Covariate) -> Block:
     present = [value for value in covariate.values if value is not None]
-    n_missing, are_labels = n - len(present), {isinstance(value, str) for value in present}
+    n_missing, are_labels = len(covariate.values) - len(present), {isinstance(value, str) for value in present}
     if len(are_labels) > 1:
         raise DataError(f"The covariate {covariate.name!r} mixes numbers and labels.")
     if are_labels == {True}:

@@ -13,27 +13,17 @@ from inference.t_tests import t_test
 WHISKER = 1.5  # interquartile ranges from the box to the last point that is no outlier
 
 
-class Descriptions(dict[str, Description]):
-    """Descriptions by condition; `left_out` names the conditions without observations."""
-
-    def __init__(self, described: dict[str, Description], left_out: tuple[str, ...]) -> None:
-        super().__init__(described)
-        self.left_out = left_out
-
-
-def describe(groups: GroupValues) -> Descriptions:
-    """Describe every condition that has observations; the others are named in ``left_out``. Quantiles are of type 7
-    (Hyndman & Fan, 1996, The American Statistician 50(4):361-365). Quartiles and fences are computed in whole steps of
-    the data's grid, without rounding, so a point on a fence is never an outlier.
+def describe(groups: GroupValues) -> dict[str, Description]:
+    """Describe every condition that has observations. Quantiles are of type 7 (Hyndman & Fan, 1996, The American
+    Statistician 50(4):361-365). Quartiles and fences are computed in whole steps of the data's grid, without rounding,
+    so a point on a fence is never an outlier.
 
     Examples
     --------
-    >>> described = describe({"TopPop": [3, 4, 5, 4], "LSA": []})
-    >>> described["TopPop"].mean, described.left_out
-    (4.0, ('LSA',))
+    >>> {name: described.mean for name, described in describe({"TopPop": [3, 4, 5, 4], "LSA": []}).items()}
+    {'TopPop': 4.0}
     """
-    read = Groups.read(groups)
-    return Descriptions({group.name: _describe(group) for group in read.members}, read.left_out)
+    return {group.name: _describe(group) for group in Groups.read(groups).members}
 
 
 def _describe(group: Group) -> Description:

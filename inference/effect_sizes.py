@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from inference.groups import Group, Groups, GroupValues
-from inference.results import Interval, Result, Undefined
+from inference.results import Interval, Undefined
 
-HEDGES = "Hedges' g"
 CONFIDENCE = 0.95
 # Beyond this t the noncentral distribution is no longer evaluated reliably, and the effect is beyond doubt.
 LARGEST_T_FOR_INTERVAL = 500.0
 
 
 @dataclass(frozen=True)
-class EffectSize(Result):
+class EffectSize:
     """The standardised difference of two conditions."""
 
     # `a`, `b`: the two conditions; the effect is that of `a` over `b`.
@@ -61,12 +60,12 @@ def _of_pair(a: Group, b: Group) -> EffectSize | Undefined:
     for group in (a, b):
         if group.n < 2:
             had = "no observations" if group.n == 0 else "one observation"
-            return Undefined(f"{group.name} has {had}: an effect size needs two.", HEDGES)
+            return Undefined(f"{group.name} has {had}: an effect size needs two.")
     df = a.n + b.n - 2
     variance = (a.squares + b.squares) / df
     if variance == 0:
         reason = f"Neither {a.name} nor {b.name} has any variance: the standardised difference cannot be computed."
-        return Undefined(reason, HEDGES)
+        return Undefined(reason)
     d = float(a.mean - b.mean) / math.sqrt(variance)
     correction = exact_correction(df)
     # t is d times this, and a limit of t's noncentrality divided by it a limit of d.

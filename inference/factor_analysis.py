@@ -22,16 +22,14 @@ from inference.covariance_models import FreeParameters, Structure, covariance_of
 from inference.fit_indices import ChiSquare, FitIndices, indices, normal_fit, srmr_of
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
 from inference.polychoric import polychorics
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 
-FACTORS = "Confirmatory factor analysis"
-OMEGA = "McDonald's omega"
 LEAST_ITEMS = 3  # of a factor that is identified by itself
 Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
-class Loading(Result):
+class Loading:
     """A standardised loading with its 95% interval."""
 
     item: str
@@ -43,7 +41,7 @@ class Loading(Result):
 
 
 @dataclass(frozen=True)
-class Factor(Result):
+class Factor:
     """One factor and its convergent validity."""
 
     name: str
@@ -52,7 +50,7 @@ class Factor(Result):
 
 
 @dataclass(frozen=True)
-class FactorPair(Result):
+class FactorPair:
     """Two factors and their discriminant validity."""
 
     a: str
@@ -63,7 +61,7 @@ class FactorPair(Result):
 
 
 @dataclass(frozen=True)
-class FactorModel(Result):
+class FactorModel:
     """A factor model in which every item loads on its own factor alone, and all factors are correlated."""
 
     estimator: str  # "ML", or "WLSMV" for polychoric correlations
@@ -78,7 +76,7 @@ class FactorModel(Result):
 
 
 @dataclass(frozen=True)
-class OmegaResult(Result):
+class OmegaResult:
     """McDonald's omega of one scale."""
 
     omega: float
@@ -105,10 +103,8 @@ def confirmatory_factors(data: Indicators, *, is_ordinal: bool | None = None, le
     k = len(data.factor_names)
     small = [name for name in data.factor_names if len(data.of(name)) < LEAST_ITEMS]
     if small or not k:
-        return Undefined(f"A factor needs at least {LEAST_ITEMS} items: {', '.join(small) or 'none'}.", FACTORS)
-    reason = why_degenerate(data, FACTORS) or why_too_few(
-        data.n, 2 * len(data.items) + k * (k - 1) // 2, FACTORS, least_n
-    )
+        return Undefined(f"A factor needs at least {LEAST_ITEMS} items: {', '.join(small) or 'none'}.")
+    reason = why_degenerate(data) or why_too_few(data.n, 2 * len(data.items) + k * (k - 1) // 2, least_n)
     if reason is not None:
         return reason
     if data.is_ordinal if is_ordinal is None else is_ordinal:
@@ -134,17 +130,17 @@ def mcdonald_omega(data: Indicators) -> OmegaResult | Undefined:
     """
     k = len(data.items)
     if k < LEAST_ITEMS:
-        return Undefined(f"Omega needs at least {LEAST_ITEMS} items; there are {k}.", OMEGA)
-    reason = why_degenerate(data, OMEGA) or why_too_few(data.n, 2 * k, OMEGA, 0)
+        return Undefined(f"Omega needs at least {LEAST_ITEMS} items; there are {k}.")
+    reason = why_degenerate(data) or why_too_few(data.n, 2 * k, 0)
     if reason is not None:
         return reason
     sample, sd = _standardised(data)
     structure, start = _structure(replace(data, factors=("",) * k), with_residuals=True)
-    minimum = minimum_of(NormalLikelihood([sample], [structure]), start, OMEGA)
+    minimum = minimum_of(NormalLikelihood([sample], [structure]), start)
     if isinstance(minimum, Undefined):
         return minimum
     if improper := [name for name, value in zip(data.items, minimum.parameters[k:], strict=True) if value < 0]:
-        return Undefined(f"The one-factor model has a negative residual variance of {', '.join(improper)}.", OMEGA)
+        return Undefined(f"The one-factor model has a negative residual variance of {', '.join(improper)}.")
 
     def logit(parameters: Floats) -> Floats:
         common = (sd @ parameters[:k]) ** 2
@@ -176,7 +172,7 @@ def _structure(data: Indicators, *, with_residuals: bool) -> tuple[Structure, Fl
 def _continuous(data: Indicators) -> FactorModel | Undefined:
     sample, sd = _standardised(data)
     structure, start = _structure(data, with_residuals=True)
-    minimum = minimum_of(NormalLikelihood([sample], [structure]), start, FACTORS)
+    minimum = minimum_of(NormalLikelihood([sample], [structure]), start)
     if isinstance(minimum, Undefined):
         return minimum
     covariance = np.linalg.inv(minimum.information) / data.n
@@ -188,12 +184,12 @@ def _continuous(data: Indicators) -> FactorModel | Undefined:
 def _ordinal(data: Indicators) -> FactorModel | Undefined:
     observed = polychorics(data.answers, data.items)
     if isinstance(observed, Undefined):
-        return replace(observed, procedure=FACTORS)
+        return observed
     structure, start = _structure(data, with_residuals=False)
     k = len(data.items)
     below = observed.correlations[np.tril_indices(k, -1)]
     discrepancy = WeightedCorrelations(below, 1 / np.diag(observed.covariance), structure)
-    minimum = minimum_of(discrepancy, start, FACTORS)
+    minimum = minimum_of(discrepancy, start)
     if isinstance(minimum, Undefined):
         return minimum
     weights, gamma = discrepancy.weights, observed.covariance

@@ -10,13 +10,13 @@ import numpy as np
 
 from inference.covariance_fit import Minimum, Sample
 from inference.covariance_models import Structure, covariance_of
-from inference.results import Floats, Result
+from inference.results import Floats
 
 CONFIDENCE = 0.90  # of RMSEA, by convention
 
 
 @dataclass(frozen=True)
-class FitIndices(Result):
+class FitIndices:
     """Test and indices of one model."""
 
     chi_square: float  # of the model against the saturated model

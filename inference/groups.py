@@ -16,7 +16,6 @@ from functools import cached_property
 
 import numpy as np
 
-from core.errors import ParameterError
 from inference.exact import Number, exact
 from inference.results import Floats
 
@@ -83,7 +82,6 @@ class Groups:
     @classmethod
     def read(cls, groups: GroupValues, least_n: int = 1) -> Groups:
         """Read the observations of every condition, in their order; conditions with fewer than `least_n` are left out.
-        Raises ParameterError when `least_n` is below 1.
 
         Examples
         --------
@@ -91,8 +89,6 @@ class Groups:
         >>> groups.members[0].mean, groups.left_out
         (Fraction(2, 5), ('LSA',))
         """
-        if least_n < 1:
-            raise ParameterError(f"The least number of observations is {least_n}: it has to be 1 or more.")
         if not isinstance(groups, ExactGroups):
             read = {name: [exact(value, f"condition {name!r}") for value in groups[name]] for name in groups}
             groups = ExactGroups.of(read)
@@ -150,8 +146,7 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
     """Observations that were read once, for the many procedures of a report: `scale` of the integers `points` to a
     unit.
 
-    A mapping of condition to values like any other; `Groups.read` takes it as it is. Raises ParameterError when `scale`
-    is below 1.
+    A mapping of condition to values like any other; `Groups.read` takes it as it is.
 
     Examples
     --------
@@ -161,8 +156,6 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
     """
 
     def __init__(self, points: Mapping[str, Iterable[int]], scale: int) -> None:
-        if scale < 1:
-            raise ParameterError(f"The scale is {scale}: at least one step makes a unit.")
         self.scale = scale
         self.groups = tuple(Group(name, tuple(values), scale) for name, values in points.items())
         self._by_name = {group.name: group for group in self.groups}

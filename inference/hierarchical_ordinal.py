@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.errors import DataError, ParallaxError, ParameterError
-from inference.results import Floats, Integers, Result
+from core.errors import ParallaxError
+from inference.results import Floats, Integers
 
 if TYPE_CHECKING:
     from jax import Array
@@ -38,15 +38,11 @@ NEEDS_NUMPYRO = (
 
 
 @dataclass(frozen=True)
-class OrdinalPrior(Result):
+class OrdinalPrior:
     """Scales of the priors, in residual standard deviations."""
 
     effect_sd: float = 1.0  # s, of conditions
     spread_scale: float = 1.0  # A, of the half-t priors of participants' and items' standard deviations
-
-    def __post_init__(self) -> None:
-        if not (self.effect_sd > 0 and self.spread_scale > 0):
-            raise ParameterError("The scales of a prior have to be positive.")
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ class OrdinalRatings:
     """Ratings as integers: `codes` from 0 to `n_categories` - 1, and the index of condition, participant and item.
 
     All arrays have shape (n_ratings,). Items are indexed within conditions: an item that two conditions recommend has
-    two indexes. Raises DataError where an index has no rating, the shapes differ, or a code is outside the scale.
+    two indexes.
     """
 
     codes: Integers
@@ -62,17 +58,6 @@ class OrdinalRatings:
     participants: Integers
     items: Integers
     n_categories: int
-
-    def __post_init__(self) -> None:
-        if self.n_categories < 2:
-            raise DataError("An ordinal model needs two categories or more.")
-        if self.codes.ndim != 1 or not self.codes.size:
-            raise DataError("An ordinal model needs ratings in one dimension.")
-        if self.codes.min() < 0 or self.codes.max() >= self.n_categories:
-            raise DataError(f"A rating is outside the {self.n_categories} categories.")
-        for indexes in (self.conditions, self.participants, self.items):
-            if indexes.shape != self.codes.shape or indexes.min() < 0 or not np.bincount(indexes).all():
-                raise DataError("Every rating has a condition, a participant and an item, numbered without gaps.")
 
     @classmethod
     def of(
@@ -131,14 +116,9 @@ def sample_ordinal(
 
     Warm-up tunes the steps to a mean probability of `acceptance`: higher values take longer and diverge less.
     `progress` is called with the share that is done. The same state of `rng` gives the same draws on the same machine.
-    Raises ParameterError for fewer than one iteration and an `acceptance` outside 0 to 1, and
-    `bayesian.library_missing` where NumPyro is not installed. Source: Hoffman & Gelman (2014), JMLR 15:1593-1623, the
-    No-U-Turn Sampler, as implemented by NumPyro (Phan, Pradhan & Jankowiak, 2019, arXiv:1912.11554).
+    Raises `bayesian.library_missing` where NumPyro is not installed. Source: Hoffman & Gelman (2014), JMLR
+    15:1593-1623, the No-U-Turn Sampler, as implemented by NumPyro (Phan, Pradhan & Jankowiak, 2019, arXiv:1912.11554).
     """
-    if warm_up < 1 or draws < 1:
-        raise ParameterError("Warm-up and sampling take one iteration or more.")
-    if not 0 < acceptance < 1:
-        raise ParameterError("The acceptance probability lies between 0 and 1.")
     try:
         import jax
         import numpyro  # noqa: F401

@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 
-from core.errors import DataError
 from inference.exact import finite
 from inference.results import Floats, Undefined
 
@@ -51,7 +50,7 @@ def indicators(
     scales: Mapping[str, Sequence[str]], answers: Sequence[Sequence[float | None]]
 ) -> tuple[Indicators, list[int]]:
     """Complete participants, and their positions among the rows of `answers`; columns are the items in the order of
-    `scales`, which maps factors to items. Raises DataError for rows of another length or values that are not finite.
+    `scales`, which maps factors to items. Raises DataError for values that are not finite.
 
     Examples
     --------
@@ -61,39 +60,34 @@ def indicators(
     """
     items = tuple(item for names in scales.values() for item in names)
     factors = tuple(factor for factor, names in scales.items() for _item in names)
-    if any(len(row) != len(items) for row in answers):
-        raise DataError("Every participant needs one answer (or None) per item.")
     complete = [index for index, row in enumerate(answers) if all(value is not None for value in row)]
     rows = [[float(value or 0) for value in answers[index]] for index in complete]
     table = finite(rows, "Answers must be finite numbers.").reshape(len(complete), len(items))
     return Indicators(table, items, factors, len(answers) - len(complete)), complete
 
 
-def why_degenerate(data: Indicators, procedure: str) -> Undefined | None:
+def why_degenerate(data: Indicators) -> Undefined | None:
     """The reason why the covariances of the items are not those of distinct variables; None if they are."""
     if data.n < 2 or data.n <= len(data.items):
-        return Undefined(
-            f"{data.n} participants answered every question; {len(data.items)} questions need more.", procedure
-        )
+        return Undefined(f"{data.n} participants answered every question; {len(data.items)} questions need more.")
     constant = [name for name, column in zip(data.items, data.answers.T, strict=True) if np.ptp(column) == 0]
     if constant:
-        return Undefined(f"Every participant gave the same answer to {', '.join(constant)}.", procedure)
+        return Undefined(f"Every participant gave the same answer to {', '.join(constant)}.")
     correlations = np.atleast_2d(np.corrcoef(data.answers, rowvar=False))
     for a, b in combinations(range(len(data.items)), 2):
         if abs(correlations[a, b]) > 1 - PERFECT:
-            return Undefined(f"{data.items[a]} and {data.items[b]} are perfectly correlated.", procedure)
+            return Undefined(f"{data.items[a]} and {data.items[b]} are perfectly correlated.")
     if np.linalg.eigvalsh(correlations)[0] < PERFECT:
-        return Undefined("An item is a sum of others, so the covariances are singular.", procedure)
+        return Undefined("An item is a sum of others, so the covariances are singular.")
     return None
 
 
-def why_too_few(n: int, n_parameters: int, procedure: str, least_n: int = LEAST_N) -> Undefined | None:
+def why_too_few(n: int, n_parameters: int, least_n: int = LEAST_N) -> Undefined | None:
     """The reason why so many participants are too few for a model; None if they are enough."""
     needed = max(least_n, PER_PARAMETER * n_parameters)
     if n >= needed:
         return None
     return Undefined(
         f"The model has {n_parameters} free parameters and needs at least {needed} participants with complete answers "
-        f"({PER_PARAMETER} for each parameter{f', and at least {least_n}' if least_n else ''}); there are {n}.",
-        procedure,
+        f"({PER_PARAMETER} for each parameter{f', and at least {least_n}' if least_n else ''}); there are {n}."
     )

@@ -13,9 +13,8 @@ from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
 from inference.fit_indices import FitIndices, normal_fit
 from inference.indicators import PER_PARAMETER, Indicators, why_degenerate
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 
-INVARIANCE = "Measurement invariance"
 Level = Literal["configural", "metric", "scalar"]
 LEVELS: tuple[Level, ...] = ("configural", "metric", "scalar")
 EQUAL: Mapping[Level, tuple[str, ...]] = {
@@ -27,7 +26,7 @@ MOST_RMSEA_GAINED = 0.015
 
 
 @dataclass(frozen=True)
-class Change(Result):
+class Change:
     """A model beside the one with fewer constraints."""
 
     chi_square: float  # likelihood ratio
@@ -48,7 +47,7 @@ class Change(Result):
 
 
 @dataclass(frozen=True)
-class InvarianceModel(Result):
+class InvarianceModel:
     """One level of invariance."""
 
     level: str  # "configural", "metric" (equal loadings) or "scalar" (equal loadings and intercepts)
@@ -58,7 +57,7 @@ class InvarianceModel(Result):
 
 
 @dataclass(frozen=True)
-class InvarianceResult(Result):
+class InvarianceResult:
     """The three models of one scale."""
 
     groups: tuple[str, ...]
@@ -84,9 +83,9 @@ def measurement_invariance(data: Indicators, labels: Sequence[str]) -> Invarianc
 
     groups, k = tuple(dict.fromkeys(labels)), len(data.items)
     if len(groups) < 2:
-        return Undefined("Invariance needs at least two groups with complete answers.", INVARIANCE)
+        return Undefined("Invariance needs at least two groups with complete answers.")
     if k < LEAST_ITEMS:
-        return Undefined(f"Invariance needs at least {LEAST_ITEMS} items; there are {k}.", INVARIANCE)
+        return Undefined(f"Invariance needs at least {LEAST_ITEMS} items; there are {k}.")
     members = [data.answers[[label == group for label in labels]] for group in groups]
     if reason := _why_not(data, groups, members):
         return reason
@@ -96,7 +95,7 @@ def measurement_invariance(data: Indicators, labels: Sequence[str]) -> Invarianc
     improper: dict[str, None] = {}
     for level in LEVELS:
         structures, start = _structures(samples, level)
-        minimum = minimum_of(NormalLikelihood(samples, structures), start, INVARIANCE)
+        minimum = minimum_of(NormalLikelihood(samples, structures), start)
         if isinstance(minimum, Undefined):
             return replace(minimum, reason=f"{level.capitalize()} model: {minimum.reason}")
         fit, change = normal_fit(samples, structures, minimum, with_means=True), None
@@ -120,11 +119,10 @@ def _why_not(data: Indicators, groups: Sequence[str], members: Sequence[Floats])
     if len(members[smallest]) < needed:
         return Undefined(
             f"A model of {k} items has {2 * k} loadings and variances and needs at least {needed} participants in "
-            f"each group ({PER_PARAMETER} for each parameter); {groups[smallest]} has {len(members[smallest])}.",
-            INVARIANCE,
+            f"each group ({PER_PARAMETER} for each parameter); {groups[smallest]} has {len(members[smallest])}."
         )
     for group, rows in zip(groups, members, strict=True):
-        if (reason := why_degenerate(replace(data, answers=rows), INVARIANCE)) is not None:
+        if (reason := why_degenerate(replace(data, answers=rows))) is not None:
             return replace(reason, reason=f"{group}: {reason.reason}")
     return None
 

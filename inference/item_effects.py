@@ -7,6 +7,13 @@ comparing participants alone says nothing about other items. Here items are a sa
 algorithm recommends, and a condition carried by few of them has a wide error: would a difference hold with other
 participants and other items from the same algorithms? The means are those observed, so items count as often as the
 algorithm recommended them.
+
+With covariates of participants or of single answers beside the conditions the model is
+
+.. math:: y_{pi} = \mu_{c(p)} + x_{pi}' \beta + u_p + v_{c(p)i} + e_{pi}
+
+Means and slopes are then those of least squares with equal weights of participants, so that without covariates they are
+the observed means; their errors follow from the fitted variances.
 """
 
 from __future__ import annotations
@@ -20,19 +27,19 @@ import numpy as np
 from core.errors import DataError
 from inference.ancova import ParticipantValues, read_conditions
 from inference.average_advantage import MeanEstimates
-from inference.corrections import check_alpha, decided
-from inference.covariates import numbered
-from inference.results import Floats, Integers, Interval, Pair, PairwiseResult, Result, Undefined
+from inference.corrections import decided
+from inference.covariates import Covariate, UnusedCovariate, blocks_of, numbered
+from inference.results import Floats, Integers, Interval, Pair, PairwiseResult, Undefined
 from inference.satterthwaite import Estimates, observed_estimates
 from inference.variance_components import Design, Fit, RestrictedLikelihood
 
-NESTED = "Mixed model, items nested in conditions"
 HOLM = "Mixed model, t-Holm"
+SMALLEST = 1e-12  # residual variance below this share of the variance of all answers is none
 MOST_LEVELS = 2000  # the work grows with their cube: beyond, it is minutes
 
 
 @dataclass(frozen=True)
-class ConditionEstimate(Result):
+class ConditionEstimate:
     """The mean of a condition over other persons and other items."""
 
     condition: str  # the condition
@@ -63,7 +70,7 @@ class ItemPairs(PairwiseResult):
 
 
 @dataclass(frozen=True)
-class ItemEffectsResult(Result):
+class ItemEffectsResult:
     """A mixed model with random intercepts of participants and of items nested in conditions."""
 
     conditions: tuple[ConditionEstimate, ...]  # in the order of the data
@@ -98,6 +105,27 @@ class ItemEffectsResult(Result):
 
 
 @dataclass(frozen=True)
+class Slope:
+    """How much a rating changes with one unit of a covariate, other things in the model equal."""
+
+    name: str
+    estimate: float
+    se: float
+    df: float
+    p: float
+    interval: Interval  # 95%
+
+
+@dataclass(frozen=True)
+class AdjustedItems:
+    """The model with items nested in conditions, at the means of the covariates."""
+
+    model: ItemEffectsResult
+    slopes: tuple[Slope, ...]  # of covariates that are numbers
+    unused: tuple[UnusedCovariate, ...]
+
+
+@dataclass(frozen=True)
 class ItemAnswers:
     """Answers to single items; sequences of shape (n_answers,)."""
 
@@ -125,10 +153,9 @@ class ItemFit:
         return MeanEstimates(self.read.names, self.estimates.means, self.estimates.covariance, self.estimates.df)
 
     def result(self, alpha: float = 0.05) -> ItemEffectsResult:
-        """Every pair of conditions and all of them together. Raises ParameterError for an `alpha` outside (0, 1)."""
+        """Every pair of conditions and all of them together."""
         from scipy import special
 
-        check_alpha(alpha)
         read, fit, estimates = self.read, self.fit, self.estimates
         k = len(read.names)
         f, denominator = estimates.joint(np.eye(k)[1:] - np.eye(k)[:1])
@@ -162,10 +189,9 @@ def fit_items(answers: ItemAnswers) -> ItemFit | Undefined:
     observed means over participants; `inference.satterthwaite.observed_estimates` gives the reason. Undefined with
     fewer than two conditions with answers, with answers that are all equal within conditions or without a residual,
     with one answer per person, with one person or one item in every condition, with items that one person of their
-    condition rated, or with more than about 2,000 persons and items. Raises DataError for sequences of unequal length,
-    values that are not finite, or a person in two conditions. Sources: Clark (1973), Journal of Verbal Learning and
-    Verbal Behavior 12(4):335-359; for the profiled restricted likelihood Bates et al. (2015), Journal of Statistical
-    Software 67(1), section 3.
+    condition rated, or with more than about 2,000 persons and items. Raises DataError for values that are not finite
+    and a person in two conditions. Sources: Clark (1973), Journal of Verbal Learning and Verbal Behavior 12(4):335-359;
+    for the profiled restricted likelihood Bates et al. (2015), Journal of Statistical Software 67(1), section 3.
 
     Examples
     --------
@@ -176,25 +202,68 @@ def fit_items(answers: ItemAnswers) -> ItemFit | Undefined:
     >>> round(result.sd_items, 1), result.n_items, result.df
     (1.3, 4, 1)
     """
-    read = read_answers(answers)
-    if isinstance(read, Undefined):
-        return read
-    design = nested_design(read)
-    if isinstance(design, Undefined):
-        return design
+    nested = _nested_design(answers)
+    if isinstance(nested, Undefined):
+        return nested
+    read, design = nested
     likelihood = RestrictedLikelihood(design)
     fit = likelihood.maximum()
     if fit.is_at_limit:
-        return Undefined("Participants and items reproduce all ratings: there is no residual variance.", NESTED)
+        return Undefined("Participants and items reproduce all ratings: there is no residual variance.")
     return ItemFit(read, fit, observed_estimates(design, likelihood, fit))
 
 
-def nested_design(read: NumberedAnswers) -> Design | Undefined:
+def adjusted_items(
+    answers: ItemAnswers, covariates: Sequence[Covariate], *, alpha: float = 0.05
+) -> AdjustedItems | Undefined:
+    """Compare means of conditions at equal covariates; a covariate has one value for each answer.
+
+    The variances are those of R's ``lmer(value ~ condition + covariates + (1 | person) + (1 | condition:item))``.
+    Undefined and errors as in `fit_items`, and undefined without a usable covariate.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> person, item, seen = np.repeat(np.arange(20), 4), np.tile(np.arange(4), 20), rng.integers(0, 2, 80)
+    >>> values = rng.normal(0, 1, 20)[person] + 2 * seen + rng.normal(0, 1, 4)[item] + rng.normal(0, 0.3, 80)
+    >>> answers = ItemAnswers(values, np.where(person < 10, "A", "B"), person, item)
+    >>> round(adjusted_items(answers, [Covariate("seen", seen.tolist())]).slopes[0].estimate, 1)
+    2.0
+    """
+    nested = _nested_design(answers)
+    if isinstance(nested, Undefined):
+        return nested
+    read, design = nested
+    blocks = blocks_of(covariates, read.condition)
+    if not blocks.used:
+        reasons = " ".join(f"{unused.name}: {unused.reason}" for unused in blocks.unused)
+        return Undefined(f"There is no covariate to adjust for. {reasons}".strip())
+    design = replace(design, covariates=blocks.columns(len(read.values)))
+    likelihood = RestrictedLikelihood(design)
+    if likelihood.df < 1:
+        return Undefined("The covariates leave no residual degrees of freedom.")
+    fit = likelihood.maximum()
+    if fit.is_at_limit or fit.variance <= SMALLEST * float(read.values.var()):
+        return Undefined("Participants, items and covariates reproduce all ratings.")
+    estimates, k = observed_estimates(design, likelihood, fit), len(read.names)
+    numbers = {covariate.name for covariate in covariates if not any(isinstance(v, str) for v in covariate.values)}
+    slopes, column = [], k
+    for block in blocks.used:
+        if block.name in numbers:
+            slopes.append(Slope(block.name, *estimates.test(np.eye(len(estimates.means))[column])))
+        column += block.columns.shape[1]
+    return AdjustedItems(ItemFit(read, fit, estimates.first(k)).result(alpha), tuple(slopes), blocks.unused)
+
+
+def _nested_design(answers: ItemAnswers) -> tuple[NumberedAnswers, Design] | Undefined:
     """The design with an effect of each item in each condition, or why it cannot be fitted."""
+    read = read_answers(answers)
+    if isinstance(read, Undefined):
+        return read
     item = np.unique(read.item + read.condition * (read.item.max() + 1), return_inverse=True)[1]
     design = Design(read.values, read.condition, read.person, item, read.condition)
     reason = _why_inseparable(design, len(read.names))
-    return Undefined(reason, NESTED) if reason else design
+    return Undefined(reason) if reason else (read, design)
 
 
 @dataclass(frozen=True)
@@ -211,12 +280,10 @@ class NumberedAnswers:
 
 def read_answers(answers: ItemAnswers) -> NumberedAnswers | Undefined:
     """Number conditions, participants and items; errors as in `fit_items`."""
-    if not len(answers.values) == len(answers.persons) == len(answers.items):
-        raise DataError("Every answer has one condition, one person and one item.")
     own = ParticipantValues(answers.values, answers.conditions, (), answers.names)
     names, condition, values, left_out = read_conditions(own)
     if len(names) < 2:
-        return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.", NESTED)
+        return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.")
     person, item = numbered(answers.persons), numbered(answers.items)
     if len(set(zip(person.tolist(), condition.tolist(), strict=True))) != person.max() + 1:
         raise DataError("A person has answers in two conditions; the design is between-subjects.")

@@ -16,21 +16,18 @@ from itertools import combinations
 
 import numpy as np
 
-from core.errors import DataError
 from inference.ancova import LinearModel, ParticipantValues, read_conditions
-from inference.bootstrap import check_resamples, percentile_intervals
+from inference.bootstrap import percentile_intervals
 from inference.covariates import independent
 from inference.exact import finite
-from inference.results import Floats, Integers, Interval, Result, Undefined
+from inference.results import Floats, Integers, Interval, Undefined
 from inference.t_tests import t_test
 
-MEDIATION = "Mediation"
-CONFIDENCE = 0.95
 CHUNK = 2_000_000  # cells of resampled counts at a time
 
 
 @dataclass(frozen=True)
-class MediatorSlope(Result):
+class MediatorSlope:
     """The slope of the outcome on a mediator among participants of the same condition, the other mediators equal."""
 
     mediator: str
@@ -41,7 +38,7 @@ class MediatorSlope(Result):
 
 
 @dataclass(frozen=True)
-class IndirectPart(Result):
+class IndirectPart:
     """The part of a difference that goes along with one mediator; 95% percentile interval of the bootstrap."""
 
     mediator: str
@@ -51,7 +48,7 @@ class IndirectPart(Result):
 
 
 @dataclass(frozen=True)
-class MediatedPair(Result):
+class MediatedPair:
     """The difference of two conditions, `a` minus `b`, in its parts."""
 
     a: str
@@ -63,7 +60,7 @@ class MediatedPair(Result):
 
 
 @dataclass(frozen=True)
-class MediationResult(Result):
+class MediationResult:
     """Every pair of conditions in its parts."""
 
     n: int
@@ -80,8 +77,8 @@ def mediation(
 
     The bootstrap resamples participants within conditions; a resample in which the slopes are not determined is drawn
     again, as part of the next draw. Undefined with fewer than two conditions, with mediators that do not vary within
-    conditions apart from one another, or without residual degrees of freedom. Raises DataError for sequences of unequal
-    length and values that are not finite, ParameterError for `resamples` below 1.
+    conditions apart from one another, or without residual degrees of freedom. Raises DataError for values that are not
+    finite.
 
     Examples
     --------
@@ -91,20 +88,17 @@ def mediation(
     >>> round(pair.total, 2), round(pair.indirect[0].estimate + pair.direct, 2)
     (-2.7, -2.7)
     """
-    check_resamples(resamples)
     names, condition, values, left_out = read_conditions(data)
     k, q = len(names), len(mediators)
     if k < 2:
-        return Undefined(f"A comparison needs two conditions with participants; there are {k}.", MEDIATION)
-    if wrong := next((name for name, own in mediators.items() if len(own) != len(values)), ""):
-        raise DataError(f"There are {len(mediators[wrong])} values of {wrong!r} for {len(values)} participants.")
+        return Undefined(f"A comparison needs two conditions with participants; there are {k}.")
     rows = finite([list(own) for own in mediators.values()], "A mediator is not a finite number.")
     columns = rows.reshape(-1, len(values)).T
     if not q or independent(np.eye(k)[condition], columns).shape[1] < q:
-        return Undefined("The mediators do not vary within conditions independently of each other.", MEDIATION)
+        return Undefined("The mediators do not vary within conditions independently of each other.")
     model = LinearModel(np.hstack([np.eye(k)[condition], columns]), values, k)
     if model.df < 1:
-        return Undefined(f"{len(values)} participants leave no residual degrees of freedom.", MEDIATION)
+        return Undefined(f"{len(values)} participants leave no residual degrees of freedom.")
     errors = np.sqrt(model.variance * np.diag(model.unscaled)).tolist()
     estimated = zip(mediators, model.coefficients[k:].tolist(), errors[k:], strict=True)
     moments = _Moments(values, columns, condition)
@@ -114,7 +108,7 @@ def mediation(
     for a, b in combinations(range(k), 2):
         (differences, indirect), (resampled_total, parts) = _parts(slopes, means, a, b), _parts(*resampled, a, b)
         direct = resampled_total[:, -1] - parts.sum(axis=1)
-        *intervals, direct_interval = percentile_intervals(np.column_stack([parts, direct]), CONFIDENCE)
+        *intervals, direct_interval = percentile_intervals(np.column_stack([parts, direct]))
         estimates = zip(mediators, differences[0, :-1].tolist(), indirect[0].tolist(), intervals, strict=True)
         total = float(differences[0, -1])
         parts_of_pair = tuple(IndirectPart(*own) for own in estimates)

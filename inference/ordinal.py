@@ -17,20 +17,19 @@ from typing import Any, Literal
 import numpy as np
 
 from core.errors import ParameterError
-from inference.corrections import check_alpha, decided
+from inference.corrections import decided
 from inference.exact import Number, exact
 from inference.groups import in_words
-from inference.results import Floats, Integers, Pair, PairwiseResult, Result, Undefined
+from inference.results import Floats, Integers, Pair, PairwiseResult, Undefined
 from inference.t_tests import t_test
 
-ORDINAL = "Ordinal model (cumulative link)"
 ORDINAL_HOLM = "Ordinal model, Wald-Holm"
 MOST_CATEGORIES = 60
 LARGEST_GRADIENT = 1e-6  # of the log likelihood of one answer, at a maximum
 
 
 @dataclass(frozen=True)
-class Threshold(Result):
+class Threshold:
     """The border between two neighbouring answers, on the latent scale."""
 
     between: tuple[float, float]
@@ -39,7 +38,7 @@ class Threshold(Result):
 
 
 @dataclass(frozen=True)
-class OrdinalEffect(Result):
+class OrdinalEffect:
     """A condition beside the reference."""
 
     condition: str
@@ -53,7 +52,7 @@ class OrdinalEffect(Result):
 
 
 @dataclass(frozen=True)
-class OrdinalResult(Result):
+class OrdinalResult:
     """A cumulative link model with one effect a condition."""
 
     link: str  # "logit" (proportional odds) or "probit"
@@ -92,9 +91,9 @@ def cumulative_link(
     `scale` holds all points of the scale, to report those without answers; `link` is g; `alpha` is the level of the
     family of all pairs. Undefined with fewer than two conditions, with fewer than two different answers or more than
     `MOST_CATEGORIES`, or where the answers separate the conditions, so that a shift would be infinite. Raises
-    ParameterError for an unknown link or an `alpha` outside (0, 1), and DataError for answers that are not finite
-    numbers. Sources: McCullagh (1980), Journal of the Royal Statistical Society B 42(2):109-142; when no maximum
-    exists, Albert & Anderson (1984), Biometrika 71(1):1-10.
+    ParameterError for an unknown link and DataError for answers that are not finite numbers. Sources: McCullagh (1980),
+    Journal of the Royal Statistical Society B 42(2):109-142; when no maximum exists, Albert & Anderson (1984),
+    Biometrika 71(1):1-10.
 
     Examples
     --------
@@ -104,22 +103,20 @@ def cumulative_link(
     """
     from scipy import special
 
-    check_alpha(alpha)
     if link not in ("logit", "probit"):
         raise ParameterError(f"The link {link!r} is unknown: choose logit or probit.")
     answers = {name: [exact(value, f"condition {name!r}") for value in ratings] for name, ratings in groups.items()}
     names = [name for name, ratings in answers.items() if ratings]
     left_out = tuple(name for name, ratings in answers.items() if not ratings)
     if len(names) < 2:
-        return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.", ORDINAL)
+        return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.")
     categories = sorted({value for ratings in answers.values() for value in ratings})
     if len(categories) < 2:
-        return Undefined("All participants gave the same answer: nothing to compare.", ORDINAL)
+        return Undefined("All participants gave the same answer: nothing to compare.")
     if len(categories) > MOST_CATEGORIES:
         return Undefined(
             f"There are {len(categories)} different answers; the model takes at most {MOST_CATEGORIES}. Compare the "
-            "means of so fine a scale.",
-            ORDINAL,
+            "means of so fine a scale."
         )
     index_of = {value: index for index, value in enumerate(categories)}
     counts = np.zeros((len(names), len(categories)), dtype=np.int64)
@@ -128,10 +125,10 @@ def cumulative_link(
             counts[row, index_of[value]] += 1
     reason = _why_separated(names, counts, categories)
     if reason:
-        return Undefined(reason, ORDINAL)
+        return Undefined(reason)
     fit = _fitted(counts, link)
     if fit is None:
-        return Undefined("The maximum likelihood fit did not converge.", ORDINAL)
+        return Undefined("The maximum likelihood fit did not converge.")
     empty = tuple(float(value) for value in map(exact, scale) if value not in index_of)
     k, n_categories = counts.shape
     errors = np.sqrt(np.diag(fit.covariance))

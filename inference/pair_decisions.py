@@ -12,14 +12,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.errors import DataError
-from inference.corrections import check_alpha
 from inference.paired import by_algorithm
 from inference.paired_hits import SAME, flip_sums
 from inference.partial_order import PartialOrder, partial_order
 from inference.permutations import pair_places
 from inference.rank_sets import RankSets, relation_rank_sets
-from inference.results import Floats, Pair, PairwiseResult, Result, Undefined
+from inference.results import Floats, Pair, PairwiseResult, Undefined
 
 MAX_T = "Single-step max-|t|, clustered by user"
 DRAWS = 40_000
@@ -61,10 +59,9 @@ def offline_pairs(
     algorithm's value of each user, such as the mean hit of the user's cases, shape (n_users,), NaN where a user has
     none; `n_cases` holds these cases, the same for all algorithms. Left out, users count equally.
 
-    Undefined with fewer than two algorithms or two users with values. Raises ParameterError for an `alpha` outside
-    (0, 1), and DataError for arrays of different lengths, infinite values or negative numbers of cases. Sources:
-    Hothorn, Bretz & Westfall (2008), Biometrical Journal 50(3):346-363; for ratios Cochran (1977), Sampling Techniques,
-    section 6.4; for sign flips `inference.paired_hits.flip_sums`.
+    Undefined with fewer than two algorithms or two users with values. Raises DataError for arrays of different lengths
+    or infinite values. Sources: Hothorn, Bretz & Westfall (2008), Biometrical Journal 50(3):346-363; for ratios Cochran
+    (1977), Sampling Techniques, section 6.4; for sign flips `inference.paired_hits.flip_sums`.
 
     Examples
     --------
@@ -73,18 +70,15 @@ def offline_pairs(
     >>> [(pair.a, pair.b, pair.is_significant, round(pair.ci_low, 2)) for pair in result.pairs]
     [('A', 'B', True, 0.28)]
     """
-    check_alpha(alpha)
     by_name = by_algorithm(values)
     if len(by_name) < 2:
-        return Undefined(f"A comparison needs two algorithms; there are {len(by_name)}.", MAX_T)
+        return Undefined(f"A comparison needs two algorithms; there are {len(by_name)}.")
     table = np.column_stack(list(by_name.values()))
     cases = np.ones(len(table)) if n_cases is None else np.asarray(n_cases, dtype=np.float64)
-    if cases.shape != (len(table),) or not (cases >= 0).all():
-        raise DataError("Each user needs a number of cases, 0 or more.")
     has_values = (cases > 0) & ~np.isnan(table).any(axis=1)
     n = int(has_values.sum())
     if n < 2:
-        return Undefined(f"A comparison needs two users with values under every algorithm; there are {n}.", MAX_T)
+        return Undefined(f"A comparison needs two users with values under every algorithm; there are {n}.")
     table, cases = table[has_values], cases[has_values]
     sums = table * cases[:, None]
     estimates = sums.sum(axis=0) / cases.sum()
@@ -173,7 +167,7 @@ class PairClass(StrEnum):
 
 
 @dataclass(frozen=True)
-class PairDecision(Result):
+class PairDecision:
     """One pair of algorithms on both sides."""
 
     a: str
@@ -185,7 +179,7 @@ class PairDecision(Result):
 
 
 @dataclass(frozen=True)
-class PairDecisions(Result):
+class PairDecisions:
     """Every pair of algorithms, decided on both sides."""
 
     pairs: tuple[PairDecision, ...]
@@ -203,18 +197,14 @@ class PairDecisions(Result):
 
 
 def decide_pairs(
-    participants: PairwiseResult,
-    offline: PairwiseResult,
-    *,
-    participants_higher_is_better: bool = True,
-    offline_higher_is_better: bool = True,
+    participants: PairwiseResult, offline: PairwiseResult, *, offline_higher_is_better: bool = True
 ) -> PairDecisions:
     """Combine the participants' comparisons with those of a metric, both of the same algorithms.
 
     A pair agrees or is contradicted only where both sides are significant at their own family-wise α, so that a false
     one has at most that probability where the sides are independent; *participants only* and *offline only* have the
     error of their own side. Pairs that only a chain of significant pairs implies are not decided: see
-    `PartialOrder.implied`. Raises DataError where the two sides do not compare the same algorithms.
+    `PartialOrder.implied`.
 
     Examples
     --------
@@ -223,9 +213,7 @@ def decide_pairs(
     >>> [(pair.decision.value, pair.offline_favours) for pair in decide_pairs(people, recall).pairs]
     [('contradict', 'B')]
     """
-    if set(participants.locations) != set(offline.locations):
-        raise DataError("The two sides compare different algorithms: leave out those that one side does not have.")
-    above = partial_order(participants.locations, participants, participants_higher_is_better)
+    above = partial_order(participants.locations, participants)
     by_metric = partial_order(offline.locations, offline, offline_higher_is_better)
     pairs = []
     for a, b in combinations(above.names, 2):

@@ -7,15 +7,13 @@ intermediate.
 
 from __future__ import annotations
 
-import math
 import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
-from core.errors import ParameterError
-from inference.results import Pair, PairwiseResult, Result
+from inference.results import Pair, PairwiseResult
 
 Relation = frozenset[tuple[str, str]]
 LETTERS = string.ascii_lowercase + string.ascii_uppercase
@@ -40,7 +38,7 @@ TIERS = {
 
 
 @dataclass(frozen=True)
-class TierRow(Result):
+class TierRow:
     """One row of the table in the paper's layout: best first.
 
     `names` are the conditions of the row, and `unordered` those of them without any significant difference, which
@@ -53,7 +51,7 @@ class TierRow(Result):
 
 
 @dataclass(frozen=True)
-class PartialOrder(Result):
+class PartialOrder:
     """A partial order of conditions by dominance."""
 
     names: tuple[str, ...]  # in the order of the data
@@ -116,9 +114,8 @@ def partial_order(
     The direction of a significant pair is the sign of its ``difference``, which every test gives for the location that
     it compares (means for Tukey, mean ranks for Dunn); a difference of exactly 0 implies no dominance. `locations` say
     where conditions are drawn, usually their means; one that no pair names is unordered. For an error or a fallout,
-    `higher_is_better` is False. Raises ParameterError when a location is not a finite number, or a pair names a
-    condition without a location or compares one with itself. Source: Cremonesi, Garzotto, Negro, Papadopoulos & Turrin
-    (2011), INTERACT, Table 1, print three tiers; the fourth is split off their middle one.
+    `higher_is_better` is False. Source: Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, Table 1,
+    print three tiers; the fourth is split off their middle one.
 
     Examples
     --------
@@ -127,9 +124,8 @@ def partial_order(
     >>> [(name, str(tier)) for name, tier in order.tiers.items()]
     [('TopPop', 'maximal'), ('CorNgr', 'minimal'), ('LSA', 'unordered')]
     """
-    compared = _compared(locations, pairs)
     names = tuple(locations)
-    significant = [pair for pair in compared if pair.is_significant and pair.difference]
+    significant = [pair for pair in _significant(pairs) if pair.difference]
     direct = frozenset(
         (pair.a, pair.b) if (pair.difference > 0) == higher_is_better else (pair.b, pair.a) for pair in significant
     )
@@ -162,18 +158,8 @@ def partial_order(
     )
 
 
-def _compared(locations: Mapping[str, float], pairs: Iterable[Pair] | PairwiseResult) -> tuple[Pair, ...]:
-    compared = tuple(pairs.pairs if isinstance(pairs, PairwiseResult) else pairs)
-    for name, location in locations.items():
-        if not math.isfinite(location):
-            raise ParameterError(f"The location of {name!r} is {location}: leave out a condition without one.")
-    for pair in compared:
-        if pair.a == pair.b:
-            raise ParameterError(f"A pair compares {pair.a!r} with itself.")
-        for name in (pair.a, pair.b):
-            if name not in locations:
-                raise ParameterError(f"A pair names {name!r}, which has no location: give one for each.")
-    return compared
+def _significant(pairs: Iterable[Pair] | PairwiseResult) -> list[Pair]:
+    return [pair for pair in (pairs.pairs if isinstance(pairs, PairwiseResult) else pairs) if pair.is_significant]
 
 
 def _closure(names: tuple[str, ...], direct: Relation) -> Relation:
@@ -194,8 +180,8 @@ def compact_letters(
     """Compact letter display: two conditions share a letter exactly when they do not differ significantly.
 
     Letters are dealt from the best condition downward; after 52 of them comes "(53)". A pair that was not tested or is
-    not named counts as not significant. Raises as `partial_order`. Source: Piepho (2004), Journal of Computational and
-    Graphical Statistics 13(2):456-466: insert and absorb.
+    not named counts as not significant. Source: Piepho (2004), Journal of Computational and Graphical Statistics
+    13(2):456-466: insert and absorb.
 
     Examples
     --------
@@ -203,11 +189,10 @@ def compact_letters(
     >>> compact_letters({"A": 3.0, "B": 2.0, "C": 1.0}, [pair])
     {'A': 'a', 'B': 'ab', 'C': 'b'}
     """
-    compared = _compared(locations, pairs)
     sign = -1 if higher_is_better else 1
     ordered = sorted(locations, key=lambda name: sign * locations[name])
     rank = {name: index for index, name in enumerate(ordered)}
-    significant = sorted(tuple(sorted((rank[pair.a], rank[pair.b]))) for pair in compared if pair.is_significant)
+    significant = sorted(tuple(sorted((rank[pair.a], rank[pair.b]))) for pair in _significant(pairs))
     columns = [frozenset(rank.values())] if rank else []
     for first, second in significant:
         split = [column - {dropped} for column in columns if {first, second} <= column for dropped in (first, second)]

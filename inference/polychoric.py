@@ -10,7 +10,6 @@ import numpy as np
 
 from inference.results import Floats, Integers, Undefined
 
-POLYCHORIC = "Polychoric correlations"
 HIGHEST = 0.99  # absolute correlation; beyond it the two questions are the same measurement
 N_NODES = 48  # of the quadrature of the bivariate normal distribution
 MOST_STEPS = 100
@@ -58,7 +57,7 @@ def polychorics(answers: Floats, names: tuple[str, ...]) -> Polychorics | Undefi
     items = []
     for column, name in zip(answers.T, names, strict=True):
         if np.ptp(column) == 0:
-            return Undefined(f"Every participant gave the same answer to {name}.", POLYCHORIC)
+            return Undefined(f"Every participant gave the same answer to {name}.")
         items.append(_item(column))
     k = len(items)
     pairs: dict[tuple[int, int], _Pair] = {}
@@ -67,8 +66,7 @@ def polychorics(answers: Floats, names: tuple[str, ...]) -> Polychorics | Undefi
         if pair is None:
             return Undefined(
                 f"The answers to {names[a]} and {names[b]} are (nearly) perfectly related, so their polychoric "
-                "correlation has no estimate.",
-                POLYCHORIC,
+                "correlation has no estimate."
             )
         pairs[b, a] = pair
     correlations = np.eye(k)

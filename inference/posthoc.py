@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from inference.anova import why_not_pooled
-from inference.corrections import check_alpha
 from inference.groups import Group, Groups, GroupValues
 from inference.results import Pair, PairwiseResult, Undefined
 from inference.studentized_range import critical_range, upper_tail
@@ -23,9 +22,8 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
     Controls the family-wise error by itself: no significant analysis of variance is asked for first. The intervals hold
     together with probability 1 - alpha. Conditions with fewer than `least_n` observations are left out by name; with 1,
     a condition of one observation is compared by the pooled spread of the others. ``p`` is accurate to about 1e-13
-    absolute; a smaller one says no more than that. Undefined in the same cases as `inference.anova.one_way`. Raises
-    ParameterError for an `alpha` outside (0, 1) or a `least_n` below 1. Sources: Tukey (1953), The problem of multiple
-    comparisons; Kramer (1956), Biometrics 12(3):307-310.
+    absolute; a smaller one says no more than that. Undefined in the same cases as `inference.anova.one_way`. Sources:
+    Tukey (1953), The problem of multiple comparisons; Kramer (1956), Biometrics 12(3):307-310.
 
     Examples
     --------
@@ -33,9 +31,8 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
     >>> [(pair.a, pair.b, pair.difference, pair.is_significant) for pair in result.pairs]
     [('A', 'B', -2.0, False), ('A', 'C', -6.0, True), ('B', 'C', -4.0, True)]
     """
-    check_alpha(alpha)
     read = Groups.read(groups, least_n)
-    if undefined := why_not_pooled(read, TUKEY):
+    if undefined := why_not_pooled(read):
         return undefined
     df = read.n - read.k
     half_ms_within = read.ss_within / df / 2
@@ -52,9 +49,8 @@ def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | U
     Degrees of freedom differ from pair to pair, so the significant pairs need not be transitive. Conditions with fewer
     than two observations are left out by name. A pair of two conditions without variance cannot be tested: its ``p`` is
     None and ``reason`` says so. With one such condition the pair is a one-sample comparison with the other's n - 1
-    degrees of freedom. Undefined with fewer than two conditions, or when no condition has variance. Raises
-    ParameterError for an `alpha` outside (0, 1). Sources: Games & Howell (1976), Journal of Educational Statistics
-    1(2):113-125; for the degrees of freedom Welch (1938).
+    degrees of freedom. Undefined with fewer than two conditions, or when no condition has variance. Sources: Games &
+    Howell (1976), Journal of Educational Statistics 1(2):113-125; for the degrees of freedom Welch (1938).
 
     Examples
     --------
@@ -62,9 +58,8 @@ def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | U
     >>> result.pairs[0].p is None, round(result.pairs[1].p, 3), result.pairs[1].df
     (True, 0.024, 2.0)
     """
-    check_alpha(alpha)
     read = Groups.read(groups, least_n=2)
-    if undefined := why_not_pooled(read, GAMES_HOWELL):
+    if undefined := why_not_pooled(read):
         return undefined
     pairs = []
     for a, b in combinations(read.members, 2):

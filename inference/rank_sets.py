@@ -19,20 +19,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.errors import DataError
 from inference.bootstrap import finite_means
-from inference.corrections import check_confidence
 from inference.exact import finite
 from inference.permutations import pair_places
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 
-RANK_SETS = "Confidence sets for ranks"
 Ranks = tuple[int, int]
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class RankSets(Result):
+class RankSets:
     """A set of ranks for each algorithm; all contain the true ranks at once with the stated confidence."""
 
     sets: dict[str, Ranks]  # lowest and highest rank, 1 the best
@@ -45,24 +42,17 @@ class RankSets(Result):
         """The algorithms that may be the best, in the order of the data."""
         return tuple(name for name, (low, _high) in self.sets.items() if low == 1)
 
-    @property
-    def single(self) -> tuple[str, ...]:
-        """The algorithms with one rank in their set, in the order of the data."""
-        return tuple(name for name, (low, high) in self.sets.items() if low == high)
-
 
 def relation_rank_sets(dominates: Mapping[str, Sequence[str]], confidence: float) -> RankSets:
     """Sets of ranks from the significant pairs of a test that controls the error of all pairs, such as Tukey's HSD.
 
-    `dominates` maps every condition to those significantly below it. Raises ParameterError for a `confidence` outside
-    (0, 1).
+    `dominates` maps every condition to those significantly below it.
 
     Examples
     --------
     >>> relation_rank_sets({"A": ["C"], "B": ["C"], "C": []}, 0.95).sets
     {'A': (1, 2), 'B': (1, 2), 'C': (3, 3)}
     """
-    check_confidence(confidence)
     above = {name: sum(name in below for below in dominates.values()) for name in dominates}
     k = len(dominates)
     sets = {name: (1 + above[name], k - len(below)) for name, below in dominates.items()}
@@ -85,8 +75,7 @@ def rank_sets(
 
     with :math:`s_{jk}` the standard deviation of the difference over the draws; each step leaves the rejected pairs
     out. A pair whose difference is the same in every draw is never rejected. Undefined with fewer than two algorithms.
-    Raises ParameterError for a `confidence` outside (0, 1), and DataError for a value that is not finite,
-    columns that do not match the values, or as `finite_means`. Source of the steps: Romano & Wolf (2005), Econometrica
+    Raises DataError for a value that is not finite. Source of the steps: Romano & Wolf (2005), Econometrica
     73(4):1237-1282, algorithm 4.1.
 
     Examples
@@ -95,13 +84,10 @@ def rank_sets(
     >>> rank_sets({"A": 0.1, "B": 0.2, "C": 0.9}, draws).sets
     {'A': (2, 3), 'B': (2, 3), 'C': (1, 1)}
     """
-    check_confidence(confidence)
     array = finite_means(draws)
     estimates = finite(list(values.values()), "A value is not finite: leave algorithms without a value out.")
-    if array.shape[1] != estimates.size:
-        raise DataError(f"There are {estimates.size} values for {array.shape[1]} columns of draws.")
     if estimates.size < 2:
-        return Undefined(f"A ranking needs two algorithms; there are {estimates.size}.", RANK_SETS)
+        return Undefined(f"A ranking needs two algorithms; there are {estimates.size}.")
     first, second = pair_places(estimates.size)
     above, below = _rejected(estimates, array, confidence)
     better = (above, below) if higher_is_better else (below, above)

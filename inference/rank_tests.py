@@ -8,12 +8,11 @@ from itertools import combinations
 import numpy as np
 
 from inference.anova import why_not_compared
-from inference.corrections import check_alpha, decided
+from inference.corrections import decided
 from inference.groups import Groups, GroupValues
 from inference.posthoc import pairwise
 from inference.results import KruskalResult, Pair, PairwiseResult, Undefined
 
-KRUSKAL = "Kruskal-Wallis"
 DUNN_HOLM = "Dunn-Holm"
 
 
@@ -43,7 +42,7 @@ def kruskal_wallis(groups: GroupValues) -> KruskalResult | Undefined:
     from scipy import special
 
     read = Groups.read(groups)
-    if undefined := why_not_compared(read, KRUSKAL):
+    if undefined := why_not_compared(read):
         return undefined
     n, k = read.n, read.k
     mean_ranks, correction = _ranked(read)
@@ -66,8 +65,8 @@ def dunn_holm(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Unde
     """Dunn's test of every pair by mean ranks, corrected for ties, with Holm's adjustment.
 
     Empty conditions are left out by name. ``difference`` is the difference of mean ranks, and its sign the direction of
-    the finding; there are no simultaneous intervals. Undefined in the same cases as `kruskal_wallis`. Raises
-    ParameterError for an `alpha` outside (0, 1). Source: Dunn (1964), Technometrics 6(3):241-252, two-sided.
+    the finding; there are no simultaneous intervals. Undefined in the same cases as `kruskal_wallis`. Source: Dunn
+    (1964), Technometrics 6(3):241-252, two-sided.
 
     Examples
     --------
@@ -77,9 +76,8 @@ def dunn_holm(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Unde
     """
     from scipy import special
 
-    check_alpha(alpha)
     read = Groups.read(groups)
-    if undefined := why_not_compared(read, DUNN_HOLM):
+    if undefined := why_not_compared(read):
         return undefined
     n = read.n
     mean_ranks, correction = _ranked(read)

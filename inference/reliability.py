@@ -7,17 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import DataError
-from inference.corrections import check_alpha
 from inference.exact import Number, exact
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 
-CRONBACH = "Cronbach's alpha"
 EQUAL = 1e-12  # of the largest value
 
 
 @dataclass(frozen=True)
-class ReliabilityResult(Result):
+class ReliabilityResult:
     """Cronbach's alpha of one scale."""
 
     alpha: float  # at most 1; negative if the average covariance between questions is negative
@@ -43,9 +40,9 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
     quantiles of F with n - 1 and (n - 1)(k - 1) degrees of freedom; `level` is one minus its confidence. Answers are in
     the direction of the scale (after reverse coding); a participant with a missing one (None) is excluded and counted.
     Undefined with fewer than two questions, fewer than two whole participants, or sums that are all equal. Raises
-    ParameterError for a `level` outside (0, 1) and DataError for rows of unequal length or values that are not finite.
-    Sources: Cronbach (1951), Psychometrika 16(3):297-334; Feldt (1965), Psychometrika 30(3):357-370, with the interval
-    of Feldt, Woodruff & Salih (1987), Applied Psychological Measurement 11(1):93-103.
+    DataError for values that are not finite. Sources: Cronbach (1951), Psychometrika 16(3):297-334; Feldt (1965),
+    Psychometrika 30(3):357-370, with the interval of Feldt, Woodruff & Salih (1987), Applied Psychological Measurement
+    11(1):93-103.
 
     Examples
     --------
@@ -55,22 +52,19 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
     """
     from scipy import stats
 
-    check_alpha(level)
     k = len(answers[0]) if answers else 0
-    if any(len(row) != k for row in answers):
-        raise DataError("Every participant needs one answer (or None) per question of the scale.")
     table = np.array([[np.nan if value is None else float(exact(value)) for value in row] for row in answers])
     whole = table[~np.isnan(table).any(axis=1)] if k else table
     n = len(whole)
     if k < 2:
-        return Undefined("A scale of fewer than two questions has no internal consistency.", CRONBACH)
+        return Undefined("A scale of fewer than two questions has no internal consistency.")
     if n < 2:
         return Undefined(
-            f"Alpha needs at least two participants who answered every question of the scale; there are {n}.", CRONBACH
+            f"Alpha needs at least two participants who answered every question of the scale; there are {n}."
         )
     totals = whole.sum(axis=1)
     if _is_constant(totals):
-        return Undefined("Every participant has the same sum: the scale has no variance.", CRONBACH)
+        return Undefined("Every participant has the same sum: the scale has no variance.")
     alpha = _alpha(whole)
     first, second = n - 1, (n - 1) * (k - 1)
     low, high = (1 - (1 - alpha) * float(stats.f.ppf(p, first, second)) for p in (1 - level / 2, level / 2))

@@ -20,17 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.errors import DataError
-from inference.bootstrap import check_resamples
 from inference.exact import finite
-from inference.results import Floats, Interval, Result, Undefined
+from inference.results import Floats, Interval, Undefined
 from inference.t_tests import t_test
-
-REPEATS = "Repeated splits"
 
 
 @dataclass(frozen=True)
-class RepeatedValue(Result):
+class RepeatedValue:
     """A pooled metric, or a difference of two, over repetitions."""
 
     value: float  # hits over cases, of all repetitions together
@@ -60,13 +56,8 @@ class RepeatedRatios:
         self.repetitions: Floats = (vectors * np.clip(values, 0.0, None)) @ vectors.T  # its positive part
 
     def estimate(self, weights: ArrayLike) -> RepeatedValue:
-        """A weighted sum of the values: one algorithm (a single 1), or a difference (1 and -1).
-
-        Raises DataError for another number of weights than algorithms.
-        """
+        """A weighted sum of the values: one algorithm (a single 1), or a difference (1 and -1)."""
         vector = np.asarray(weights, dtype=np.float64)
-        if vector.shape != self.values.shape:
-            raise DataError(f"There are {vector.size} weights for {self.values.size} algorithms.")
         users, repetitions = (max(0.0, float(vector @ part @ vector)) for part in (self.users, self.repetitions))
         df, value, se = self._df(users, repetitions), float(vector @ self.values), math.sqrt(users + repetitions)
         return RepeatedValue(value, se, df, t_test(value, se, df)[1], math.sqrt(users))
@@ -79,10 +70,8 @@ class RepeatedRatios:
     def draws(self, resamples: int, rng: np.random.Generator) -> Floats:
         """Draw the values from their sampling distribution, shape (resamples, k).
 
-        It is a multivariate t with the smallest degrees of freedom of any difference. Raises ParameterError when
-        `resamples` is below 1.
+        It is a multivariate t with the smallest degrees of freedom of any difference.
         """
-        check_resamples(resamples)
         values, vectors = np.linalg.eigh(self.users + self.repetitions)
         root = vectors * np.sqrt(np.clip(values, 0.0, None))
         normal = rng.standard_normal((resamples, self.values.size)) @ root.T
@@ -98,10 +87,9 @@ class RepeatedRatios:
 def repeated_ratios(hits: ArrayLike, cases: ArrayLike) -> RepeatedRatios | Undefined:
     """Pool a ratio of sums over repetitions.
 
-    `hits` has shape (R, U, k): what user u adds to the hits of algorithm j in repetition r. `cases` has shape (R, U);
-    0 where a user has no case in a repetition, who then has no hits either. Undefined with fewer than two repetitions
-    or two users with cases, or with a repetition without cases. Raises DataError for other shapes, values that are not
-    finite, and negative cases.
+    `hits` has shape (R, U, k): what user u adds to the hits of algorithm j in repetition r. `cases` has shape (R, U); 0
+    where a user has no case in a repetition, who then has no hits either. Undefined with fewer than two repetitions or
+    two users with cases, or with a repetition without cases. Raises DataError for values that are not finite.
 
     Examples
     --------
@@ -111,17 +99,13 @@ def repeated_ratios(hits: ArrayLike, cases: ArrayLike) -> RepeatedRatios | Undef
     >>> round(found.value, 2), 0.006 < found.se < 0.012
     (0.51, True)
     """
-    needed = "Hits and cases of every user are finite, and cases 0 or more."
+    needed = "Hits and cases of every user are finite."
     of_hits, of_cases = finite(hits, needed), finite(cases, needed)
-    if of_hits.ndim != 3 or of_cases.shape != of_hits.shape[:2]:
-        raise DataError(f"Hits of shape {of_hits.shape} do not belong to cases of shape {of_cases.shape}.")
-    if (of_cases < 0).any():
-        raise DataError(needed)
     has_cases = of_cases.any(axis=0)
     if len(of_cases) < 2 or has_cases.sum() < 2:
-        return Undefined("Inference over repetitions needs at least two of them, and two users with cases.", REPEATS)
+        return Undefined("Inference over repetitions needs at least two of them, and two users with cases.")
     if not of_cases.any(axis=1).all():
-        return Undefined("A repetition has no case of this kind.", REPEATS)
+        return Undefined("A repetition has no case of this kind.")
     return RepeatedRatios(of_hits[:, has_cases], of_cases[:, has_cases])
 
 

@@ -1,14 +1,12 @@
 """Frozen results of the procedures of this package.
 
 A procedure returns its result or `Undefined`, which states the reason. No field is ever NaN or infinite; a value that
-does not exist is None. ``as_dict()`` converts a result to plain JSON values.
+does not exist is None.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,48 +15,15 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-def plain(value: Any) -> Any:
-    """Convert results, enumerations, tuples and NumPy values to plain JSON values.
-
-    Examples
-    --------
-    >>> plain((np.float64(0.5), {"a": (1, None)}))
-    [0.5, {'a': [1, None]}]
-    """
-    if isinstance(value, Enum):
-        return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    return value
-
-
-class Result:
-    """Base of all results: conversion to plain JSON values."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Convert every field to plain values, nested results included."""
-        converted: dict[str, Any] = plain(self)
-        return converted
-
-
 @dataclass(frozen=True)
-class Undefined(Result):
+class Undefined:
     """The reason why a procedure has no result on these data."""
 
     reason: str  # one sentence for readers of the report
-    procedure: str = ""  # the requested procedure ("Welch ANOVA")
 
 
 @dataclass(frozen=True)
-class Interval(Result):
+class Interval:
     """A two-sided confidence interval; `low` <= `high`, both finite."""
 
     low: float
@@ -66,7 +31,7 @@ class Interval(Result):
 
 
 @dataclass(frozen=True)
-class Description(Result):
+class Description:
     """Descriptive statistics of one condition, including those of its box plot."""
 
     n: int  # at least 1
@@ -86,7 +51,7 @@ class Description(Result):
 
 
 @dataclass(frozen=True)
-class AnovaResult(Result):
+class AnovaResult:
     """One-way analysis of variance with pooled variance."""
 
     f: float
@@ -112,7 +77,7 @@ class AnovaResult(Result):
 
 
 @dataclass(frozen=True)
-class WelchResult(Result):
+class WelchResult:
     """Welch's analysis of variance for unequal variances; `df_within` is fractional."""
 
     f: float
@@ -125,7 +90,7 @@ class WelchResult(Result):
 
 
 @dataclass(frozen=True)
-class SpreadResult(Result):
+class SpreadResult:
     """Test of equal variances: an analysis of variance of the distances from each condition's centre.
 
     `test` is "Brown-Forsythe" (distances from the median) or "Levene" (from the mean).
@@ -141,7 +106,7 @@ class SpreadResult(Result):
 
 
 @dataclass(frozen=True)
-class NormalityResult(Result):
+class NormalityResult:
     """Shapiro-Wilk test: `w` in (0, 1], its `p`, the number of values, and the excluded conditions."""
 
     w: float
@@ -151,7 +116,7 @@ class NormalityResult(Result):
 
 
 @dataclass(frozen=True)
-class KruskalResult(Result):
+class KruskalResult:
     """Kruskal-Wallis with the correction for ties."""
 
     h: float  # corrected for ties
@@ -167,7 +132,7 @@ class KruskalResult(Result):
 
 
 @dataclass(frozen=True)
-class Pair(Result):
+class Pair:
     """One comparison of a post hoc test."""
 
     a: str
@@ -187,7 +152,7 @@ class Pair(Result):
 
 
 @dataclass(frozen=True)
-class PairwiseResult(Result):
+class PairwiseResult:
     """All pairs of a post hoc test."""
 
     test: str  # its name, with the correction ("Tukey HSD", "Games-Howell", "Dunn-Holm")
@@ -202,7 +167,7 @@ class PairwiseResult(Result):
 
 
 @dataclass(frozen=True)
-class SignTestResult(Result):
+class SignTestResult:
     """Sign test of two algorithms on the same users."""
 
     n_a: int  # users with the higher value under the first algorithm
@@ -230,7 +195,7 @@ class SignTests(PairwiseResult):
 
 
 @dataclass(frozen=True)
-class AgreementResult(Result):
+class AgreementResult:
     """Rank correlation of two measures of the same algorithms."""
 
     coefficient: float  # Kendall's tau-b or Spearman's rho, in [-1, 1]

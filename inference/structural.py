@@ -21,10 +21,9 @@ from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
 from inference.fit_indices import FitIndices, normal_fit
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
-from inference.results import Floats, Result, Undefined
+from inference.results import Floats, Undefined
 from inference.t_tests import t_test
 
-STRUCTURAL = "Structural equation model"
 N_DRAWS = 100_000  # of the Monte Carlo intervals
 LEAST_OF_CONDITION = 10  # participants
 
@@ -39,7 +38,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class StructuralPath(Result):
+class StructuralPath:
     """A path with its 95% interval, in standard deviations of its end and of its start unless that is a condition."""
 
     start: str
@@ -53,7 +52,7 @@ class StructuralPath(Result):
 
 
 @dataclass(frozen=True)
-class IndirectEffect(Result):
+class IndirectEffect:
     """The effect of a condition, beside the reference, on the outcome through one quality."""
 
     condition: str
@@ -66,7 +65,7 @@ class IndirectEffect(Result):
 
 
 @dataclass(frozen=True)
-class ConditionTest(Result):
+class ConditionTest:
     """Wald's test that all conditions have the same mean of a quality."""
 
     quality: str
@@ -76,7 +75,7 @@ class ConditionTest(Result):
 
 
 @dataclass(frozen=True)
-class StructuralModel(Result):
+class StructuralModel:
     """Conditions → qualities → outcome."""
 
     reference: str  # the condition with which the others are compared
@@ -143,12 +142,12 @@ def structural_model(
     sample = sample_of(np.column_stack([(observed - observed.mean(axis=0)) / sd, dummies - dummies.mean(axis=0)]))
     parts = _Parts(len(data.items), len(data.factor_names), len(names) - 1)
     structure, start = _structure(data, parts, sample.covariance)
-    minimum = minimum_of(NormalLikelihood([sample], [structure]), start, STRUCTURAL)
+    minimum = minimum_of(NormalLikelihood([sample], [structure]), start)
     if isinstance(minimum, Undefined):
         return minimum
     variances = np.diag(structure.at(minimum.parameters).latent_covariance())[: parts.n_qualities]
     if negative := [name for name, value in zip(data.factor_names, variances, strict=True) if value <= 0]:
-        return Undefined(f"The model has a negative variance of {', '.join(negative)}.", STRUCTURAL)
+        return Undefined(f"The model has a negative variance of {', '.join(negative)}.")
     qualities, scale = data.factor_names, float(np.log(sd).sum())
     change = derivatives(lambda parameters: _standardised(structure, parts, parameters), minimum.parameters)
     covariance = change @ np.linalg.inv(minimum.information) @ change.T / data.n
@@ -193,23 +192,22 @@ def structural_model(
 
 def _why_not(data: Indicators, outcome: Outcome, names: tuple[str, ...], least_n: int) -> Undefined | None:
     if len(names) < 2:
-        return Undefined("A structural model needs at least two conditions.", STRUCTURAL)
+        return Undefined("A structural model needs at least two conditions.")
     for name in names:
         if (n := outcome.conditions.count(name)) < LEAST_OF_CONDITION:
             return Undefined(
                 f"A structural model needs at least {LEAST_OF_CONDITION} participants with complete answers in each "
-                f"condition; {name} has {n}.",
-                STRUCTURAL,
+                f"condition; {name} has {n}."
             )
     small = [name for name in data.factor_names if len(data.of(name)) < LEAST_ITEMS]
     if small or not data.items:
-        return Undefined(f"A quality needs at least {LEAST_ITEMS} items: {', '.join(small) or 'none'}.", STRUCTURAL)
+        return Undefined(f"A quality needs at least {LEAST_ITEMS} items: {', '.join(small) or 'none'}.")
     k, others, n_items = len(data.factor_names), len(names) - 1, len(data.items)
     n_parameters = 2 * n_items + k * (k - 1) // 2 + k * others + k + others + 1
     whole = replace(
         data, answers=np.column_stack([data.answers, outcome.values]), items=(*data.items, outcome.name)
     )  # fmt: skip
-    return why_degenerate(whole, STRUCTURAL) or why_too_few(data.n, n_parameters, STRUCTURAL, least_n)
+    return why_degenerate(whole) or why_too_few(data.n, n_parameters, least_n)
 
 
 def _structure(data: Indicators, parts: _Parts, observed: Floats) -> tuple[Structure, Floats]:

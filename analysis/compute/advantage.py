@@ -10,8 +10,15 @@ from analysis.compute.rankings import ALPHA, Ranking
 from analysis.enums import RATED, Metric, Variable
 from analysis.read.inputs import Answers
 from analysis.results.advantage import Advantage
-from inference.average_advantage import AverageAdvantage, MeanEstimates, average_advantage, without_each
-from inference.exploratory import ExploratoryFamily, exploratory_family, same_metrics
+from inference.average_advantage import (
+    AverageAdvantage,
+    ExploratoryFamily,
+    MeanEstimates,
+    average_advantage,
+    exploratory_family,
+    same_metrics,
+    without_each,
+)
 from inference.groups import ExactGroups
 from inference.results import Undefined
 

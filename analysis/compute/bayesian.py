@@ -42,7 +42,7 @@ from inference.contrasts import planned_contrast
 from inference.convergence import Convergence, convergence
 from inference.groups import ExactGroups
 from inference.hierarchical_ordinal import CHAINS, OrdinalDraws, OrdinalPrior, OrdinalRatings, sample_ordinal
-from inference.posterior_ranks import posterior_ranks
+from inference.order_bootstrap import posterior_ranks
 from inference.results import Undefined
 from studies.monitoring.selectors.exclusions import exclusions
 

@@ -14,7 +14,7 @@ from inference.factor_analysis import LEAST_ITEMS, confirmatory_factors, mcdonal
 from inference.indicators import indicators
 from inference.invariance import measurement_invariance
 from inference.results import Undefined
-from inference.structural import STRUCTURAL, Outcome, StructuralModel, structural_model
+from inference.structural import Outcome, StructuralModel, structural_model
 
 SATISFACTION = "satisfaction"  # a scale of this key measures the outcome itself, so it is not a quality
 
@@ -68,7 +68,7 @@ def _structural(
 ) -> StructuralModel | Undefined:
     """Conditions act on the qualities, and both on the answer about satisfaction."""
     if not qualities:
-        return Undefined("The study has no scale of a perceived quality with three questions or more.", STRUCTURAL)
+        return Undefined("The study has no scale of a perceived quality with three questions or more.")
     data, complete = indicators(_items(qualities), _rows(qualities, order))
     positions = [order[index] for index in complete]
     outcome = Outcome(

@@ -8,7 +8,7 @@ from analysis.enums import Metric, Variable
 from analysis.read.inputs import Answers
 from analysis.results.comparison import ContrastedMetric, Equivalence, TestedContrast
 from analysis.results.variables import scale_variables
-from inference.contrasts import CONTRAST, ContrastResult, planned_contrast
+from inference.contrasts import ContrastResult, planned_contrast
 from inference.equivalence import bound_test, equivalence
 from inference.groups import in_words
 from inference.results import Undefined
@@ -21,7 +21,7 @@ def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, al
     result: ContrastResult | Undefined
     # A condition with few participants is left out of the report.
     if missing := [label for label in (*contrast.higher, *contrast.lower) if label not in groups]:
-        result = Undefined(f"Too few participants in {in_words(missing)} for the planned contrast.", CONTRAST)
+        result = Undefined(f"Too few participants in {in_words(missing)} for the planned contrast.")
     else:
         result = planned_contrast(
             groups, contrast.higher, contrast.lower, alpha=alpha, sides=contrast.sides, least_n=LEAST_N

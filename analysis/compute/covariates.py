@@ -35,9 +35,8 @@ from inference.clusters import clustered
 from inference.correlation import between_conditions, within_conditions
 from inference.covariates import Covariate
 from inference.groups import ExactGroups
-from inference.item_covariates import AdjustedItems, adjusted_items
-from inference.item_effects import ItemAnswers
-from inference.mediation import MEDIATION, mediation
+from inference.item_effects import AdjustedItems, ItemAnswers, adjusted_items
+from inference.mediation import mediation
 from inference.results import Undefined
 from studies.models import Study
 
@@ -230,7 +229,7 @@ def _list_effects(
         mediation=(
             mediation(data, columns, resamples=RESAMPLES, rng=rng_for(study.seed, "report", "mediation"))
             if rows
-            else Undefined("No participant has a list whose diversity is known.", MEDIATION)
+            else Undefined("No participant has a list whose diversity is known.")
         ),
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from analysis.compute.rankings import ALPHA
 from analysis.read.inputs import Answers
 from inference.average_advantage import MeanEstimates
-from inference.item_effects import NESTED, ItemAnswers, ItemEffectsResult, fit_items
+from inference.item_effects import ItemAnswers, ItemEffectsResult, fit_items
 from inference.results import Undefined
 
 
@@ -18,9 +18,9 @@ def nested_model(
     """Fit the ratings behind perceived accuracy with items nested in conditions; the result and its estimates."""
     sizes = [person.n_items for person in answers.people]
     if not sizes:
-        return (Undefined("No participant has judged an item yet.", NESTED),) * 2
+        return (Undefined("No participant has judged an item yet."),) * 2
     if sum(sizes) != len(answers.shown):
-        return (Undefined("The ratings of single items are incomplete.", NESTED),) * 2
+        return (Undefined("The ratings of single items are incomplete."),) * 2
     ratings = ItemAnswers(
         values=[slot.rating for slot in answers.shown],
         conditions=[slot.condition for slot in answers.shown],

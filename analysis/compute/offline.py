@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from analysis.results.objective import ProfileLength
 from analysis.results.offline import OfflineEffect, OfflineMetric
+from inference.paired import sign_effect
 from inference.results import Interval, SignTests, Undefined
-from inference.sign_effects import sign_effect
 
 
 def offline_effects(lengths: Sequence[ProfileLength], kinds: Sequence[str]) -> tuple[OfflineMetric, ...]:

@@ -108,8 +108,8 @@ def study_variable(answers: Answers, variable: Variable, *, alpha: float = ALPHA
         # Sorted, so that no row of one variable can be joined to a row of another.
         points={name: tuple(sorted(int(value * unit) for value in values)) for name, values in groups.items()},
         points_per_unit=unit,
-        described=dict(described),
-        empty=described.left_out,
+        described=described,
+        empty=tuple(name for name in groups if name not in described),
         anova=one_way(groups, least_n=LEAST_N),
         welch=plain_welch,
         welch_without_constant=(

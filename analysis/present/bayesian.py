@@ -14,8 +14,7 @@ from documents.numbers import interval, listed, number, number_word, plural
 from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
 from evaluation.reported_kinds import LOWER_IS_BETTER, kind_name, kind_word
 from inference.bayes_factors import BayesFactor
-from inference.order_bootstrap import RankProbabilities
-from inference.posterior_ranks import PairAgreement, PosteriorRanks
+from inference.order_bootstrap import PairAgreement, PosteriorRanks, RankProbabilities
 from inference.results import Undefined
 
 KEY, TITLE = "bayesian", "Bayesian analysis"

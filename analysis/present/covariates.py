@@ -31,8 +31,7 @@ from inference.aggregation import AggregationResult, LevelSlope
 from inference.ancova import Estimate, FTest
 from inference.attrition import CHI_SQUARED, EXACT, AttritionResult
 from inference.attrition_bounds import Bounds
-from inference.item_covariates import AdjustedItems
-from inference.item_effects import ItemEffectsResult, ItemPair
+from inference.item_effects import AdjustedItems, ItemEffectsResult, ItemPair
 from inference.mediation import MediatedPair
 from inference.results import Undefined
 from studies.plans import in_text

@@ -22,8 +22,8 @@ from documents.blocks import Section
 from documents.numbers import capital, interval, number, percent, plural
 from documents.tables import Numbers, Table, Words, table
 from evaluation.reported_kinds import kind_name, kind_word
+from inference.paired import SignEffect
 from inference.results import Undefined
-from inference.sign_effects import SignEffect
 
 
 def effects_section(results: Results) -> Section:

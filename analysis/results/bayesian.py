@@ -11,7 +11,7 @@ from inference.bayes_factors import BayesFactor
 from inference.beta_binomial import HitPrior
 from inference.convergence import Convergence
 from inference.hierarchical_ordinal import OrdinalPrior
-from inference.posterior_ranks import PosteriorRanks
+from inference.order_bootstrap import PosteriorRanks
 from inference.results import Undefined
 
 

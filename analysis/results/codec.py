@@ -132,8 +132,7 @@ def _is_undefined(node: Any) -> bool:
 
 def _write_result(value: Any, write: Callable[[Any], Any]) -> dict[str, Any]:
     if isinstance(value, Undefined):
-        procedure = {"procedure": value.procedure} if value.procedure else {}
-        return {DEFINED: False, "reason": value.reason, **procedure}
+        return {DEFINED: False, "reason": value.reason}
     return {DEFINED: True, **write(value)}
 
 

@@ -10,7 +10,7 @@ from inference.attrition import AttritionResult
 from inference.attrition_bounds import Bounds
 from inference.clusters import ClusterResult
 from inference.correlation import CorrelationResult
-from inference.item_covariates import AdjustedItems
+from inference.item_effects import AdjustedItems
 from inference.mediation import MediationResult
 from inference.results import Undefined
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from analysis.enums import Metric
 from analysis.results.codec import stored
+from inference.paired import SignEffect
 from inference.rank_sets import RankSets
 from inference.repeats import RepeatedValue
 from inference.results import Interval, SignTests, Undefined
-from inference.sign_effects import SignEffect
 
 
 @dataclass(frozen=True, kw_only=True)

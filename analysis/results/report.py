@@ -23,8 +23,7 @@ from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariab
 from analysis.results.plan import Planned, ReportPlan
 from analysis.results.sample import Sample
 from analysis.results.variables import ScaleVariable
-from inference.average_advantage import AverageAdvantage
-from inference.exploratory import ExploratoryFamily
+from inference.average_advantage import AverageAdvantage, ExploratoryFamily
 from inference.item_effects import ItemEffectsResult
 from inference.results import Undefined
 

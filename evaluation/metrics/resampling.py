@@ -2,7 +2,7 @@
 
 Every user contributes a row of four: hits and cases of T+, hits and cases of T-, at one list length. Functions take
 sums of such rows over bootstrapped users, shape (n_samples, 4), and return values of shape (n_samples,); see
-`inference.user_bootstrap.pooled_interval`.
+`inference.bootstrap.pooled_interval`.
 """
 
 from __future__ import annotations

@@ -21,14 +21,13 @@ from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import metrics_by_user, model_rows, user_values
 from evaluation.selectors.runs import DEVELOPMENT
 from evaluation.sorting import DECIMALS
+from inference.bootstrap import UserInterval, mean_interval, pooled_interval
 from inference.corrections import Correction
 from inference.friedman import FriedmanResult, friedman, nemenyi
-from inference.paired import sign_tests_between
+from inference.paired import sign_tests_between, signed_ranks_between
 from inference.paired_hits import hit_tests_between
 from inference.partial_order import compact_letters
 from inference.results import Pair, PairwiseResult, Undefined
-from inference.signed_rank import signed_ranks_between
-from inference.user_bootstrap import UserInterval, mean_interval, pooled_interval
 
 RESAMPLES = 1000
 ALPHA = 0.05

@@ -17,10 +17,10 @@ from evaluation.selectors.cases import cases_of
 from evaluation.selectors.paired_tests import ALPHA, RESAMPLES, is_higher_better
 from evaluation.selectors.results import metrics_by_user, user_values
 from evaluation.selectors.runs import measured_algorithms
+from inference.bootstrap import UserInterval, mean_interval
 from inference.corrections import Correction, adjust
 from inference.paired import sign_test
 from inference.results import SignTestResult, Undefined
-from inference.user_bootstrap import UserInterval, mean_interval
 
 
 @dataclass(frozen=True)

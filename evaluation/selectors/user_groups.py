@@ -17,7 +17,7 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.paired_tests import RESAMPLES
 from evaluation.selectors.results import metrics_by_user, user_values
-from inference.user_bootstrap import UserInterval, pooled_interval
+from inference.bootstrap import UserInterval, pooled_interval
 
 Floats = NDArray[np.float64]
 LENGTH, POPULARITY = "profile-length", "popularity"

@@ -14,8 +14,8 @@ from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.services.user_jackknife import Values, values_without_groups
+from inference.claim_estimates import StudentEstimate, group_jackknife
 from inference.claims import Pairs, Weights
-from inference.jackknife import StudentEstimate, group_jackknife
 
 
 class RunsEvidence:

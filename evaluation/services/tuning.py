@@ -25,7 +25,7 @@ from evaluation.services.reduction import outcomes_of, sides_of
 from evaluation.services.run_holdout import Holdout, make_holdouts, spec_of
 from evaluation.services.run_inputs import check_inputs
 from evaluation.services.training import fit
-from inference.user_bootstrap import UserInterval
+from inference.bootstrap import UserInterval
 from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures

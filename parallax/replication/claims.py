@@ -19,10 +19,9 @@ from evaluation.selectors.runs import measured_algorithms
 from evaluation.services.claim_evidence import RunsEvidence
 from inference.anova import welch
 from inference.average_advantage import MeanEstimates
-from inference.claim_estimates import Correlation, EffectSize, Median, Share, contrast_of_means
+from inference.claim_estimates import Correlation, EffectSize, Median, Share, contrast_of_means, group_jackknife
 from inference.claims import WHOLE, Estimate, Pairs, Weights, judge, verdict
 from inference.correlation import pearson
-from inference.jackknife import group_jackknife
 from inference.pair_decisions import offline_pairs
 from inference.posthoc import games_howell
 from inference.results import PairwiseResult, Undefined

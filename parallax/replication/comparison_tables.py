@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from analysis.enums import VARIABLE_OF, VARIABLES
+from analysis.enums import VARIABLE_OF
 from analysis.present.words import decimal, interval_cell
+from analysis.results.objective import MetricValues
 from analysis.results.report import Results
 from documents.numbers import NONE, number
-from documents.tables import Table, plain_table
+from documents.tables import Numbers, Table, Words, plain_table, table
 from parallax.replication.claims import Judgement
 from parallax.replication.published import TIERS, Published
 from parallax.replication.stages import PUBLISHED_FACTORS
@@ -17,6 +19,8 @@ from parallax.replication.stages import PUBLISHED_FACTORS
 COLUMNS = (("accuracy", "Accuracy"), ("fon", "First-order novelty"), ("son", "Second-order novelty"),
            ("satisfaction", "Global satisfaction"))  # fmt: skip
 KINDS = (("recall", "Recall"), ("fallout", "Fallout"), ("precision", "Precision"), ("f", "F"))
+DESCRIBED = (("mean", "Mean"), ("whisker_low", "Whisker from"), ("q1", "Quartile 1"), ("median", "Median"),
+             ("q3", "Quartile 3"), ("whisker_high", "Whisker to"))  # fmt: skip
 MARK = "†"
 
 
@@ -58,62 +62,59 @@ def table_2(results: Results, paper: Published, names: Mapping[str, str]) -> Tab
 
 def intervals(results: Results, names: Mapping[str, str]) -> Table:
     """95% bootstrap intervals of our values over users."""
-    rows = []
-    for line in results.objective.lengths[0].table:
-        cells = [names[line.condition]]
-        for kind, _title in KINDS:
-            low, high = line.intervals[kind] or (None, None)
-            cells.append(interval_cell(low, high, 3, is_share=True).text)
-        rows.append(tuple(cells))
-    head = ("", *(title for _kind, title in KINDS))
-    return plain_table("table-2-intervals", "Our values: 95% bootstrap CI over users.", head, rows)
+
+    def limits(kind: str, line: MetricValues) -> str:
+        low, high = line.intervals[kind] or (None, None)
+        return interval_cell(low, high, 3, is_share=True).text
+
+    return table(
+        "table-2-intervals",
+        "Our values: 95% bootstrap CI over users.",
+        results.objective.lengths[0].table,
+        Words("", lambda line: names[line.condition]),
+        *(Numbers(title, partial(limits, kind)) for kind, title in KINDS),
+    )
 
 
 def figure(results: Results, key: str, names: Mapping[str, str]) -> Table:
     """The numbers behind one of Figures 2 to 5; the paper draws its own and prints none of them."""
     defined = VARIABLE_OF[key]
     described = next(variable.described for variable in results.variables if variable.key == key)
-    rows: list[tuple[str, ...]] = []
-    for label, name in names.items():
-        box = described.get(label)
-        if box is None:
-            rows.append((name, "0", *(NONE,) * 7))
-            continue
-        numbers = (box.mean, box.whisker_low, box.q1, box.median, box.q3, box.whisker_high)
-        cells = (number(value, 2, defined.is_share) for value in numbers)
-        rows.append((name, str(box.n), *cells, str(len(box.outliers))))
-    head = ("", "n", "Mean", "Whisker from", "Quartile 1", "Median", "Quartile 3", "Whisker to", "Outliers")
+
+    def shown(field: str, label: str) -> str:
+        return number(getattr(described[label], field), 2, defined.is_share) if label in described else NONE
+
     people = "participants" if results.is_live else "simulated participants"
     caption = (
         f"Figure {defined.figure}. {defined.name} ({defined.unit}) of {people}. The paper draws its "
         "figure and prints none of these numbers."
     )
-    return plain_table(f"figure-{defined.figure}", caption, head, rows)
-
-
-def figures(results: Results, names: Mapping[str, str]) -> list[Table]:
-    """Figures 2 to 5."""
-    ordered = sorted(VARIABLES, key=lambda variable: variable.figure)
-    return [figure(results, variable.key, names) for variable in ordered]
+    return table(
+        f"figure-{defined.figure}",
+        caption,
+        names,
+        Words("", names.__getitem__),
+        Numbers("n", lambda label: str(described[label].n) if label in described else "0"),
+        *(Numbers(head, partial(shown, field)) for field, head in DESCRIBED),
+        Numbers("Outliers", lambda label: str(len(described[label].outliers)) if label in described else NONE),
+    )
 
 
 def claims(judgements: Sequence[Judgement]) -> Table:
     """Every statement of the paper that our numbers can be judged against."""
-    rows = [
-        (
-            judged.claim.says + (f" (Read here as {judged.claim.read_as}.)" if judged.claim.read_as else ""),
-            judged.claim.where,
-            judged.verdict,
-            judged.ours,
-        )
-        for judged in judgements
-    ]
-    return plain_table(
+
+    def statement(judged: Judgement) -> str:
+        claim = judged.claim
+        return f"{claim.says} (Read here as {claim.read_as}.)" if claim.read_as else claim.says
+
+    return table(
         "claims",
         "Statements of the paper, judged on our numbers.",
-        ("Statement", "Where", "Verdict", "Our numbers"),
-        rows,
-        is_words=True,
+        judgements,
+        Words("Statement", statement),
+        Words("Where", lambda judged: judged.claim.where),
+        Words("Verdict", lambda judged: judged.verdict),
+        Words("Our numbers", lambda judged: judged.ours),
     )
 
 

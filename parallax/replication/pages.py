@@ -41,11 +41,12 @@ SIMULATED = (
 )
 HERE, PUBLISHED = "here", "published in 2011"
 PPI = 300
+FIGURES = sorted(VARIABLES, key=lambda variable: variable.figure)  # Figures 2 to 5, one variable each
 
 
 @dataclass(frozen=True)
 class Replication:
-    """Everything that a page is replication from."""
+    """A report beside the published results, and the facts of its dataset and models."""
 
     paper: Published
     report: Report
@@ -78,7 +79,7 @@ class Replication:
             comparison_tables.table_1(self.results, self.paper, self.names),
             comparison_tables.table_2(self.results, self.paper, self.names),
             comparison_tables.intervals(self.results, self.names),
-            *comparison_tables.figures(self.results, self.names),
+            *(comparison_tables.figure(self.results, variable.key, self.names) for variable in FIGURES),
             comparison_tables.claims(self.claims),
         )
         return {table.key: table for table in tables}
@@ -142,7 +143,7 @@ def figures(replication: Replication) -> dict[str, Figure]:
         spec = marks.bars({HERE: ours, PUBLISHED: printed}, title=words, x_title=f"{title} at 5", decimals=3)
         drawable.append(Figure(f"table-2-{kind}", spec, words))
     by_key = {variable.key: variable for variable in replication.results.variables}
-    for variable in sorted(VARIABLES, key=lambda variable: variable.figure):
+    for variable in FIGURES:
         finding = perceived.box_title(by_key[variable.key])
         is_live = replication.results.is_live
         box = perceived.box(by_key[variable.key], finding if is_live else f"Simulated participants: {finding}")
@@ -167,7 +168,7 @@ def sections(replication: Replication, figures: Mapping[str, Figure]) -> list[Se
     metrics.say("The published F and recall together imply a precision near 1 in every row, within their rounding.")
     metrics.draw(*(figure for key, figure in figures.items() if key.startswith("table-2")))
     variables = []
-    for variable in sorted(VARIABLES, key=lambda variable: variable.figure):
+    for variable in FIGURES:
         key = f"figure-{variable.figure}"
         section = Section(f"variable-{variable.key}", f"Figure {variable.figure}: {variable.in_text}")
         section.draw(figures.get(key))
@@ -244,7 +245,7 @@ def write_folder(replication: Replication, folder: Path) -> None:
     write(replication, folder)
 
 
-def write(replication: Replication, folder: Path) -> list[Path]:
+def write(replication: Replication, folder: Path) -> None:
     """Write replication.html, .md and .json, figures and tables; the same replication gives the same bytes."""
     contents: dict[str, bytes] = {}
     pictures = figures(replication)
@@ -260,13 +261,10 @@ def write(replication: Replication, folder: Path) -> list[Path]:
     contents["replication.json"] = (
         json.dumps(_numbers(replication), indent=2, ensure_ascii=False, allow_nan=False, sort_keys=True) + "\n"
     ).encode()
-    written = []
     for name, content in contents.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        written.append(path)
-    return written
 
 
 def _numbers(replication: Replication) -> dict[str, Any]:
@@ -274,19 +272,13 @@ def _numbers(replication: Replication) -> dict[str, Any]:
     return {
         "paper": replication.paper.key,
         "is_simulated": not replication.results.is_live,
-        "facts": dict(replication.facts),
+        "facts": replication.facts,
         "study": replication.report.study.slug,
         "design_hash": replication.report.study.design_hash,
         "report_inputs_hash": replication.report.inputs_hash,
-        "names": dict(replication.names),
+        "names": replication.names,
         "novelty_r": replication.evidence.value(NOVELTIES_R, *WHOLE),
-        "published": {
-            "table_1": {
-                key: {tier: list(names) for tier, names in tiers.items()}
-                for key, tiers in replication.paper.table_1.items()
-            },
-            "table_2": {name: dict(values) for name, values in replication.paper.table_2.items()},
-        },
+        "published": {"table_1": replication.paper.table_1, "table_2": replication.paper.table_2},
         "here": {
             "table_1": {key: plain["orders"]["tukey"]["rows"] for key, plain in variables.items()},
             "table_2": encode(tuple[MetricValues, ...], replication.results.objective.lengths[0].table),

@@ -141,13 +141,13 @@ def launched_study(*, run: EvaluationRun, chosen: Settings, owner: Any, tell: Te
 
 def simulate_participants(
     *, study: Study, chosen: Settings, server: Callable[[], AbstractContextManager[str]], tell: Tell
-) -> int:
-    """Simulate the participants that are missing over HTTP; return how many completed the study."""
+) -> None:
+    """Simulate the participants that are missing over HTTP."""
     wanted = chosen.per_condition * study.conditions.count()
     done = Participant.objects.filter(study=study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED).count()
     if done >= wanted:
         tell(f"all {wanted} exist already")
-        return wanted
+        return
     step = max(1, wanted // 10)
 
     def report_progress(progress: Progress) -> None:
@@ -155,7 +155,7 @@ def simulate_participants(
             tell(f"{progress.finished} of {progress.total}")
 
     with server() as url:
-        end = walk_group(
+        walk_group(
             study=study,
             per_condition=chosen.per_condition,
             seed=chosen.seed,
@@ -163,7 +163,6 @@ def simulate_participants(
             parallel=chosen.parallel,
             tell=report_progress,
         )
-    return end.finished
 
 
 def finished_study(slug: str) -> Study:

@@ -28,7 +28,7 @@ from analysis.services.report_cache import chapter_of, version_of
 from core.errors import NotAllowedInState, ParallaxError
 from inference.convergence import Convergence
 from inference.hierarchical_ordinal import NEEDS_NUMPYRO
-from inference.posterior_ranks import PairAgreement
+from inference.order_bootstrap import PairAgreement
 from inference.results import Undefined
 from studies.models import Participant, Study, StudyMembership
 from tests.analysis.conftest import FEW_RESAMPLES

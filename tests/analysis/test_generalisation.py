@@ -13,7 +13,7 @@ from analysis.compute.rankings import Ranking
 from analysis.enums import VARIABLE_OF
 from analysis.read.inputs import Answers
 from inference.average_advantage import AverageAdvantage, MeanEstimates
-from inference.item_effects import NESTED, ItemEffectsResult
+from inference.item_effects import ItemEffectsResult
 from inference.partial_order import partial_order
 from inference.results import Pair, Undefined
 from tests.analysis.test_effects import answers_with, results_of, words_of
@@ -108,4 +108,4 @@ def test_reports_without_the_model_have_no_section(answers: Answers) -> None:
 def test_ratings_that_are_not_all_at_hand_are_said() -> None:
     whole = answers_with({"A": [[3] * 5], "B": [[4] * 5]})
     part = Answers(whole.conditions, whole.people, whole.shown[1:], 10, 0, 0)
-    assert nested_model(part) == (Undefined("The ratings of single items are incomplete.", NESTED),) * 2
+    assert nested_model(part) == (Undefined("The ratings of single items are incomplete."),) * 2

@@ -23,9 +23,9 @@ from analysis.results.schema import report_schema
 from analysis.services import build_report
 from evaluation.selectors.repeats import repeated_values
 from evaluation.services.repeats import create_repeat
+from inference.paired import sign_effect
 from inference.rank_sets import RankSets
 from inference.results import Interval, Undefined
-from inference.sign_effects import sign_effect
 from studies.models import Study
 from tests.analysis.test_narrative import comparison, results
 from tests.factories.evaluation import work_off

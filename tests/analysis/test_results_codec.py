@@ -67,11 +67,10 @@ def test_fields_are_stored_under_their_keys() -> None:
 @pytest.mark.unit
 def test_a_result_that_does_not_exist_keeps_its_reason() -> None:
     result: Any = Interval | Undefined
-    for plain in (
-        {"is_defined": False, "reason": "Nobody varies.", "procedure": "t"},
-        {"is_defined": False, "reason": "Nobody varies."},
-    ):
-        assert encode(result, decode(result, plain)) == plain
+    plain = {"is_defined": False, "reason": "Nobody varies."}
+    assert encode(result, decode(result, plain)) == plain
+    # Reports of earlier versions also name the procedure.
+    assert decode(result, {**plain, "procedure": "t"}) == Undefined("Nobody varies.")
 
 
 @pytest.mark.unit

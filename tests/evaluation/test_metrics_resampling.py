@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.metrics.ranking import measure_ranking
 from evaluation.metrics.resampling import f_of_sums, fallout_of_sums, precision_of_sums, recall_of_sums
-from inference.user_bootstrap import pooled_interval
+from inference.bootstrap import pooled_interval
 
 pytestmark = pytest.mark.unit
 

@@ -9,8 +9,8 @@ from evaluation.experiments.yaml_loader import parse
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import model_rows, user_values
 from evaluation.services.user_jackknife import GROUPS, values_without_groups
-from inference.jackknife import group_jackknife
-from inference.user_bootstrap import UserInterval, mean_interval
+from inference.bootstrap import UserInterval, mean_interval
+from inference.claim_estimates import group_jackknife
 from tests.evaluation.test_experiments_services import CURVES, finished
 from tests.factories.catalog import make_version
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 
 import pytest
 from hypothesis import assume, given, settings
@@ -20,10 +21,10 @@ wild_groups = st.dictionaries(st.sampled_from("ABC"), st.lists(wild, max_size=5)
 
 
 def numbers(value: object) -> list[float]:
-    """Every number inside a plain value."""
+    """Every number inside a value."""
     if isinstance(value, dict):
         return [found for item in value.values() for found in numbers(item)]
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [found for item in value for found in numbers(item)]
     return [value] if isinstance(value, int | float) else []
 
@@ -73,9 +74,8 @@ def test_no_procedure_raises_or_gives_nan_on_degenerate_data(groups: dict[str, l
         found = procedure(groups)
         if isinstance(found, Undefined):
             assert found.reason.endswith(".")
-            assert found.procedure
         else:
-            assert all(math.isfinite(number) for number in numbers(found.as_dict()))
+            assert all(math.isfinite(number) for number in numbers(asdict(found)))
             p = getattr(found, "p", 0.5)
             assert 0 <= p <= 1
 
@@ -84,7 +84,7 @@ def test_no_procedure_raises_or_gives_nan_on_degenerate_data(groups: dict[str, l
 @given(wild_groups)
 def test_games_howell_neither_raises_nor_gives_nan(groups: dict[str, list[float]]) -> None:
     found = posthoc.games_howell(groups)
-    assert all(math.isfinite(number) for number in numbers(found.as_dict()))
+    assert all(math.isfinite(number) for number in numbers(asdict(found)))
 
 
 @pytest.mark.parametrize(
@@ -98,11 +98,10 @@ def test_games_howell_neither_raises_nor_gives_nan(groups: dict[str, list[float]
     ],
 )
 def test_pooled_tests_name_the_reason_when_they_are_undefined(groups: dict, reason: str) -> None:
-    for procedure, name in ((anova.one_way, anova.ANOVA), (posthoc.tukey_hsd, posthoc.TUKEY)):
+    for procedure in (anova.one_way, posthoc.tukey_hsd):
         found = procedure(groups)
         assert isinstance(found, Undefined)
         assert reason in found.reason
-        assert found.procedure == name
 
 
 def test_conditions_that_took_part_oddly_or_not_at_all_are_named() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.errors import DataError, ParameterError
 from inference.average_advantage import (
     AverageAdvantage,
     MeanEstimates,
@@ -138,20 +137,3 @@ def test_a_condition_without_variance_is_named():
     assert found.without_variance == ("A",)
     assert found.df == pytest.approx(2)
     assert found.p == pytest.approx(stats.ttest_1samp([4, 3, 4], 5).pvalue)
-
-
-@pytest.mark.parametrize("pairs", [[("A", "B"), ("B", "A")], [("A", "A")], [("A", "Z")], [("A", "B")] * 2])
-def test_pairs_that_are_no_relation_are_refused(pairs):
-    with pytest.raises(ParameterError):
-        average_advantage(MeanEstimates.of_groups(GROUPS), pairs)
-
-
-def test_other_errors():
-    estimates = MeanEstimates.of_groups(GROUPS)
-    for wrong in ({"alpha": 0.5}, {"bound": 0.0}, {"bound": math.inf}):
-        with pytest.raises(ParameterError):
-            average_advantage(estimates, [("A", "B")], **wrong)
-    with pytest.raises(DataError, match="B"):
-        MeanEstimates.of_groups({"A": [1, 2], "B": [1]})
-    with pytest.raises(DataError):
-        MeanEstimates.independent({"A": 1.0, "B": 2.0}, [1.0, -1.0], [3, 3])

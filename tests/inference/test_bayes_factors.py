@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from core.errors import ParameterError
 from inference.bayes_factors import (
     SCALE_ANOVA,
     SCALE_T,
@@ -139,19 +138,9 @@ def test_contrast_of_sets_counts_by_its_weights() -> None:
     assert isinstance(contrast, ContrastResult)
     n_effective = 1 / (1 / 4 + 1 / 4 / 3 + 1 / 4 / 5)
     assert jzs_contrast(contrast, [4, 3, 5]) == jzs_t(contrast.pooled.t, 9, n_effective)
-    for sizes in ([4, 3], [4, 3, 0]):
-        with pytest.raises(ParameterError, match="sizes for 3 conditions"):
-            jzs_contrast(contrast, sizes)
 
 
 @pytest.mark.unit
-def test_nothing_to_compare_and_bad_parameters() -> None:
+def test_nothing_to_compare() -> None:
     assert isinstance(jzs_anova({"A": [1, 2]}), Undefined)
     assert isinstance(jzs_anova({"A": [1, 1], "B": [2, 2]}), Undefined)
-    with pytest.raises(ParameterError, match="t statistic is nan"):
-        jzs_t(math.nan, 10, 5)
-    for parameters in ({"df": 0, "n_effective": 5}, {"df": 5, "n_effective": math.inf}):
-        with pytest.raises(ParameterError, match="positive number"):
-            jzs_t(1, **parameters)
-    with pytest.raises(ParameterError, match="scale is 0"):
-        jzs_anova({"A": [1, 2], "B": [2, 4]}, scale=0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from inference.beta_binomial import HitPrior, hit_rate_draws
 
 
@@ -74,7 +74,3 @@ def test_unusable_hits_and_priors() -> None:
     for hits in (-1, 3, np.nan):
         with pytest.raises(DataError, match="between 0 and the number"):
             drawn([hits], [2])
-    with pytest.raises(ParameterError, match="At least one draw"):
-        drawn([1], [2], n=0)
-    with pytest.raises(ParameterError, match="positive"):
-        HitPrior(mean=(0.0, 1.0))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from inference import bootstrap, order_bootstrap
 from inference.results import Undefined
 
@@ -52,21 +52,11 @@ def test_resampling_in_pieces_has_the_moments_of_the_whole(monkeypatch: pytest.M
 
 
 def test_bootstrap_refuses_what_it_cannot_resample() -> None:
-    with pytest.raises(ParameterError, match="-1 resamples"):
-        bootstrap.user_means([[1.0]], -1, rng())
-    with pytest.raises(DataError, match="1 dimensions"):
-        bootstrap.user_means([1.0, 2.0], 5, rng())
     with pytest.raises(DataError, match="infinity"):
         bootstrap.user_means([[1.0], [np.inf]], 5, rng())
 
 
 def test_percentile_intervals_refuse_what_is_not_a_sample() -> None:
-    with pytest.raises(ParameterError):
-        bootstrap.percentile_intervals([[1.0]], confidence=1.0)
-    with pytest.raises(DataError, match="shape"):
-        bootstrap.percentile_intervals([1.0, 2.0])
-    with pytest.raises(DataError, match="shape"):
-        bootstrap.percentile_intervals(np.empty((0, 3)))
     with pytest.raises(DataError, match="not finite"):
         bootstrap.percentile_intervals([[1.0], [np.nan]])
 
@@ -86,11 +76,6 @@ def test_rank_probabilities_sum_to_one_and_agree_with_mean_ranks(rows: list[list
     ranks = stats.rankdata(-np.array(rows), axis=1).mean(axis=0)
     assert found.mean_ranks == pytest.approx(tuple(ranks))
     assert table @ np.arange(1, k + 1) == pytest.approx(ranks)
-
-
-def test_rank_distribution_refuses_names_that_do_not_match() -> None:
-    with pytest.raises(DataError, match="1 names for 2 columns"):
-        order_bootstrap.rank_distribution([[1.0, 2.0]], ["A"])
 
 
 @given(samples, st.randoms())
@@ -113,8 +98,3 @@ def test_tau_of_each_resample_is_kendalls(rows: list[list[int]], shuffler) -> No
     assert (found.ci_low, found.ci_high) == pytest.approx(tuple(np.quantile(taus, [0.025, 0.975])))
     assert sum(share for _, share in found.distribution) == pytest.approx(1)
     assert found.share_positive == pytest.approx(np.mean([tau > 1e-12 for tau in taus]))
-
-
-def test_tau_distribution_refuses_bootstraps_of_different_shape() -> None:
-    with pytest.raises(DataError, match="have to match"):
-        order_bootstrap.tau_distribution([[1.0, 2.0]], [[1.0, 2.0, 3.0]])

@@ -12,9 +12,8 @@ from scipy import stats
 
 from inference.anova import welch
 from inference.average_advantage import MeanEstimates
-from inference.claim_estimates import Correlation, EffectSize, Median, Share, contrast_of_means
+from inference.claim_estimates import Correlation, EffectSize, Median, Share, StudentEstimate, contrast_of_means
 from inference.claims import AS, NOT_AS, OPEN, RULES, Pairs, Weights, judge, least, most, near, verdict
-from inference.jackknife import StudentEstimate
 from inference.results import Interval, WelchResult
 
 pytestmark = pytest.mark.unit

@@ -7,7 +7,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.errors import ParameterError
 from inference.anova import one_way
 from inference.contrasts import ContrastResult, planned_contrast
 from inference.results import Undefined
@@ -82,17 +81,3 @@ def test_what_cannot_be_tested_says_why() -> None:
     partly = planned_contrast({"A": [4, 4], "B": [1, 1], "C": [1, 2]}, ["A"], ["B"])
     assert isinstance(partly, ContrastResult)
     assert partly.welch is None
-
-
-@pytest.mark.parametrize(
-    ("higher", "lower", "sides", "words"),
-    [
-        ([], ["A"], 2, "at least one"),
-        (["A"], ["A"], 2, "once"),
-        (["A"], ["E"], 2, "'E'"),
-        (["A"], ["B"], 3, "1 or 2 sides"),
-    ],
-)
-def test_a_contrast_that_cannot_be_is_refused(higher: list[str], lower: list[str], sides: int, words: str) -> None:
-    with pytest.raises(ParameterError, match=words):
-        planned_contrast(GROUPS, higher, lower, sides=sides)

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from core.errors import DataError
 from inference.convergence import Convergence, convergence
 from tests.factories.chains import autoregressive
 
@@ -64,19 +62,3 @@ def test_a_chain_that_never_moves_within_its_halves() -> None:
     mixed = np.zeros((2, 20))
     mixed[0, 0] = 1.0  # above every tail quantile but in one draw
     assert convergence(mixed).ess_tail > 0
-
-
-@pytest.mark.unit
-@pytest.mark.parametrize(
-    ("draws", "message"),
-    [
-        (np.zeros(10), "two chains"),
-        (np.zeros((1, 10)), "two chains"),
-        (np.zeros((2, 7)), "eight draws"),
-        (np.full((2, 10), np.nan), "not a finite number"),
-        (np.ones((2, 10)), "the same in every draw"),
-    ],
-)
-def test_unusable_draws(draws: NDArray[np.float64], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        convergence(draws)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from inference import attrition as attrition_module
 from inference.aggregation import LevelSlope, aggregation
 from inference.ancova import ParticipantValues, adjusted_means, ancova
@@ -16,8 +16,7 @@ from inference.attrition import attrition_test
 from inference.attrition_bounds import Arm, lee_bounds, worst_case_bounds
 from inference.clusters import clustered
 from inference.covariates import Covariate, blocks_of
-from inference.item_covariates import adjusted_items
-from inference.item_effects import ItemAnswers, fit_items
+from inference.item_effects import ItemAnswers, adjusted_items, fit_items
 from inference.mediation import _Moments, mediation
 from inference.results import Undefined
 
@@ -98,10 +97,7 @@ def test_as_many_columns_as_participants_leave_nothing() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"values": [1.0]},
         {"values": [np.nan] * 60},
-        {"names": ["C0"]},
-        {"covariates": [Covariate("x", [1.0])]},
         {"covariates": [Covariate("x", [1.0, "a"] * 30)]},
         {"covariates": [Covariate("x", [np.inf, 1.0] * 30)]},
     ],
@@ -113,8 +109,6 @@ def test_impossible_data_are_refused(changes: dict[str, Any]) -> None:
 
 def test_conditions_without_participants_are_named() -> None:
     assert ancova(replace(planted(), names=["C0", "C2", "C1"])).left_out == ("C2",)
-    with pytest.raises(ParameterError):
-        ancova(planted(), alpha=1)
 
 
 def test_a_covariate_without_any_value_has_one_level() -> None:
@@ -155,11 +149,6 @@ def test_interviews_without_a_model_say_why(
     assert reason in found.reason
 
 
-def test_every_participant_has_one_interviewer() -> None:
-    with pytest.raises(DataError):
-        clustered(planted(), [1])
-
-
 def test_losses_are_tested_by_what_the_counts_allow(monkeypatch: pytest.MonkeyPatch) -> None:
     many = attrition_test({"A": (100, 10), "B": (100, 30), "C": (0, 0)})
     assert (many.p_method, len(many.rates)) == ("chi-square", 2)
@@ -182,11 +171,6 @@ def test_losses_are_tested_by_what_the_counts_allow(monkeypatch: pytest.MonkeyPa
 )
 def test_losses_that_cannot_be_compared_say_why(counts: dict[str, tuple[int, int]], reason: str) -> None:
     assert reason in attrition_test(counts).reason
-
-
-def test_more_losses_than_assigned_are_refused() -> None:
-    with pytest.raises(DataError):
-        attrition_test({"A": (5, 6), "B": (5, 1)})
 
 
 def test_bounds_without_losses_are_the_difference() -> None:
@@ -212,11 +196,8 @@ def test_trimming_turns_with_the_order_of_the_conditions() -> None:
 def test_bounds_that_cannot_be_computed_say_why() -> None:
     assert "two observed values" in lee_bounds(Arm([1], 3), Arm([1, 2], 2)).reason
     assert "two participants" in worst_case_bounds(Arm([1], 1), Arm([1, 2], 2), 1, 5).reason
-    for arm in (Arm([1, 2, 3], 2), Arm([np.nan, 1], 2)):
-        with pytest.raises(DataError):
-            lee_bounds(arm, Arm([1, 2], 2))
     with pytest.raises(DataError):
-        worst_case_bounds(Arm([1, 9], 2), Arm([], 2), 1, 5)
+        lee_bounds(Arm([np.nan, 1], 2), Arm([1, 2], 2))
 
 
 @pytest.mark.slow
@@ -309,8 +290,6 @@ def test_relations_without_a_result_say_why() -> None:
     assert "does not vary" in aggregation([1, 2, 3], [1, 1, 1], "ABA", [1, 2, 3]).reason
     assert "no residual variance" in aggregation([1, 1, 1], [1, 2, 3], "ABA", [1, 2, 3]).reason
     with pytest.raises(DataError):
-        aggregation([1, 2], [1], "AB", [1, 2])
-    with pytest.raises(DataError):
         aggregation([1, np.inf], [1, 2], "AB", [1, 2])
 
 
@@ -371,9 +350,8 @@ def test_differences_without_parts_say_why(mediators: dict[str, list[float]], co
 
 def test_impossible_mediators_are_refused() -> None:
     data = ParticipantValues([1, 2, 3, 4], list("ABAB"), ())
-    for wrong in ([1, 2], [1, 2, np.nan, 3]):
-        with pytest.raises(DataError):
-            mediation(data, {"m": wrong}, resamples=10, rng=np.random.default_rng(1))
+    with pytest.raises(DataError):
+        mediation(data, {"m": [1, 2, np.nan, 3]}, resamples=10, rng=np.random.default_rng(1))
 
 
 def test_adjusted_means_need_a_covariate_and_residual_variance() -> None:

@@ -57,4 +57,4 @@ def test_equal_values_have_an_interval_without_width() -> None:
 def test_an_empty_condition_is_named_not_described() -> None:
     described = describe({"a": [1, 2], "b": []})
     assert list(described) == ["a"]
-    assert described.left_out == ("b",)
+    assert "b" not in described

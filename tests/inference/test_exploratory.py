@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from inference.average_advantage import MeanEstimates, average_advantage
+from inference.average_advantage import MeanEstimates, average_advantage, exploratory_family, same_metrics
 from inference.corrections import holm
-from inference.exploratory import exploratory_family, same_metrics
 from inference.partial_order import partial_order
 from inference.results import Pair, PairwiseResult, Undefined
 

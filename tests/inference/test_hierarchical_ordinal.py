@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special
 
-from core.errors import DataError, ParallaxError, ParameterError
+from core.errors import ParallaxError
 from inference.convergence import convergence
 from inference.hierarchical_ordinal import THRESHOLD_SD, OrdinalDraws, OrdinalPrior, OrdinalRatings, sample_ordinal
 from tests.factories.chains import simulated_ratings
@@ -181,43 +181,6 @@ def test_a_category_that_nobody_chose_leaves_its_thresholds_to_the_prior() -> No
 def test_items_are_numbered_within_conditions() -> None:
     assert SMALL.items.tolist() == [0, 1, 0, 2, 3, 3]
     assert SMALL.participants.tolist() == [0, 0, 1, 2, 2, 3]
-
-
-@pytest.mark.unit
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_categories": 1}, "two categories"),
-        ({"codes": [], "conditions": [], "participants": [], "items": []}, "one dimension"),
-        ({"codes": [0, 2]}, "outside the 2 categories"),
-        ({"codes": [0, -1]}, "outside the 2 categories"),
-        ({"conditions": [0, 2]}, "numbered without gaps"),
-        ({"conditions": [0, -1]}, "numbered without gaps"),
-    ],
-)
-def test_unusable_ratings(change: dict[str, Any], message: str) -> None:
-    ratings = {"codes": [0, 1], "conditions": [0, 1], "participants": [0, 1], "items": ["x", "x"], "n_categories": 2}
-    with pytest.raises(DataError, match=message):
-        OrdinalRatings.of(**{**ratings, **change})
-
-
-@pytest.mark.unit
-def test_shapes_have_to_match() -> None:
-    short = np.zeros(1, dtype=np.int64)
-    with pytest.raises(DataError, match="Every rating has a condition"):
-        OrdinalRatings(np.array([0, 1]), short, short, short, 2)
-
-
-@pytest.mark.unit
-def test_bad_parameters() -> None:
-    for scales in ((0.0, 1.0), (1.0, -1.0)):
-        with pytest.raises(ParameterError, match="positive"):
-            OrdinalPrior(*scales)
-    for sizes in ({"warm_up": 0, "draws": 1}, {"warm_up": 1, "draws": 0}):
-        with pytest.raises(ParameterError, match="one iteration"):
-            sample_ordinal(SMALL, OrdinalPrior(), rng=np.random.default_rng(1), **sizes)
-    with pytest.raises(ParameterError, match="between 0 and 1"):
-        sample_ordinal(SMALL, OrdinalPrior(), warm_up=1, draws=1, rng=np.random.default_rng(1), acceptance=1.0)
 
 
 @pytest.mark.slow

@@ -81,14 +81,12 @@ def test_a_condition_of_one_middle_answer_is_fitted() -> None:
     assert found.counts == {"A": (0, 3, 0), "B": (2, 1, 1)}
 
 
-def test_unknown_links_and_levels_are_refused() -> None:
-    with pytest.raises(ParameterError, match="cauchit"):
-        ordinal.cumulative_link({"A": [1]}, link="cauchit")  # type: ignore[arg-type]
-    with pytest.raises(ParameterError):
-        ordinal.cumulative_link({"A": [1]}, alpha=1.0)
-
-
 def test_a_fit_that_has_not_arrived_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ordinal, "LARGEST_GRADIENT", -1.0)
     found = ordinal.cumulative_link({"A": [1, 2, 3], "B": [2, 3, 1, 2]})
     assert found.reason == "The maximum likelihood fit did not converge."
+
+
+def test_an_unknown_link_is_refused() -> None:
+    with pytest.raises(ParameterError, match="cauchit"):
+        ordinal.cumulative_link({"A": [1]}, link="cauchit")  # type: ignore[arg-type]

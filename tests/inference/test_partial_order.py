@@ -2,11 +2,9 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import ParameterError
 from inference.partial_order import Tier, compact_letters, partial_order
 from inference.results import Pair
 
@@ -104,16 +102,6 @@ def test_a_circle_of_preferences_is_named_and_draws_no_edge() -> None:
     assert not order.is_transitive
     assert order.covers == (("A", "D"), ("B", "D"), ("C", "D"))
     assert order.tiers["A"] is Tier.INTERMEDIATE
-
-
-@pytest.mark.parametrize("procedure", [partial_order, compact_letters])
-def test_pairs_that_do_not_fit_the_locations_are_refused(procedure) -> None:
-    with pytest.raises(ParameterError, match="'C', which has no location"):
-        procedure({"A": 1.0, "B": 2.0}, [pair("A", "C")])
-    with pytest.raises(ParameterError, match="with itself"):
-        procedure({"A": 1.0}, [pair("A", "A")])
-    with pytest.raises(ParameterError, match="location of 'B' is nan"):
-        procedure({"A": 1.0, "B": float("nan")}, [])
 
 
 def test_no_conditions_have_no_letters_and_an_empty_order() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.errors import DataError
-from inference.posterior_ranks import PosteriorRanks, posterior_ranks
+from inference.order_bootstrap import PosteriorRanks, posterior_ranks
 from inference.results import Undefined
 
 pytestmark = pytest.mark.unit
@@ -54,8 +53,3 @@ def test_nothing_to_compare() -> None:
     assert isinstance(alone, Undefined)
     constant = posterior_ranks([[1.0, 1.0]], [[1.0, 2.0]], ["A", "B"], rng=np.random.default_rng(1))
     assert isinstance(constant, Undefined)
-
-
-def test_names_and_columns_have_to_match() -> None:
-    with pytest.raises(DataError, match="3 names for 2 and 2 columns"):
-        posterior_ranks([[1.0, 2.0]], [[1.0, 2.0]], NAMES, rng=np.random.default_rng(1))

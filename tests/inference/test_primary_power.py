@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import itertools
 import math
 from typing import Any
@@ -12,17 +11,10 @@ import pytest
 from scipy import stats
 
 from core.errors import ParameterError
-from inference import primary_power
 from inference.average_advantage import AverageAdvantage, MeanEstimates, average_advantage
-from inference.primary_power import advantage_power, contrast_power, participants_for_advantage
+from inference.power import advantage_power, contrast_power, participants_for_advantage
 
 pytestmark = pytest.mark.unit
-
-
-def test_examples_run() -> None:
-    result = doctest.testmod(primary_power)
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 @pytest.mark.parametrize(("conditions", "n"), [(3, 43), (5, 26), (7, 19)])

@@ -19,8 +19,7 @@ from inference.attrition import attrition_test
 from inference.attrition_bounds import Arm, lee_bounds, worst_case_bounds
 from inference.clusters import clustered
 from inference.covariates import Covariate
-from inference.item_covariates import adjusted_items
-from inference.item_effects import ItemAnswers
+from inference.item_effects import ItemAnswers, adjusted_items
 from inference.mediation import mediation
 from inference.results import Undefined
 

@@ -12,10 +12,15 @@ from django.urls import reverse
 
 from core.errors import ParallaxError, ParameterError
 from documents.html import sentence
-from inference.power import anova_power, needed_bound
-from inference.primary_power import advantage_power, contrast_power, participants_for_advantage
+from inference.power import (
+    SimulatedPower,
+    advantage_power,
+    anova_power,
+    contrast_power,
+    needed_bound,
+    participants_for_advantage,
+)
 from inference.results import Interval
-from inference.simulated_power import SimulatedPower
 from studies.allocation.assignment.wording import quotas_from_text
 from studies.design.narrative import plan as sentences
 from studies.design.narrative.preregistration import FORMS, ConditionPlan, Plan, preregistration

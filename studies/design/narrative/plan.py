@@ -9,9 +9,16 @@ from collections.abc import Mapping
 
 from evaluation.reported_kinds import kind_at
 from inference.groups import in_words
-from inference.power import TARGET, AnovaPower, DetectableEffect, needed_bound
-from inference.primary_power import ContrastPower, advantage_power, participants_for_advantage
-from inference.simulated_power import SimulatedPower
+from inference.power import (
+    TARGET,
+    AnovaPower,
+    ContrastPower,
+    DetectableEffect,
+    SimulatedPower,
+    advantage_power,
+    needed_bound,
+    participants_for_advantage,
+)
 from studies.instrument import flags
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import scales_of
@@ -195,7 +202,7 @@ def contrast_power_sentence(found: ContrastPower, contrast: Contrast, *, n: int,
 
     Examples
     --------
-    >>> from inference.primary_power import contrast_power
+    >>> from inference.power import contrast_power
     >>> print(contrast_power_sentence(contrast_power(1, 1, 2, 64, 0.25), Contrast(("A",), ("B",)), n=64, f=0.25, alpha=0.05))
     With 64 participants per condition the planned contrast, A against B (two-sided, α = .05), has a power of .80 for a difference of 0.50 standard deviations, which f = 0.25 means when all other conditions lie at the grand mean.
     """  # noqa: E501 (a sentence as it is printed)

@@ -11,7 +11,7 @@ from django.utils.text import capfirst, get_text_list
 from catalog.selectors.item_texts import untranslated
 from core.provenance import digest_of
 from evaluation.tables import parameters_in_words
-from inference.primary_power import advantage_power, contrast_power
+from inference.power import advantage_power, contrast_power
 from recommenders import registry
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_sentence
 from studies.design.narrative.plan import (

@@ -13,13 +13,14 @@ from evaluation.selectors.results import is_pooled
 from inference.power import (
     AnovaPower,
     DetectableEffect,
+    SimulatedPower,
     anova_power,
+    contrast_power,
     detectable_effect,
     effect_of_means,
     participants_needed,
+    simulated_power,
 )
-from inference.primary_power import contrast_power
-from inference.simulated_power import SimulatedPower, simulated_power
 from studies.allocation.assignment.imbalance import Imbalance, of_every_method
 from studies.allocation.assignment.methods import LEAST_FILLED, MINIMISATION, PERMUTED_BLOCKS, Method, method_from
 from studies.allocation.assignment.quotas import quotas_from
