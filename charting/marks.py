@@ -30,7 +30,6 @@ from charting.paths import Mediator as Mediator
 from charting.paths import Path as Path
 from charting.paths import path_diagram as path_diagram
 from charting.planes import plane as plane
-from charting.rainclouds import raincloud as raincloud
 from charting.rates import rates as rates
 from charting.scatters import scatter as scatter
 from charting.tails import long_tail as long_tail

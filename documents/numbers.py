@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from inference import apa
-
 NONE = "–"
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -30,12 +28,16 @@ def number(value: float | None, digits: int = 2, is_share: bool = False) -> str:
 
     Examples
     --------
-    >>> number(0.294, 3, is_share=True), number(-0.5), number(-0.001), number(None)
-    ('.294', '−0.50', '0.00', '–')
+    >>> number(0.294, 3, is_share=True), number(-0.5), number(-0.001), number(1, is_share=True), number(None)
+    ('.294', '−0.50', '0.00', '1.00', '–')
     """
     if value is None:
         return NONE
-    text = apa.share(value, digits) if is_share else apa.number(value, digits)
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    if is_share and text.removeprefix("-").startswith("0."):
+        text = text.replace("0.", ".", 1)
     return text.replace("-", "−")
 
 
@@ -61,6 +63,26 @@ def count(n: int | None) -> str:
     return NONE if n is None else f"{n:,}"
 
 
+def named_p(p: float, alpha: float | None = 0.05) -> str:
+    """A p value with its letter, with more digits where rounding would hide on which side of `alpha` it lies (None:
+    never).
+
+    Examples
+    --------
+    >>> named_p(0.0391), named_p(0.0004), named_p(0.0499)
+    ('p = .039', 'p < .001', 'p = .0499')
+    """
+    if p < 0.001:
+        return "p < .001"
+    if p > 0.9995:
+        return "p > .999"
+    digits = 3
+    if alpha is not None and p != alpha:
+        while digits < 17 and float(f"{p:.{digits}f}") == alpha:
+            digits += 1
+    return f"p = {number(p, digits, is_share=True)}"
+
+
 def p_value(p: float | None) -> str:
     """A p value under a heading that says p; a dash if nothing was tested.
 
@@ -69,7 +91,7 @@ def p_value(p: float | None) -> str:
     >>> p_value(0.0391), p_value(0.0001), p_value(None)
     ('.039', '< .001', '–')
     """
-    return NONE if p is None else apa.p_value(p).removeprefix("p ").removeprefix("= ")
+    return NONE if p is None else named_p(p).removeprefix("p ").removeprefix("= ")
 
 
 def p_with_sign(p: float) -> str:
@@ -80,7 +102,7 @@ def p_with_sign(p: float) -> str:
     >>> p_with_sign(0.0391), p_with_sign(0.0001)
     ('= .039', '< .001')
     """
-    return apa.p_value(p).removeprefix("p ")
+    return named_p(p).removeprefix("p ")
 
 
 def interval(low: float, high: float, digits: int = 2, is_share: bool = False) -> str:

@@ -14,7 +14,6 @@ from functools import partial
 from itertools import combinations, pairwise
 from typing import Any, Protocol
 
-from inference.apa import share
 from inference.results import Interval
 
 AS, NOT_AS, OPEN = "as in the paper", "not as in the paper", "open"
@@ -318,7 +317,8 @@ def _in_words(interval: Interval, confidence: float) -> str:
 
 
 def _shown(value: float) -> str:
-    return share(value, 3)
+    text = f"{round(value, 3) + 0.0:.3f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -163,7 +163,10 @@ def document_of(report: Report) -> Document:
         sample.sample_section(results, badge),
         plan.plan_section(results),
         method.method_section(results, badge),
-        *(perceived.variable_section(variable, figure) for variable in results.variables),
+        *(
+            perceived.variable_section(variable, figure, is_primary=variable is both_sides.primary_variable(results))
+            for variable in results.variables
+        ),
         perceived.classic_section(results),
         items.distributions_section(results),
         *follow_up_sections(results),

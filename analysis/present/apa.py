@@ -13,10 +13,9 @@ from analysis.results.comparison import Comparison
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
-from documents.numbers import coefficient, interval, number, plural
+from documents.numbers import coefficient, f_statistic, interval, named_p, number, plural
 from evaluation.reported_kinds import ERRORS, kind_name, kind_word
-from inference import apa
-from inference.results import AnovaResult, PairwiseResult, SpreadResult, Undefined, WelchResult
+from inference.results import AnovaResult, KruskalResult, PairwiseResult, SpreadResult, Undefined, WelchResult
 
 Part = tuple[str, list[str]]
 T = TypeVar("T")
@@ -46,10 +45,10 @@ def of_variable(variable: PerceivedVariable) -> list[str]:
         return [f"No participant has completed the study, so there is no {defined.in_text} to report."]
     return [
         f"{_means(variable)}.",
-        _test(variable.welch, "Welch's analysis of variance", _f),
+        _test(variable.welch, "Welch's analysis of variance", f_test),
         _test(variable.anova, "A one-way analysis of variance with equal variances", _anova),
-        _test(variable.brown_forsythe, "The Brown-Forsythe test of equal variances", _f),
-        _test(variable.kruskal, "The Kruskal-Wallis test", apa.kruskal),
+        _test(variable.brown_forsythe, "The Brown-Forsythe test of equal variances", f_test),
+        _test(variable.kruskal, "The Kruskal-Wallis test", kruskal),
         *_pairs(variable.tests.games_howell, "Games-Howell", is_share=defined.is_share),
         *_pairs(variable.tests.tukey, "Tukey's HSD", is_share=defined.is_share),
     ]
@@ -72,12 +71,32 @@ def _test(result: T | Undefined, name: str, statistic: Callable[[T], str]) -> st
     return f"{name} gave {statistic(result)}."
 
 
+def f_test(result: AnovaResult | WelchResult | SpreadResult) -> str:
+    """An F test."""
+    return f"{f_statistic(result.df_between, result.df_within, result.f)}, {named_p(result.p)}"
+
+
+def anova(result: AnovaResult) -> str:
+    """A one-way analysis of variance; the interval is effectsize's.
+
+    Examples
+    --------
+    >>> from inference.anova import one_way
+    >>> anova(one_way({"A": [1, 2, 3], "B": [3, 4, 5]}))
+    'F(1, 4) = 6.00, p = .070, η² = .60, 95% CI [.00, .86]'
+    """
+    limits = result.eta_squared_ci
+    of_interval = "" if limits is None else f", 95% CI {interval(limits.low, limits.high, is_share=True)}"
+    return f"{f_test(result)}, η² = {coefficient(result.eta_squared)}{of_interval}"
+
+
+def kruskal(result: KruskalResult) -> str:
+    """A Kruskal-Wallis test; ε² is the rank epsilon squared."""
+    return f"H({result.df}) = {number(result.h)}, {named_p(result.p)}, ε² = {coefficient(result.rank_epsilon_squared)}"
+
+
 def _anova(result: AnovaResult) -> str:
-    return f"{apa.anova(result).replace('-', '−')}, ω² = {apa.share(max(0.0, result.omega_squared))}"
-
-
-def _f(result: WelchResult | SpreadResult) -> str:
-    return apa.f_test(result.f, result.df_between, result.df_within, result.p)
+    return f"{anova(result)}, ω² = {coefficient(max(0.0, result.omega_squared))}"
 
 
 def _pairs(tests: PairwiseResult | Undefined, name: str, *, is_share: bool) -> list[str]:
@@ -93,7 +112,7 @@ def _pairs(tests: PairwiseResult | Undefined, name: str, *, is_share: bool) -> l
             low, high = sorted((sign * pair.ci_low, sign * pair.ci_high))
             limits = f", {coverage(tests.alpha)} CI {interval(low, high, 2, is_share)}"
         difference = number(sign * pair.difference, 2, is_share)
-        sentences.append(f"{name}: {above} above {below}, mean difference {difference}{limits}, {apa.p_value(pair.p)}.")
+        sentences.append(f"{name}: {above} above {below}, mean difference {difference}{limits}, {named_p(pair.p)}.")
     if not any(pair.is_significant for pair in tests.pairs):
         sentences.insert(0, f"{name} found no significant differences between algorithms.")
     return sentences
@@ -118,7 +137,7 @@ def of_metric(length: ProfileLength, kind: str) -> list[str]:
             (more, above), (fewer, below) = sorted(((pair.n_a, pair.a), (pair.n_b, pair.b)), reverse=True)
             sentences.append(
                 f"Of {plural(more + fewer, 'user')} whose {kind_word(kind)} differed, {more} had the higher with "
-                f"{above} and {fewer} with {below}, exact sign test with Holm's correction, {apa.p_value(pair.p)}."
+                f"{above} and {fewer} with {below}, exact sign test with Holm's correction, {named_p(pair.p)}."
             )
     return sentences if values else sentences[1:]
 
@@ -131,9 +150,9 @@ def _agreement(comparison: Comparison, n: int) -> str:
     tau, rho = comparison.tau, comparison.rho
     if isinstance(tau, Undefined):
         return f"{opening}: no rank correlation. {tau.reason}"
-    parts = [f"τ_b = {coefficient(tau.coefficient)}", f"{method(tau)} {apa.p_value(tau.p)}"]
+    parts = [f"τ_b = {coefficient(tau.coefficient)}", f"{method(tau)} {named_p(tau.p)}"]
     if not isinstance(rho, Undefined):
-        parts.append(f"ρ = {coefficient(rho.coefficient)}, {method(rho)} {apa.p_value(rho.p)}")
+        parts.append(f"ρ = {coefficient(rho.coefficient)}, {method(rho)} {named_p(rho.p)}")
     return f"{opening}, {len(comparison.conditions)} algorithms: {', '.join(parts)}."
 
 

@@ -21,7 +21,6 @@ from documents.blocks import Figure, FigureMaker, Section
 from documents.numbers import capital, interval, number, plural, relation
 from documents.tables import Cell, Numbers, Table, Words, table
 from evaluation.reported_kinds import ERRORS, kind_at
-from inference import apa
 from inference.average_advantage import AverageAdvantage
 from inference.equivalence import BoundedPair
 from inference.pair_decisions import OfflinePairs, PairClass
@@ -59,18 +58,16 @@ def pair_figures(
     names, cells = grid_cells(comparison, variable, length)
     if not cells:
         return ()
-    values, is_share = length.defined_values(comparison.kind), variable.variable.is_share
-    write, write_mean = (
-        (apa.number if comparison.kind in ERRORS else apa.share),
-        (apa.share if is_share else apa.number),
-    )
+    values, is_rate = length.defined_values(comparison.kind), comparison.kind not in ERRORS
+    is_share = variable.variable.is_share
     offline, people = decided.offline_rank_sets.sets, decided.participants_rank_sets.sets
-    grid = pairs_grid(names, {name: write(values[name], 3) for name in names}, cells, title=grid_title(decided))
+    written = {name: number(values[name], 3, is_rate) for name in names}
+    grid = pairs_grid(names, written, cells, title=grid_title(decided))
     ordered = sorted(offline, key=comparison.ranks.objective.__getitem__)
     lists = ranked_lists(
-        [Ranked(name, write(values[name], 3), *offline[name]) for name in ordered],
+        [Ranked(name, written[name], *offline[name]) for name in ordered],
         [  # equal means stand in the metric's order: lines cross only where the orders differ
-            Ranked(name, write_mean(variable.described[name].mean), *people[name])
+            Ranked(name, number(variable.described[name].mean, 2, is_share), *people[name])
             for name in sorted(ordered, key=comparison.ranks.perceived.__getitem__)
         ],
         title=slope_title(comparison),

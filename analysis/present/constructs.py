@@ -10,9 +10,8 @@ from analysis.results.report import Results
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
-from documents.numbers import interval, listed, number, p_with_sign
+from documents.numbers import interval, listed, named_p, number, p_with_sign
 from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
-from inference import apa
 from inference.factor_analysis import FactorModel
 from inference.fit_indices import FitIndices
 from inference.invariance import InvarianceModel, InvarianceResult
@@ -359,14 +358,14 @@ def path_diagram(model: StructuralModel, title: str) -> Spec:
     mediators = [
         marks.Mediator(
             path.start,
-            marks.Path(apa.p_value(test.p), test.p < LEVEL),
+            marks.Path(named_p(test.p), test.p < LEVEL),
             marks.Path(f"β = {number(path.estimate, 2)}", path.p < LEVEL),
         )
         for test, path in zip(model.tests, model.on_outcome, strict=True)
     ]
     smallest = min(path.p for path in model.direct)
     adjusted = min(1.0, smallest * len(model.direct))
-    direct = marks.Path(apa.p_value(adjusted), adjusted < LEVEL)
+    direct = marks.Path(named_p(adjusted), adjusted < LEVEL)
     return marks.path_diagram(
         "Algorithm", mediators, model.outcome, direct, title=title,
         subtitle="Wald tests of algorithms; standardised paths of qualities",

@@ -6,8 +6,7 @@ from analysis.enums import Metric
 from analysis.present.words import coverage
 from analysis.results.comparison import Equivalence, PlannedContrast, TestedContrast
 from analysis.results.exclusions import ComparedContrast
-from documents.numbers import interval, listed, number
-from inference import apa
+from documents.numbers import interval, listed, named_p, number
 from inference.contrasts import ContrastTest
 from inference.equivalence import BoundedPair
 from inference.results import Undefined
@@ -36,7 +35,7 @@ def finding(test: TestedContrast) -> tuple[str, str]:
 def t_test(test: ContrastTest) -> str:
     """A t test in the style of APA."""
     df = f"{test.df:.0f}" if test.df == round(test.df) else number(test.df)
-    return f"t({df}) = {number(test.t)}, {apa.p_value(test.p)}"
+    return f"t({df}) = {number(test.t)}, {named_p(test.p)}"
 
 
 def sentence(contrast: PlannedContrast) -> str:
@@ -114,7 +113,7 @@ def sentences(tested: Equivalence) -> list[str]:
         limits = interval(test.interval.low, test.interval.high, 2, variable.is_share)
         said.append(
             f"The difference of the planned contrast {finding} shown to lie within ± {bound}: "
-            f"{coverage(2 * tested.alpha)} CI {limits}, {apa.p_value(test.p_equivalence)} for equivalence."
+            f"{coverage(2 * tested.alpha)} CI {limits}, {named_p(test.p_equivalence)} for equivalence."
         )
     return said
 

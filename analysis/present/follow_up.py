@@ -10,9 +10,8 @@ from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorr
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import ItemWords, Results
 from documents.blocks import Section
-from documents.numbers import f_statistic, interval, listed, number, p_with_sign, percent, relation
+from documents.numbers import coefficient, f_statistic, interval, listed, number, p_with_sign, percent, relation
 from documents.tables import Column, Numbers, Row, Table, Words, table, text
-from inference import apa
 from inference.correlation import CorrelationResult
 from inference.item_effects import ItemEffectsResult, ItemPair
 from inference.ordinal import OrdinalResult
@@ -194,7 +193,7 @@ def novelty(
     if pair is None:
         return ""
     expected = None if without_overlap is None else without_overlap.r_if_independent
-    number = "" if expected is None else f": independent answers at this study's rates give r = {apa.share(expected)}"
+    number = "" if expected is None else f": independent answers at this study's rates give r = {coefficient(expected)}"
     plain = f"First- and second-order novelty: {_two_parts(pair)}. {PART_AND_WHOLE}{number}."
     if without_overlap is None:
         return plain

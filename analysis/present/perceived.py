@@ -25,7 +25,6 @@ from charting.theme import Spec
 from documents.blocks import Figure, FigureMaker, Section
 from documents.numbers import NONE, capital, f_statistic, listed, number, p_with_sign, percent, plural
 from documents.tables import Cell, Column, Numbers, Row, Table, Words, plain_table, table, text
-from inference import apa
 from inference.partial_order import Tier
 from inference.results import (
     AnovaResult,
@@ -53,22 +52,23 @@ def measures_section(results: Results, figure: FigureMaker) -> Section:
     section.say(order(leading))
     for variable in results.variables:
         section.say(other_tests(variable))
-    section.draw(_forest(leading, figure), _spread(leading, figure))
+    section.draw(_forest(leading, figure), _steps(leading, figure) or _box(leading, figure))
     section.put(described(results.variables))
     section.put(tests_table(results.variables))
     section.put(table_1(results.variables))
     return section
 
 
-def variable_section(variable: PerceivedVariable, figure: FigureMaker) -> Section:
-    """One measure in the supplement: box plot, order and pairs."""
+def variable_section(variable: PerceivedVariable, figure: FigureMaker, *, is_primary: bool) -> Section:
+    """One measure in the supplement: box plot, unless the main report has it; order and pairs."""
     defined = variable.variable
     section = Section(f"variable-{defined.key}", defined.name, "perceived")
     if not variable.described:
         section.say(omnibus(variable) if defined.scale else "")
         return section
     section.say(order(variable))
-    section.draw(_box(variable, figure), _hasse(variable, figure))
+    is_drawn = is_primary and not is_in_steps(variable)
+    section.draw(None if is_drawn else _box(variable, figure), _hasse(variable, figure))
     if not variable.points:
         section.say("Individual scores were erased with the answers of a participant; charts of them are omitted.")
     section.put(order_table(variable))
@@ -112,30 +112,16 @@ def _hasse(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
     return figure(f"hasse-{variable.key}", chart, caption, order_table(variable))
 
 
-def _spread(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
-    """Stacked bars of answers in steps, or a raincloud of means and shares."""
-    if not variable.points or not variable.described:
+def _steps(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
+    """Stacked bars of answers in steps; None for means and shares."""
+    if not variable.points or not variable.described or not is_in_steps(variable):
         return None
-    if is_in_steps(variable):
-        steps, counts = steps_of(variable)
-        return figure(
-            f"steps-{variable.key}",
-            marks.likert_bars(counts, steps=steps, title=steps_title(variable, steps, counts), x_title=axis(variable)),
-            "Share of participants who gave each answer, the lowest at the left; the mean at the right.",
-            steps_table(variable, steps, counts),
-        )
+    steps, counts = steps_of(variable)
     return figure(
-        f"raincloud-{variable.key}",
-        marks.raincloud(
-            _values(variable),
-            title=spread_title(variable),
-            x_title=axis(variable),
-            domain=(variable.low, variable.high),
-            letters=_letters(variable),
-        ),
-        "The cloud is a smoothed density of all participants, equal in area by algorithm and as coarse as the scale; "
-        "below it the box with median and mean (dot), and each participant as a point.",
-        box_table(variable),
+        f"steps-{variable.key}",
+        marks.likert_bars(counts, steps=steps, title=steps_title(variable, steps, counts), x_title=axis(variable)),
+        "Share of participants who gave each answer, the lowest at the left; the mean at the right.",
+        steps_table(variable, steps, counts),
     )
 
 
@@ -263,23 +249,6 @@ def box_title(variable: PerceivedVariable) -> str:
     if n_above:
         return f"{worst} has the lowest {name}, significantly below {n_above} of {n_others} others"
     return f"Some algorithms differ significantly in {name}, but neither the highest nor the lowest does"
-
-
-def spread_title(variable: PerceivedVariable) -> str:
-    """What a raincloud shows: the range of the standard deviations, which are not tested."""
-    name = variable.variable.in_text
-    spreads = {
-        condition: variable.described[condition].sd or 0.0
-        for condition in variable.conditions
-        if condition in variable.described and variable.described[condition].sd is not None
-    }
-    if len(spreads) < 2:
-        return f"Distribution of {name}"
-    least, most = min(spreads, key=spreads.__getitem__), max(spreads, key=spreads.__getitem__)
-    low, high = (number(spreads[condition], 2, variable.variable.is_share) for condition in (least, most))
-    if low == high:
-        return f"The SD of {name} is {low} with every algorithm"
-    return f"SDs of {name} from {low} ({least}) to {high} ({most})"
 
 
 def steps_title(variable: PerceivedVariable, steps: list[int], counts: Mapping[str, Mapping[int, int]]) -> str:
@@ -513,26 +482,18 @@ def steps_table(variable: PerceivedVariable, steps: Sequence[int], counts: Mappi
 MOST_STEPS = 11  # answers on more, such as on a slider, are drawn as a distribution
 
 
-def _values(variable: PerceivedVariable) -> dict[str, list[float]]:
-    per = variable.points_per_unit
-    return {name: [point / per for point in variable.points[name]] for name in variable.conditions}
-
-
-def _letters(variable: PerceivedVariable) -> Mapping[str, str] | None:
-    return None if isinstance(variable.tests.games_howell, Undefined) else variable.orders.games_howell.letters
-
-
 def box(variable: PerceivedVariable, title: str) -> Spec | None:
     """The paper's box plot of one variable, the highest mean first, with a point for every participant."""
     if not variable.described or not variable.points:
         return None
-    values, means = _values(variable), means_of(variable)
+    means, per = means_of(variable), variable.points_per_unit
+    names = sorted(variable.conditions, key=lambda name: -means[name][0] if name in means else 0)
     return marks.box_plot(
-        {name: values[name] for name in sorted(values, key=lambda name: -means[name][0] if name in means else 0)},
+        {name: [point / per for point in variable.points[name]] for name in names},
         title=title,
         y_title=axis(variable),
         domain=(variable.low, variable.high),
-        letters=_letters(variable),
+        letters=None if isinstance(variable.tests.games_howell, Undefined) else variable.orders.games_howell.letters,
     )
 
 
@@ -573,6 +534,4 @@ def _difference(pair: Pair) -> marks.Difference | None:
     names, limits = (pair.a, pair.b), (pair.ci_low, pair.ci_high)
     if pair.difference < 0:
         names, limits = (pair.b, pair.a), (-pair.ci_high, -pair.ci_low)
-    return marks.Difference(
-        *names, abs(pair.difference), *limits, apa.p_value(pair.p).removeprefix("p "), pair.is_significant
-    )
+    return marks.Difference(*names, abs(pair.difference), *limits, p_with_sign(pair.p), pair.is_significant)

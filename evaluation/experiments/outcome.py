@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from documents import tables
+from documents import numbers, tables
 from documents.blocks import Figure, Section
 from evaluation.experiments.schema import (
     NEEDS,
@@ -17,7 +17,6 @@ from evaluation.experiments.schema import (
     Quantity,
     Table,
 )
-from inference.apa import share
 from inference.claims import OPEN, Finding
 from recommenders.choosing import Choice
 
@@ -83,7 +82,7 @@ def filled_table(experiment: Experiment, table: Table, numbers: Numbers, dataset
 
 
 def _number(value: float | None) -> tables.Cell:
-    return tables.Cell("–" if value is None else share(value, 3), value)
+    return tables.Cell(numbers.number(value, 3, is_share=True), value)
 
 
 def document(

@@ -80,7 +80,7 @@ def test_the_main_report_keeps_its_budget(document: Document) -> None:
     ]  # fmt: skip
     assert len(tables) + 1 <= MOST_TABLES  # a study with exclusions has one more
     assert [figure.key for figure in figures_of(document)] == [
-        "pairs", "slope", "scatter", "forest-accuracy", "raincloud-accuracy", "bars-recall", "alternatives",
+        "pairs", "slope", "scatter", "forest-accuracy", "box-accuracy", "bars-recall", "alternatives",
     ]  # fmt: skip
     assert len(figures_of(document)) <= MOST_FIGURES
     assert words_of(document) <= MOST_WORDS

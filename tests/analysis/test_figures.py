@@ -34,7 +34,7 @@ def keys_by_section(document: Document) -> dict[str, list[str]]:
 @pytest.fixture(scope="module")
 def document(stored_report: Report) -> Document:
     planted = stored_report.study
-    # Not all alike: the forests and rainclouds have something to show.
+    # Not all alike: the forests have something to show.
     planted_person(planted, "TopPop", [5, 4, 3, 5, 2], 3, n_watched=3)
     planted_person(planted, "CorNgr", [1, 2, 3, 1, 2], 2, n_watched=2)
     planted_person(planted, "PureSVD4", [2, 2, 1, 3, 2], 1, n_watched=0)
@@ -49,10 +49,10 @@ def test_every_figure_has_its_place(document: Document) -> None:
     assert found == {
         "pairs-of-algorithms": ["pairs", "slope"],
         "summary": ["scatter"],
-        "measures": ["forest-accuracy", "raincloud-accuracy"],
+        "measures": ["forest-accuracy", "box-accuracy"],
         "metrics": ["bars-recall"],
         "other-analyses": ["alternatives"],
-        "variable-accuracy": ["box-accuracy", "hasse-accuracy"],
+        "variable-accuracy": ["hasse-accuracy"],
         "variable-fon": ["box-fon"],
         "variable-son": ["box-son"],
         "variable-satisfaction": ["box-satisfaction", "hasse-satisfaction"],

@@ -162,7 +162,7 @@ def test_a_planned_scale_stands_in_page_sentences_tables_and_json(trusted: Study
     assert "Trust" in [column.name for column in tables["table-1"].columns]
     assert {row.group.split(" (")[0] for row in tables["scale-means"].rows} == {"Fit"}
     keys = {figure.key for figure in document.figures()}
-    assert {"box-scale.trust", "raincloud-scale.trust", "forest-scale.trust", "box-scale.calm"} <= keys
+    assert {"box-scale.trust", "forest-scale.trust", "box-scale.calm"} <= keys
     parts = dict(apa_sentences(report.read_results()))
     assert any("F(2, " in said for said in parts["Trust"]), parts["Trust"]
     assert any(said.startswith("The Kruskal-Wallis test gave") for said in parts["Calm"])

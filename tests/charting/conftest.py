@@ -30,7 +30,6 @@ from charting.marks import (
     long_tail,
     matrix,
     path_diagram,
-    raincloud,
     scatter,
     trace,
 )
@@ -81,13 +80,6 @@ DRAWINGS: dict[str, Draw] = {
         _answers(),
         title="Participants find TopPop more accurate than CorNgr and NNCosNgr",
         y_title="Perceived accuracy, 1 to 5",
-        domain=(1, 5),
-        letters=dict(zip(NAMES, ("a", "c", "c", "abc", "ab", "abc", "bc"), strict=True)),
-    ),
-    "raincloud": lambda: raincloud(
-        _answers(),
-        title="Participants agree most about TopPop",
-        x_title="Perceived accuracy, 1 to 5",
         domain=(1, 5),
         letters=dict(zip(NAMES, ("a", "c", "c", "abc", "ab", "abc", "bc"), strict=True)),
     ),

@@ -1,16 +1,14 @@
-"""Rainclouds, answers in steps, forests and strips of ranks: what each shows, and what it refuses to show."""
+"""Points beside boxes, answers in steps, forests and strips of ranks: what each shows, and what it refuses to show."""
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
 
 from charting import render
 from charting.likert import shades
-from charting.marks import Difference, forest, likert_bars, matrix, raincloud
-from charting.rainclouds import density
+from charting.marks import Difference, box_plot, forest, likert_bars, matrix
 from charting.theme import DARK, LIGHT, Palette, Spec
 from charting.values import MOST_POINTS, swarm, values_per_point
 from core.errors import DataError
@@ -35,36 +33,7 @@ def blended(colour: str, opacity: float, paper: str) -> str:
     return "#" + "".join(f"{round(a + b):02x}" for a, b in zip(*sums, strict=True))
 
 
-# Raincloud
-
-
-def test_cloud_has_one_area_and_stays_on_the_scale() -> None:
-    few, many = density([2, 3, 3, 4], (1, 5)), density([1, 1, 1, 1, 2, 5] * 40, (1, 5))
-    assert few
-    assert many
-    for outline in (few, many):
-        area = (sum(outline) - (outline[0] + outline[-1]) / 2) * 4 / 96
-        assert area == pytest.approx(1, abs=0.01)
-        assert len(outline) == 97
-    assert many[0] > many[48]  # what would fall below the scale is folded back, not lost
-
-
-def test_cloud_of_fifths_is_no_comb() -> None:
-    values = [place / 5 for place in range(6) for _ in range(50 - 5 * place)]
-    spec = raincloud({"LSA": values}, title="t", x_title="x", domain=(0, 1))
-    tops = [row["top"] for row in rows_of(spec, "area")]
-    turns = [a < b for a, b in itertools.pairwise(tops)]
-    assert sum(a != b for a, b in itertools.pairwise(turns)) <= 1
-
-
-def test_equal_or_single_values_have_no_cloud_and_nobody_keeps_a_place() -> None:
-    spec = raincloud(
-        {"TopPop": [0.6 * 3, 1.8, 9 / 5], "LSA": [3.0], "CorNgr": []}, title="t", x_title="x", domain=(1, 5)
-    )
-    assert rows_of(spec, "area") == []
-    assert [row["says"] for row in rows_of(spec, "text") if "says" in row] == ["no values"]
-    assert "CorNgr: no values." in spec["usermeta"]["description"]
-    assert "NaN" not in render.svg(spec)
+# Points beside boxes
 
 
 @pytest.mark.parametrize("n", [30, 300, 301, 3000])
@@ -73,7 +42,7 @@ def test_large_conditions_draw_points_for_several(n: int) -> None:
     points = swarm([3.0] * n, (1, 5), (0.1, 0.4), per_point=per_point)
     assert len(points) == -(-n // per_point) <= MOST_POINTS
     assert max(across for across, _ in points) <= 0.4 + 1e-9
-    spec = raincloud({"LSA": [2.0] + [3.0] * (n - 1)}, title="t", x_title="Accuracy", domain=(1, 5))
+    spec = box_plot({"LSA": [2.0] + [3.0] * (n - 1)}, title="t", y_title="Accuracy", domain=(1, 5))
     assert ("each point is" in str(spec["title"]["subtitle"])) == (per_point > 1)
 
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from inference import anova, apa, assumptions, descriptive, posthoc, rank_tests, studentized_range
+from analysis.present import apa
+from documents import numbers
+from inference import anova, assumptions, descriptive, posthoc, rank_tests, studentized_range
 from inference.results import (
     Interval,
     KruskalResult,
@@ -237,11 +240,18 @@ def test_strings_follow_the_apa_cases(cases: Cases) -> None:
 
     for name in ("anova", "anova_ns"):
         i = given(name)
-        text = apa.f_test(i["F"], i["df1"], i["df2"], i["p"], eta_squared=i["eta2"], interval=Interval(*i["ci"]))
-        assert text == expected(name)
+        given_facts = {
+            "f": i["F"],
+            "df_between": i["df1"],
+            "df_within": i["df2"],
+            "p": i["p"],
+            "eta_squared": i["eta2"],
+        }
+        result = anova.one_way({"A": [1, 2], "B": [3, 5]})
+        assert apa.anova(replace(result, **given_facts, eta_squared_ci=Interval(*i["ci"]))) == expected(name)
     i = given("kruskal")
     kruskal = KruskalResult(i["H"], i["df"], i["p"], 1.0, {}, i["eps2"], None, i["N"], ())
     assert apa.kruskal(kruskal) == expected("kruskal")
-    assert [apa.p_value(p, alpha=None) for p in given("p_boundaries")["p"]] == expected("p_boundaries")
+    assert [numbers.named_p(p, alpha=None) for p in given("p_boundaries")["p"]] == expected("p_boundaries")
     with_side = written["apa/p_boundaries"]["expected_with_side"]
-    assert [apa.p_value(p) for p in given("p_boundaries")["p"]] == with_side
+    assert [numbers.named_p(p) for p in given("p_boundaries")["p"]] == with_side
