@@ -51,7 +51,7 @@ class Variable:
     `sum_field` names the whole sum of a participant, `per_item` says whether it is divided by the number of
     items; `low` and `high` are the ends of the scale. `figure` is its number in Cremonesi et al. (2011), and
     `in_steps` says whether a participant's value is one answer in whole steps. Of a scale `scale` is its key in the
-    questionnaire; it has no sum, no figure and no adjective. `{consumed}` in an adjective is the study's participle.
+    questionnaire; it has no sum and no figure.
     """
 
     key: str
@@ -61,7 +61,6 @@ class Variable:
     low: float
     high: float
     figure: int
-    adjective: str
     unit: str
     in_steps: bool = False
     scale: str = ""
@@ -76,7 +75,7 @@ class Variable:
         'trust'
         """
         unit, scale = f"{low:g} to {high:g}", key.removeprefix(SCALE_PREFIX)
-        return cls(key, name, "", False, low, high, 0, "", unit, in_steps, scale)
+        return cls(key, name, "", False, low, high, 0, unit, in_steps, scale)
 
     @property
     def in_text(self) -> str:
@@ -90,14 +89,10 @@ class Variable:
 
 
 VARIABLES = (
-    Variable("accuracy", "Perceived accuracy", "accuracy_sum", True, 1, 5, 2, "accurate", "1 to 5"),
-    Variable(
-        "fon", "First-order novelty", "fon_sum", True, 0, 1, 3, "novel (never {consumed})", "share of items, 0 to 1"
-    ),
-    Variable(
-        "son", "Second-order novelty", "son_sum", True, 0, 1, 4, "novel (never heard of)", "share of items, 0 to 1"
-    ),
-    Variable("satisfaction", "Global satisfaction", "satisfaction", False, 1, 5, 5, "satisfying", "1 to 5", True),
+    Variable("accuracy", "Perceived accuracy", "accuracy_sum", True, 1, 5, 2, "1 to 5"),
+    Variable("fon", "First-order novelty", "fon_sum", True, 0, 1, 3, "share of items, 0 to 1"),
+    Variable("son", "Second-order novelty", "son_sum", True, 0, 1, 4, "share of items, 0 to 1"),
+    Variable("satisfaction", "Global satisfaction", "satisfaction", False, 1, 5, 5, "1 to 5", True),
 )
 VARIABLE_OF = {variable.key: variable for variable in VARIABLES}
 

@@ -23,9 +23,8 @@ from analysis.files.listing import PACKAGE
 from analysis.forms import ChapterForm, ReportForm
 from analysis.models import BayesianAnalysis, Report
 from analysis.read.comments import comments_of
-from analysis.read.reports import reports_of, requests_of, studies_to_report
+from analysis.read.reports import reports_of, requests_of, sample_reports, studies_to_report
 from analysis.read.responses import mode_to_report
-from analysis.read.samples import sample_reports
 from analysis.services import Download, download_if_ready
 from analysis.services.bayesian_jobs import ANALYSES, request_bayesian
 from analysis.services.leases import REQUESTS

@@ -87,7 +87,6 @@ class AverageAdvantage:
     narrow_interval: Interval  # coverage 1 - 2α: within the bounds exactly where the equivalence test is significant
     weights: dict[str, int]  # pairs won less pairs lost by the metric, of each condition
     n_pairs: int  # M, the separated pairs
-    without_variance: tuple[str, ...]  # weighted conditions whose mean has a standard error of 0
     bound: float | None = None  # δ, the smallest effect of interest
     p_equivalence: float | None = None  # of two one-sided tests against ±δ; None without a bound
 
@@ -133,7 +132,6 @@ def average_advantage(
     se, df = math.sqrt(variance), estimates.df(contrast)
 
     p, interval = t_test(value, se, df, 1 - alpha)
-    variances = np.diag(estimates.covariance)
     return AverageAdvantage(
         value=value,
         se=se,
@@ -145,9 +143,6 @@ def average_advantage(
         narrow_interval=t_test(value, se, df, 1 - 2 * alpha)[1],
         weights=weights,
         n_pairs=len(separated),
-        without_variance=tuple(
-            name for name, own in zip(estimates.names, variances, strict=True) if weights[name] and not own
-        ),
         bound=bound,
         p_equivalence=None if bound is None else bound_test(value, se, df, bound, alpha).p_equivalence,
     )

@@ -20,16 +20,12 @@ LEAST_N = 2  # participants in a condition, for a variance
 
 @dataclass(frozen=True)
 class LargestDifference:
-    """The largest absolute standardised difference of two conditions.
-
-    `n_undefined` pairs of the `n_pairs` have none: a condition has too few answers, or both do not vary and differ.
-    """
+    """The largest absolute standardised difference of two of all `n_pairs` of conditions."""
 
     a: str
     b: str
     difference: float  # absolute, in standard deviations
     n_pairs: int
-    n_undefined: int = 0
 
 
 def numeric_difference(a: ArrayLike, b: ArrayLike) -> float | None:
@@ -104,7 +100,7 @@ def largest_difference(
     if not defined:
         return Undefined("No two conditions have enough answers that vary.")
     (a, b), largest = max(defined.items(), key=lambda entry: entry[1])
-    return LargestDifference(a, b, largest, len(differences), len(differences) - len(defined))
+    return LargestDifference(a, b, largest, len(differences))
 
 
 def largest_by_chance(

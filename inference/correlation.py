@@ -20,7 +20,6 @@ from inference.results import Floats, Interval, Undefined
 
 WITHIN = "Pooled within-condition correlation"
 BETWEEN = "Correlation of condition means"
-FISHER = "Fisher's z"
 CONFIDENCE = 0.95
 EQUAL = 1e-12  # of the largest mean: means that differ by less are equal on paper
 PERFECT = 1e-20  # share of variance below which what is left is rounding
@@ -37,7 +36,6 @@ class CorrelationResult:
     df: int
     n: int  # pairs of values
     interval: Interval | None  # 95 %; None for a perfect correlation and with one degree of freedom
-    interval_method: str  # "Fisher's z" or "Fisher's z with Bonett and Wright's error" (ranks)
     left_out: tuple[str, ...] = ()  # conditions that could say nothing
 
 
@@ -75,13 +73,13 @@ def _of_deviations(x: Floats, y: Floats, df: int, left_out: tuple[str, ...] = ()
     # More accurate than 1 - r² where r is near 1.
     rest = float(np.square(unit_y - r * unit_x).sum())
     if rest < PERFECT:
-        return CorrelationResult(math.copysign(1.0, r), 0.0, None, df, len(x), None, FISHER, left_out)
+        return CorrelationResult(math.copysign(1.0, r), 0.0, None, df, len(x), None, left_out)
     t = r * math.sqrt(df / rest)
     interval = None
     if df > 1:
         half = float(special.ndtri((1 + CONFIDENCE) / 2)) / math.sqrt(df - 1)
         interval = Interval(math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half))
-    return CorrelationResult(r, 2 * float(special.stdtr(df, -abs(t))), t, df, len(x), interval, FISHER, left_out)
+    return CorrelationResult(r, 2 * float(special.stdtr(df, -abs(t))), t, df, len(x), interval, left_out)
 
 
 def over_all(x: GroupValues, y: GroupValues) -> CorrelationResult | Undefined:

@@ -105,7 +105,6 @@ def nemenyi(values: Mapping[str, ArrayLike], alpha: float = 0.05) -> PairwiseRes
         test=NEMENYI,
         alpha=alpha,
         pairs=tuple(pairs),
-        location_name="mean rank",
         locations={name: total / (2 * n) for name, total in sums.items()},
         n=dict.fromkeys(values, n),
     )

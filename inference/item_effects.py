@@ -334,7 +334,6 @@ def _pairs(read: NumberedAnswers, estimates: Estimates, alpha: float) -> ItemPai
         test=HOLM,
         alpha=alpha,
         pairs=decided(pairs, alpha),
-        location_name="mean",
         locations=dict(zip(read.names, estimates.means.tolist(), strict=True)),
         n={name: len(np.unique(read.person[read.condition == index])) for index, name in enumerate(read.names)},
         left_out=read.left_out,

@@ -67,10 +67,6 @@ class TauDistribution:
     ci_low: float
     ci_high: float
     share_positive: float  # share of resamples with tau above 0
-    distribution: tuple[tuple[float, float], ...]  # each value of tau that occurred, ascending, with its share
-    # `n_defined`, `n_undefined`: resamples with a tau, and those in which one measure was the same for all.
-    n_defined: int
-    n_undefined: int
 
 
 def tau_distribution(x_means: ArrayLike, y_means: ArrayLike) -> TauDistribution | Undefined:
@@ -93,7 +89,6 @@ def tau_distribution(x_means: ArrayLike, y_means: ArrayLike) -> TauDistribution 
     if not is_defined.any():
         return Undefined("In every resample one measure is constant: tau cannot be computed.")
     taus = (of_x * of_y).sum(axis=1)[is_defined] / np.sqrt(scale[is_defined])
-    values, counts = np.unique(taus, return_counts=True)
     (interval,) = percentile_intervals(taus[:, None])
     return TauDistribution(
         mean=float(taus.mean()),
@@ -101,9 +96,6 @@ def tau_distribution(x_means: ArrayLike, y_means: ArrayLike) -> TauDistribution 
         ci_low=interval.low,
         ci_high=interval.high,
         share_positive=float(np.count_nonzero(taus > 0) / taus.size),
-        distribution=tuple(zip(values.tolist(), (counts / taus.size).tolist(), strict=True)),
-        n_defined=int(taus.size),
-        n_undefined=int(is_defined.size - taus.size),
     )
 
 

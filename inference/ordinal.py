@@ -198,7 +198,6 @@ def _pairs(
         test=ORDINAL_HOLM,
         alpha=alpha,
         pairs=decided(pairs, alpha),
-        location_name="shift on the latent scale",
         locations={name: float(shift) for name, shift in zip(names, fit.shifts, strict=True)},
         n={name: int(row.sum()) for name, row in zip(names, counts, strict=True)},
         left_out=left_out,

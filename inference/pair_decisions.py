@@ -127,7 +127,6 @@ def offline_pairs(
         test=MAX_T,
         alpha=alpha,
         pairs=tuple(pairs),
-        location_name="value",
         locations=dict(zip(names, estimates.tolist(), strict=True)),
         n=dict.fromkeys(names, n),
         critical=critical,

@@ -277,7 +277,6 @@ def _between(
         test=f"{name} ({correction})",
         alpha=alpha,
         pairs=decided(pairs, alpha, correction),
-        location_name="mean",
         locations={name: float(own.mean()) for name, own in present.items()},
         n={name: int(own.size) for name, own in present.items()},
         left_out=tuple(name for name in columns if name not in present),

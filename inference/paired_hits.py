@@ -108,7 +108,6 @@ def hit_tests_between(
         test=f"{NAMES[test]} ({correction})",
         alpha=alpha,
         pairs=decided(pairs, alpha, correction),
-        location_name="hit rate",
         locations={name: float(of_name.sum() / n) for name, of_name in hits.items()},
         n=dict.fromkeys(hits, len(counts)),
     )

@@ -40,7 +40,7 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
         _compare(a, b, half_ms_within * (1 / a.n + 1 / b.n), read.k, df, alpha)
         for a, b in combinations(read.members, 2)
     )
-    return pairwise(TUKEY, alpha, read, pairs, "mean", read.means)
+    return pairwise(TUKEY, alpha, read, pairs, read.means)
 
 
 def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Undefined:
@@ -70,7 +70,7 @@ def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | U
             continue
         df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
         pairs.append(_compare(a, b, (of_a + of_b) / 2, read.k, df, alpha))
-    return pairwise(GAMES_HOWELL, alpha, read, pairs, "mean", read.means)
+    return pairwise(GAMES_HOWELL, alpha, read, pairs, read.means)
 
 
 def _compare(a: Group, b: Group, squared_unit: float, k: int, df: float, alpha: float) -> Pair:
@@ -93,14 +93,13 @@ def _compare(a: Group, b: Group, squared_unit: float, k: int, df: float, alpha: 
 
 
 def pairwise(
-    test: str, alpha: float, read: Groups, pairs: Iterable[Pair], location_name: str, locations: dict[str, float]
+    test: str, alpha: float, read: Groups, pairs: Iterable[Pair], locations: dict[str, float]
 ) -> PairwiseResult:
     """The pairs of a test with the conditions that it compares."""
     return PairwiseResult(
         test=test,
         alpha=alpha,
         pairs=tuple(pairs),
-        location_name=location_name,
         locations=locations,
         n={group.name: group.n for group in read.members},
         left_out=read.left_out,

@@ -88,4 +88,4 @@ def dunn_holm(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | Unde
         z = difference / error
         p = 2 * float(special.ndtr(-abs(z)))
         pairs.append(Pair(a.name, b.name, difference, None, False, statistic=z, se=error, p_unadjusted=p))
-    return pairwise(DUNN_HOLM, alpha, read, decided(pairs, alpha), "mean rank", mean_ranks)
+    return pairwise(DUNN_HOLM, alpha, read, decided(pairs, alpha), mean_ranks)

@@ -158,7 +158,6 @@ class PairwiseResult:
     test: str  # its name, with the correction ("Tukey HSD", "Games-Howell", "Dunn-Holm")
     alpha: float  # level of the family
     pairs: tuple[Pair, ...]  # every pair of conditions that took part, in the order of the data
-    location_name: str  # the location that the test compares: "mean" or "mean rank"
     locations: dict[str, float]  # that location of each condition
     n: dict[str, int]  # observations of each condition
     left_out: tuple[str, ...] = ()  # excluded conditions

@@ -18,8 +18,7 @@ from analysis.read.backgrounds import Backgrounds
 from analysis.read.inputs import Measured
 from analysis.read.metrics import StoredMetric
 from analysis.read.responses import Reading
-from analysis.results.advantage import Advantage
-from analysis.results.alternatives import Alternative
+from analysis.results.advantage import Advantage, Alternative
 from inference.ancova import adjusted_means
 from inference.average_advantage import AverageAdvantage, MeanEstimates, average_advantage
 from inference.pair_decisions import offline_pairs

@@ -253,7 +253,6 @@ def _diagnosed(draws: OrdinalDraws, longer: int) -> Sampling:
         acceptance=draws.acceptance,
         divergences=draws.divergences,
         worst=worst,
-        least_certain=min(diagnosed, key=lambda name: diagnosed[name].ess_bulk),
     )
 
 

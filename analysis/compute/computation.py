@@ -36,8 +36,7 @@ from analysis.read.metrics import StoredMetric
 from analysis.read.repeats import Repetitions
 from analysis.read.responses import Reading, median_profile_length
 from analysis.read.sample import Opened
-from analysis.results.advantage import Advantage
-from analysis.results.alternatives import Alternative
+from analysis.results.advantage import Advantage, Alternative
 from analysis.results.codec import encode
 from analysis.results.comparison import Equivalence, PlannedContrast
 from analysis.results.exclusions import ComparedAdvantage, ComparedContrast

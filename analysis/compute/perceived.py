@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from analysis.compute.rankings import ALPHA, Ranking, order_result
 from analysis.enums import Variable
-from analysis.read.inputs import Answers, Shown
+from analysis.read.inputs import Answers
 from analysis.results.perceived import FrequentItem, ItemsOfCondition, Liking, Orders, PerceivedVariable, PostHocTests
 from analysis.results.variables import scale_variables
 from inference.anova import one_way, welch
@@ -163,21 +163,16 @@ def items_by_condition(answers: Answers, list_length: int) -> tuple[ItemsOfCondi
                 is_carried_by_few=has_enough and 2 * n_frequent >= len(shown),
                 n_filled=sum(slot.is_filled for slot in shown),
                 top=tuple(
-                    _frequent_item([slot for slot in shown if slot.item == item]) for item in ranked[:MOST_SHOWN]
+                    FrequentItem(
+                        title=titles[item],
+                        n=counts[item],
+                        mean_rating=sum(slot.rating for slot in shown if slot.item == item) / counts[item],
+                    )
+                    for item in ranked[:MOST_SHOWN]
                 ),
             )
         )
     return tuple(results)
-
-
-def _frequent_item(slots: Sequence[Shown]) -> FrequentItem:
-    n = len(slots)
-    return FrequentItem(
-        title=slots[-1].title,
-        n=n,
-        mean_rating=sum(slot.rating for slot in slots) / n,
-        share_new=sum(slot.fon for slot in slots) / n,
-    )
 
 
 def liking_and_interest(answers: Answers) -> tuple[Liking, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from analysis.enums import Metric
 from analysis.read.plans import FrozenPlan
@@ -47,13 +47,7 @@ def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PL
     except ParameterError as problem:
         raise ParallaxError("report.bad_plan", str(problem)) from problem
     return ReportPlan(
-        alpha=plan.alpha,
-        variables=plan.variables,
-        scales=plan.scales,
-        exclude=plan.exclude,
-        exclude_words=plan.exclude_words,
-        resamples=plan.resamples,
-        covariates=plan.covariates,
+        **asdict(plan),
         by_hand=True if overrides.by_hand is None else overrides.by_hand,
         metrics=tuple(
             Metric(kind, length, run.n).key

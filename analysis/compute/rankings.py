@@ -48,10 +48,7 @@ def order_result(order: PartialOrder, pairs: PairwiseResult | Undefined) -> Orde
 
 def mean_ranks(values: Mapping[str, float], higher_is_better: bool = True) -> dict[str, float]:
     """Rank of each condition, 1 the best; equal values share the mean of their ranks."""
-    signed = {name: value if higher_is_better else -value for name, value in values.items()}
-    return {
-        name: 1.0
-        + sum(rival > value for rival in signed.values())
-        + (sum(rival == value for rival in signed.values()) - 1) / 2
-        for name, value in signed.items()
-    }
+    from scipy.stats import rankdata
+
+    sign = -1 if higher_is_better else 1
+    return dict(zip(values, rankdata([sign * value for value in values.values()]).tolist(), strict=True))

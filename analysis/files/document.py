@@ -10,7 +10,19 @@ from analysis.enums import RequestStatus
 from analysis.files.chapters import SUPPLEMENT, Chapter, chapters_of
 from analysis.models import Report
 from analysis.present import comparison as both_sides
-from analysis.present import items, matrix, method, objective, offline, perceived, plan, sample, scales, verdict
+from analysis.present import (
+    exclusions,
+    items,
+    matrix,
+    method,
+    objective,
+    offline,
+    perceived,
+    plan,
+    sample,
+    scales,
+    verdict,
+)
 from analysis.present.bayesian import bayesian_section
 from analysis.present.constructs import construct_sections
 from analysis.present.covariates import covariate_sections
@@ -159,7 +171,7 @@ def document_of(report: Report) -> Document:
         both_sides.contrast_section(results),
         both_sides.equivalence_section(results),
         both_sides.alternatives_section(results, joint_figure),
-        plan.exclusions_section(results),
+        exclusions.exclusions_section(results),
         sample.sample_section(results, badge),
         plan.plan_section(results),
         method.method_section(results, badge),

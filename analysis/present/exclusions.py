@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from analysis.present import contrast
-from analysis.present.deviations import metric_name
+from analysis.present.plan import metric_name
 from analysis.present.words import MISSING, coverage, probability, tau_b, whole
 from analysis.results.exclusions import ComparedAdvantage, ComparedPrimary, ComparedVariable, Exclusions
 from analysis.results.report import Results
+from documents.blocks import Section
 from documents.numbers import NONE, f_statistic, interval, number, relation
 from documents.tables import Cell, Column, Row, Table, text
 from inference.results import AgreementResult, Undefined
+
+
+def exclusions_section(results: Results) -> Section:
+    """With and without exclusions; nothing where all completers are analysed."""
+    section = Section("exclusions", "With and without exclusions", "perceived")
+    if (compared := results.exclusions) is not None:
+        section.say(*sentences(compared, results))
+        section.put(tests(compared))
+    return section
+
 
 # Sentences
 
@@ -22,21 +33,21 @@ VERDICTS = {
 }
 
 
-def exclusions(compared: Exclusions, results: Results) -> list[str]:
+def sentences(compared: Exclusions, results: Results) -> list[str]:
     """Each variable and the primary pair, with and without exclusions."""
-    sentences = [
+    said = [
         f"{compared.n.analysed:,} of the {compared.n.completers:,} participants who completed the study are analysed. "
         "This section repeats the analysis with all of them."
     ]
     if compared.n.analysed:
-        sentences += [_variable(variable) for variable in compared.variables]
+        said += [_variable(variable) for variable in compared.variables]
         if compared.contrast is not None:
-            sentences.append(contrast.exclusion_sentence(compared.contrast))
+            said.append(contrast.exclusion_sentence(compared.contrast))
         if compared.primary is not None and results.plan.primary_test == "rank correlation":
-            sentences.append(_verdicts(compared.primary, results.objective.n))
+            said.append(_verdicts(compared.primary, results.objective.n))
         if compared.advantage is not None and results.primary is not None:
-            sentences.append(_advantage(compared.advantage, is_share=results.primary.variable.is_share))
-    return sentences
+            said.append(_advantage(compared.advantage, is_share=results.primary.variable.is_share))
+    return said
 
 
 def _advantage(compared: ComparedAdvantage, *, is_share: bool) -> str:

@@ -97,3 +97,14 @@ def requests_of(researcher: Any) -> QuerySet[ReportRequest]:
         .select_related("study", "report")
         .order_by("-created_at", "-pk")
     )
+
+
+def sample_reports() -> QuerySet[Report]:
+    """The reports that anyone may read without an account, newest first, as the public reads them; none is of
+    participants, or of a project's data.
+    """
+    samples = Report.objects.filter(
+        is_sample=True, mode=Mode.SIMULATED, run__project=None, run__version__dataset__project=None
+    )
+    samples = samples.annotate(is_public=Value(True, output_field=BooleanField()))
+    return samples.select_related("study", "run", "bayesian").order_by("-created_at", "-pk")

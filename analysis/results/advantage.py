@@ -43,3 +43,11 @@ class Advantage:
     def rests_on(self) -> tuple[str, ...]:
         """The algorithms without which the verdict is no longer shown, the most influential first."""
         return () if isinstance(self.overall, Undefined) else rests_on(self.overall, self.without)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """One analysis of the specification curve: what it does differently from the plan, in words, and its result."""
+
+    name: str
+    result: AverageAdvantage | Undefined

@@ -34,7 +34,6 @@ class Sampling:
     acceptance: float  # mean acceptance probability; of the former Gibbs sampler, of moves of thresholds
     divergences: int = 0  # a Gibbs sampler has none
     worst: Convergence
-    least_certain: str
 
     @property
     def has_converged(self) -> bool:

@@ -88,7 +88,6 @@ class FrequentItem:
     title: str
     n: int
     mean_rating: float
-    share_new: float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,23 +44,12 @@ class FrozenAnalysis:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportPlan:
+class ReportPlan(FrozenAnalysis):
     """What a report does: the frozen plan, but for what an analyst chose instead of parts of it."""
 
-    alpha: float
-    variables: tuple[str, ...]
-    scales: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    exclude_words: str = ""
-    resamples: int
-    covariates: tuple[str, ...] = field(default=(), metadata=stored(is_omitted=True))
     by_hand: bool = True
     metrics: tuple[str, ...] = ()
     n: int
-    list_length: int = 0
-    profile_lengths: tuple[int, ...] = ()
-    tests: dict[str, str] = field(default_factory=dict)
-    primary: Primary
 
     @property
     def primary_test(self) -> PrimaryTest:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.results.advantage import Advantage
-from analysis.results.alternatives import Alternative
+from analysis.results.advantage import Advantage, Alternative
 from analysis.results.codec import stored
 from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
 from analysis.results.constructs import Constructs

@@ -13,12 +13,3 @@ REQUESTS = JobLeases(
     task="analysis.make_requested",
     argument="request_id",
 )
-
-
-def lease_request(*, request_id: int) -> ReportRequest | None:
-    """Take a request for this process; None where another has it, it is over, or it is gone."""
-    wanted = ReportRequest.objects.select_related("study__run", "asked_by", "report__study")
-    request = wanted.filter(pk=request_id).first()
-    if request is None or not REQUESTS.take(request, actor=request.asked_by, activity="Starting"):
-        return None
-    return request

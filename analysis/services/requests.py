@@ -14,7 +14,7 @@ from analysis.enums import REQUEST_OPEN, RequestKind, RequestStatus
 from analysis.files.archive import Progress
 from analysis.models import ReportRequest
 from analysis.read.responses import mode_to_report
-from analysis.services.leases import REQUESTS, lease_request
+from analysis.services.leases import REQUESTS
 from analysis.services.packages import clean_packages, files_state, request_files, store_files
 from analysis.services.report_builder import build_report
 from analysis.services.report_cache import draw_pages
@@ -50,8 +50,9 @@ def make_requested(*, request_id: int) -> bool:
 
     Delivered twice, late, or for a closed request, it does nothing. Errors: see `JobLeases.carry_out`.
     """
-    request = lease_request(request_id=request_id)
-    if request is None:
+    wanted = ReportRequest.objects.select_related("study__run", "asked_by", "report__study")
+    request = wanted.filter(pk=request_id).first()
+    if request is None or not REQUESTS.take(request, actor=request.asked_by, activity="Starting"):
         return False
     make = MAKERS[RequestKind(request.kind)]
     return REQUESTS.carry_out(request, lambda progress: make(request, progress), to=RequestStatus.SUCCEEDED)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from analysis.models import Report
-from analysis.read.samples import sample_reports
+from analysis.read.reports import sample_reports
 from analysis.services.samples import slope_drawing, slope_figure
 from catalog.services import DEMO_BOOKS_NAME, DEMO_NAME
 from documents.blocks import Figure

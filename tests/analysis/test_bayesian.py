@@ -310,7 +310,7 @@ def test_words_of_pairs_and_factors(analysed: Report) -> None:
 
 def test_results_of_the_former_sampler_are_read() -> None:
     stored = {
-        "chains": 4, "warm_up": 500, "draws": 1000, "acceptance": 0.44, "least_certain": "effect 0",
+        "chains": 4, "warm_up": 500, "draws": 1000, "acceptance": 0.44,
         "worst": {"r_hat": 1.0, "ess_bulk": 900.0, "ess_tail": 900.0},
     }  # fmt: skip
     sampling = decode(Sampling, stored)

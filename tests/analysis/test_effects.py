@@ -173,7 +173,7 @@ def test_opposite_ways_within_and_between_are_said(planted: Answers) -> None:
     results = results_of(planted)
     one = results["correlations"][0]
     one["within"] |= {"coefficient": -0.5, "p": 0.01}
-    sure = {"t": None, "df": 1, "n": 3, "interval_method": "", "left_out": []}
+    sure = {"t": None, "df": 1, "n": 3, "left_out": []}
     one["between"] |= {"is_defined": True, "coefficient": 0.9, "p": 0.01, "interval": None, **sure}
     assert "in opposite directions" not in words_of(results)  # not after Holm's correction
     one["p_holm"] |= {"within": 0.01, "between": 0.01}

@@ -15,7 +15,7 @@ from django.utils import timezone
 from analysis.enums import REQUEST_MOVES, RequestStatus
 from analysis.models import Report, ReportRequest
 from analysis.services import requests
-from analysis.services.leases import REQUESTS, lease_request
+from analysis.services.leases import REQUESTS
 from analysis.services.requests import make_requested, request_report, sweep
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
@@ -45,8 +45,8 @@ def again(request: ReportRequest) -> ReportRequest:
 
 
 def taken(request: ReportRequest) -> ReportRequest:
-    found = lease_request(request_id=request.pk)
-    assert found is not None
+    found = again(request)
+    assert REQUESTS.take(found)
     return found
 
 
@@ -58,7 +58,7 @@ def die(request: ReportRequest) -> None:
 def test_of_two_workers_one_takes_it(asked: ReportRequest) -> None:
     held = taken(asked)
     assert (held.status, held.attempts) == (RequestStatus.RUNNING, 1)
-    assert lease_request(request_id=asked.pk) is None
+    assert not REQUESTS.take(again(asked))
     assert make_requested(request_id=asked.pk) is False
     assert again(asked).lease == held.lease
     assert not Report.objects.exists()

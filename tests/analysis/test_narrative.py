@@ -113,7 +113,7 @@ def advantage(**changes: Any) -> dict[str, Any]:
         "overall": {
             "is_defined": True, "value": 0.3, "se": 0.1, "df": 90.0, "t": 3.0, "p": 0.003, "alpha": 0.05,
             "interval": {"low": 0.1, "high": 0.5}, "narrow_interval": {"low": 0.13, "high": 0.47}, "weights": {},
-            "n_pairs": 4, "without_variance": [], **changes,
+            "n_pairs": 4, **changes,
         }
     }  # fmt: skip
 
@@ -387,4 +387,4 @@ def test_exclusions_say_whether_the_verdict_rests_on_them(low: float, expected: 
     plain = {"n": {"kept": 12, "everybody": 15}, "variables": [], "primary": None,
              "advantage": {"analysed": with_them, "completers": without}}  # fmt: skip
     compared: Exclusions = partial(Exclusions, plain)
-    assert exclusions.exclusions(compared, results(comparison(), plan=PLANNED))[1:] == [expected]
+    assert exclusions.sentences(compared, results(comparison(), plan=PLANNED))[1:] == [expected]

@@ -19,7 +19,6 @@ from django.urls import reverse
 
 from analysis.compute.plans import Overrides
 from analysis.models import Report, ReportRequest
-from analysis.present import deviations
 from analysis.present import plan as of_plan
 from analysis.present import words as wording
 from analysis.read.plans import frozen_plan
@@ -283,7 +282,7 @@ def test_a_report_that_is_older_than_plans_can_still_be_read(full: Study) -> Non
 
 
 @pytest.mark.unit
-@pytest.mark.parametrize("module", [wording, deviations, plans])
+@pytest.mark.parametrize("module", [wording, of_plan, plans])
 def test_examples_in_docstrings(module: Any) -> None:
     result = doctest.testmod(module)
     assert result.attempted > 0

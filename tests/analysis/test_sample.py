@@ -83,7 +83,6 @@ def test_numbers_and_choices_by_condition(described: Study) -> None:
     # Women 1 of 3 and 3 of 3: (2/3) / sqrt((2/9) / 2); no women against women alone has no value.
     assert isinstance(gender.balance, LargestDifference)
     assert gender.balance.difference == pytest.approx((2 / 3) / (1 / 9) ** 0.5)
-    assert gender.balance.n_undefined == 1
     education = characteristic(sample, "education")
     assert (education.total.n, education.total.n_missing, education.answers) == (0, 8, ())
     # Of the few people, 95% of random assignments differ by at least as much as people of other ages can.

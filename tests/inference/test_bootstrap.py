@@ -92,9 +92,7 @@ def test_tau_of_each_resample_is_kendalls(rows: list[list[int]], shuffler) -> No
     if not taus:
         assert isinstance(found, Undefined)
         return
-    assert (found.n_defined, found.n_undefined) == (len(taus), len(rows) - len(taus))
     assert found.mean == pytest.approx(np.mean(taus))
     assert found.median == pytest.approx(np.median(taus))
     assert (found.ci_low, found.ci_high) == pytest.approx(tuple(np.quantile(taus, [0.025, 0.975])))
-    assert sum(share for _, share in found.distribution) == pytest.approx(1)
     assert found.share_positive == pytest.approx(np.mean([tau > 1e-12 for tau in taus]))
