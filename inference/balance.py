@@ -20,12 +20,11 @@ LEAST_N = 2  # participants in a condition, for a variance
 
 @dataclass(frozen=True)
 class LargestDifference:
-    """The largest absolute standardised difference of two of all `n_pairs` of conditions."""
+    """The largest absolute standardised difference of two conditions, of all pairs."""
 
     a: str
     b: str
     difference: float  # absolute, in standard deviations
-    n_pairs: int
 
 
 def numeric_difference(a: ArrayLike, b: ArrayLike) -> float | None:
@@ -100,7 +99,7 @@ def largest_difference(
     if not defined:
         return Undefined("No two conditions have enough answers that vary.")
     (a, b), largest = max(defined.items(), key=lambda entry: entry[1])
-    return LargestDifference(a, b, largest, len(differences))
+    return LargestDifference(a, b, largest)
 
 
 def largest_by_chance(

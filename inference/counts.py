@@ -59,11 +59,11 @@ def quasi_poisson(counts: Mapping[str, Sequence[int]], *, alpha: float = 0.05) -
               F = \frac{2 \sum_i n_i \bar y_i \log(\bar y_i / \bar y)}{(k - 1) \hat\varphi}
 
     As R's ``glm(count ~ condition, quasipoisson)`` with ``anova(test = "F")``; pairs by t tests of log ratios;
-    overdispersion by Pearson's chi-squared statistic. A
-    condition in which nothing happened adds to F, but has no ratio. Undefined with fewer than two conditions, without
-    events, with one participant in each condition, or where counts do not vary within conditions. Raises ParameterError
-    for an `alpha` outside (0, 1) and DataError for an empty condition or a value that is not a whole number of at least
-    0. Source: McCullagh & Nelder (1989), Generalized Linear Models, section 6.2.3.
+    overdispersion by Pearson's chi-squared statistic. A condition in which nothing happened adds to F, but has no
+    ratio. Undefined with fewer than two conditions, without events, with one participant in each condition, or where
+    counts do not vary within conditions. Raises ParameterError for an `alpha` outside (0, 1), DataError for an empty
+    condition or a value that is not a whole number of at least 0. Source: McCullagh & Nelder (1989), Generalized Linear
+    Models, section 6.2.3.
 
     Examples
     --------

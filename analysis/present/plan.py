@@ -72,9 +72,7 @@ def deviations(results: Results, planned: Planned) -> list[str]:
         is_binding = planned.is_frozen and not results.is_pilot
         sentences = [f"The analysis follows the {'preregistered ' if is_binding else ''}plan."]
     if not results.is_live:
-        sentences.append(
-            "The plan is about people: on simulated participants it is only rehearsed."
-        )  # fmt: skip
+        sentences.append("The plan is about people: on simulated participants it is only rehearsed.")
     return sentences
 
 
