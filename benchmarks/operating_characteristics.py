@@ -212,7 +212,6 @@ def games_howell_decisions(design: Design, of: Summaries) -> list[PairwiseResult
                 Pair(one, other, d, None, bool(s))
                 for one, other, d, s in zip(a, b, difference[row].tolist(), is_significant[row].tolist(), strict=True)
             ),
-            "mean",
             dict(zip(design.names, of.means[row].tolist(), strict=True)),
             {},
         )

@@ -207,8 +207,8 @@ def decide_pairs(
 
     Examples
     --------
-    >>> people = PairwiseResult("Games-Howell", 0.05, (Pair("A", "B", 0.8, 0.01, True),), "mean", {"A": 4, "B": 3}, {})
-    >>> recall = PairwiseResult(MAX_T, 0.05, (Pair("A", "B", -0.1, 0.02, True),), "value", {"A": 0.2, "B": 0.3}, {})
+    >>> people = PairwiseResult("Games-Howell", 0.05, (Pair("A", "B", 0.8, 0.01, True),), {"A": 4, "B": 3}, {})
+    >>> recall = PairwiseResult(MAX_T, 0.05, (Pair("A", "B", -0.1, 0.02, True),), {"A": 0.2, "B": 0.3}, {})
     >>> [(pair.decision.value, pair.offline_favours) for pair in decide_pairs(people, recall).pairs]
     [('contradict', 'B')]
     """

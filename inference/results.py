@@ -158,7 +158,7 @@ class PairwiseResult:
     test: str  # its name, with the correction ("Tukey HSD", "Games-Howell", "Dunn-Holm")
     alpha: float  # level of the family
     pairs: tuple[Pair, ...]  # every pair of conditions that took part, in the order of the data
-    locations: dict[str, float]  # that location of each condition
+    locations: dict[str, float]  # mean, mean rank or rate of each condition, as the test compares
     n: dict[str, int]  # observations of each condition
     left_out: tuple[str, ...] = ()  # excluded conditions
     constant: tuple[str, ...] = ()  # included conditions whose values are all equal

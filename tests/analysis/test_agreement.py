@@ -34,7 +34,7 @@ def ranking(values: dict[str, float], significant: tuple[str, ...] = (), higher_
         Pair(a, b, values[a] - values[b], 0.01 if a + b in significant else 0.4, a + b in significant)
         for a, b in combinations(values, 2)
     )
-    tests = PairwiseResult("A test", 0.05, pairs, "mean", values, dict.fromkeys(values, 10))
+    tests = PairwiseResult("A test", 0.05, pairs, values, dict.fromkeys(values, 10))
     return Ranking(values, tests, partial_order(values, pairs, higher_is_better), higher_is_better)
 
 

@@ -19,7 +19,7 @@ def side(locations, significant):
         for at, a in enumerate(names)
         for b in names[at + 1 :]
     )
-    return PairwiseResult("test", 0.05, pairs, "value", dict(locations), {})
+    return PairwiseResult("test", 0.05, pairs, dict(locations), {})
 
 
 def ordered(locations, significant, *, higher_is_better=True):

@@ -33,7 +33,7 @@ def side(locations, significant):
         for at, a in enumerate(names)
         for b in names[at + 1 :]
     )
-    return PairwiseResult("test", 0.05, pairs, "mean", dict(locations), dict.fromkeys(locations, 30))
+    return PairwiseResult("test", 0.05, pairs, dict(locations), dict.fromkeys(locations, 30))
 
 
 def test_means_over_users_have_the_standard_error_of_paired_differences():
