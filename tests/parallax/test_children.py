@@ -61,6 +61,7 @@ def wait_for(port: int) -> None:
 @pytest.fixture(autouse=True)
 def kept_handlers() -> Iterator[None]:
     kept = {number: signal.getsignal(number) for number in STOPPING}
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which a test run under nohup ignores
     yield
     for number, handler in kept.items():
         signal.signal(number, handler)
