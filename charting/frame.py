@@ -7,6 +7,7 @@ import json
 import re
 import textwrap
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 from charting.theme import SUBTITLE_SIZE, TITLE_SIZE, Side, Spec, colour_of, config
@@ -181,12 +182,18 @@ def _balanced(text: str, characters: int) -> list[str]:
     lines: list[str] = []
     text = _AROUND_SIGNS.sub("\N{NO-BREAK SPACE}", text)
     for paragraph in text.split("\n"):
-        fewest = len(textwrap.wrap(paragraph, characters))
+        fewest = len(_broken(paragraph, characters))
         narrower = characters
-        while narrower > 1 and len(textwrap.wrap(paragraph, narrower - 1)) == fewest:
+        while narrower > 1 and len(_broken(paragraph, narrower - 1)) == fewest:
             narrower -= 1
-        lines += textwrap.wrap(paragraph, narrower)
+        lines += _broken(paragraph, narrower)
     return lines
+
+
+@lru_cache(maxsize=1000)
+def _broken(paragraph: str, characters: int) -> tuple[str, ...]:
+    """The lines of a paragraph; cached, since charts of all widths and with a mark break the same words."""
+    return tuple(textwrap.wrap(paragraph, characters))
 
 
 def _with_whole_width(value: Any, width: str) -> Any:

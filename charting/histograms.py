@@ -19,9 +19,11 @@ def histogram(
     title: str,
     x_title: str,
     y_title: str = "Number and share of each value",
+    limits: tuple[float, float] | None = None,
 ) -> Spec:
     """Draw how often each value occurs, a bar a value, in ascending order; values that could occur and do not come with
-    0. `x_title` names the values, `y_title` what is counted.
+    0. `x_title` names the values, `y_title` what is counted. With `limits`, bars from the first on are solid, those up
+    to the second outlined.
 
     Examples
     --------
@@ -59,8 +61,16 @@ def histogram(
         numbers(0, highest, grid=True, values=whole_ticks(0, highest), format=",d"),
     )
     tooltip = [tip("value", x_title), tip("count", number=",d"), tip("share")]
-    bar = {"type": "rect", "fill": LIGHT.quiet}
-    plot.draw(bars, bar, x="left", x2="right", y="start", y2="count", tooltip=tooltip)
+    solid = [limits is None or value >= limits[0] for value, _ in ordered]
+    outlined = [limits is not None and value <= limits[1] for value, _ in ordered]
+    looks: tuple[tuple[list[bool], Spec], ...] = (
+        (solid, {"fill": LIGHT.quiet if limits is None else LIGHT.ink}),
+        (outlined, {"fill": LIGHT.paper, "stroke": LIGHT.ink}),
+        ([not (a or b) for a, b in zip(solid, outlined, strict=True)], {"fill": LIGHT.line, "stroke": LIGHT.quiet}),
+    )
+    for which, look in looks:
+        of_look = [bar for bar, is_of_look in zip(bars, which, strict=True) if is_of_look]
+        plot.draw(of_look, {"type": "rect", **look}, x="left", x2="right", y="start", y2="count", tooltip=tooltip)
     text: Spec = {"type": "text", "baseline": "bottom", "dy": -4, "color": LIGHT.quiet}
     text["fontSize"] = expression(when_narrow("10", str(SMALL_TEXT_SIZE)))
     # More shares than a phone has room for: its table says them.

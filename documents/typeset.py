@@ -6,10 +6,9 @@ import re
 from typing import NamedTuple
 
 # A letter of a statistic before its value: "p = .03", "F(6, 203)", and a heading that begins with one: "p, Holm".
-_BEFORE_VALUE = re.compile(
-    r"(?<![\w&])(?:(?:p|d|W|M|SD|SE|n|N|τ_b|ρ)(?=\s[=<>≥≤]\s|\||\s\.?\d)|[rb](?=\s[=<>≥≤]\s)|[FHt](?=\(\d))"
-)
-_HEADING = re.compile(r"^(?:n|M|SD|SE|p|t|F|SS|MS|df|τ_b|ρ)(?=$|,)")
+_BEFORE_VALUE = r"(?<![\w&])(?:(?:p|d|W|M|SD|SE|n|N|τ_b|ρ)(?=\s[=<>≥≤]\s|\||\s\.?\d)|[rb](?=\s[=<>≥≤]\s)|[FHt](?=\(\d))"
+_HEADING = r"^(?:n|M|SD|SE|p|t|F|SS|MS|df|τ_b|ρ)(?=$|,)"
+_STATISTIC = re.compile(f"({_HEADING}|{_BEFORE_VALUE})")
 _OPERATOR = re.compile(r" ([=<>≥≤]) ")
 _HARD_SPACE = "\u00a0"
 
@@ -29,17 +28,8 @@ def pieces(text: str) -> list[Piece]:
     >>> [piece.text for piece in pieces("a test, p = .03") if piece.is_italic]
     ['p']
     """
-    parts: list[Piece] = []
-    end_of_last = 0
-    spans = sorted({match.span() for pattern in (_HEADING, _BEFORE_VALUE) for match in pattern.finditer(text)})
-    for start, end in spans:
-        if start > end_of_last:
-            parts.append(Piece(text[end_of_last:start]))
-        parts.append(Piece(text[start:end], is_italic=True))
-        end_of_last = end
-    if end_of_last < len(text):
-        parts.append(Piece(text[end_of_last:]))
-    return [Piece(_bound(piece.text), piece.is_italic) for piece in parts]
+    stretches = enumerate(_STATISTIC.split(text))  # every second one is a statistic
+    return [Piece(_bound(stretch), is_italic=bool(index % 2)) for index, stretch in stretches if stretch]
 
 
 def _bound(text: str) -> str:

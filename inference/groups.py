@@ -9,7 +9,7 @@ that is not a finite number.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -179,9 +179,14 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def points(self, name: str) -> tuple[int, ...]:
-        """The values of one condition as integers, in units of 1 / scale."""
-        return self._by_name[name].points
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of observations of each condition."""
+        return {group.name: group.n for group in self.groups}
+
+    def among(self, names: Collection[str]) -> ExactGroups:
+        """The observations of these conditions."""
+        return ExactGroups({group.name: group.points for group in self.groups if group.name in names}, self.scale)
 
 
 def in_words(names: Iterable[str]) -> str:

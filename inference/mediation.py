@@ -102,8 +102,8 @@ def mediation(
     errors = np.sqrt(model.variance * np.diag(model.unscaled)).tolist()
     estimated = zip(mediators, model.coefficients[k:].tolist(), errors[k:], strict=True)
     moments = _Moments(values, columns, condition)
-    slopes, means = moments.at(np.ones((1, len(values))))
-    resampled = _resampled(moments, condition, resamples, rng)
+    slopes, means = moments.at([np.ones((1, n)) for n in moments.sizes])
+    resampled = _resampled(moments, resamples, rng)
     pairs = []
     for a, b in combinations(range(k), 2):
         (differences, indirect), (resampled_total, parts) = _parts(slopes, means, a, b), _parts(*resampled, a, b)
@@ -128,24 +128,23 @@ class _Moments:
     """Sums by condition of values, mediators and their products, for any weights of participants."""
 
     def __init__(self, values: Floats, mediators: Floats, condition: Integers) -> None:
-        self.n, self.q, self.k = len(values), mediators.shape[1], int(condition.max()) + 1
+        self.q, self.sizes = mediators.shape[1], np.bincount(condition).tolist()
         self.offset = np.append(mediators.mean(axis=0), values.mean())
         self.scale = np.append(mediators.std(axis=0), 1.0)
-        self.centred = (np.column_stack([mediators, values]) - self.offset) / self.scale
-        self.condition = condition
-        pairs = [self.centred[:, i] * self.centred[:, j] for i in range(self.q + 1) for j in range(self.q + 1)]
-        self.products = np.column_stack([np.ones(self.n), self.centred, *pairs])
+        centred = (np.column_stack([mediators, values]) - self.offset) / self.scale
+        pairs = [centred[:, i] * centred[:, j] for i in range(self.q + 1) for j in range(self.q + 1)]
+        products = np.column_stack([np.ones(len(values)), centred, *pairs])
+        self.products = [products[condition == index] for index in range(len(self.sizes))]
 
-    def at(self, weights: Floats) -> tuple[Floats, Floats]:
+    def at(self, weights: Sequence[Floats]) -> tuple[Floats, Floats]:
         """Slopes, shape (r, q), and means of mediators and outcome by condition, shape (r, k, q + 1).
 
-        `weights` has the shape (r, n); slopes that are not determined are NaN.
+        `weights` are those of each condition's participants, shape (r, n); slopes that are not determined are NaN.
         """
-        width, r = self.q + 1, len(weights)
-        within, means = np.zeros((r, width, width)), np.zeros((r, self.k, width))
-        for index in range(self.k):
-            here = self.condition == index
-            sums = weights[:, here] @ self.products[here]
+        width, r = self.q + 1, len(weights[0])
+        within, means = np.zeros((r, width, width)), np.zeros((r, len(self.sizes), width))
+        for index, (own, products) in enumerate(zip(weights, self.products, strict=True)):
+            sums = own @ products
             first = sums[:, 1 : 1 + width]
             means[:, index] = first / sums[:, :1]
             within += sums[:, 1 + width :].reshape(r, width, width) - first[:, :, None] * means[:, index][:, None, :]
@@ -157,24 +156,23 @@ class _Moments:
         return slopes / self.scale[: self.q], means * self.scale + self.offset
 
 
-def _resampled(
-    moments: _Moments, condition: Integers, resamples: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
+def _resampled(moments: _Moments, resamples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Slopes and means of that many resamples of participants within conditions."""
     slopes, means, n_drawn = [], [], 0
     while n_drawn < resamples:
-        size = min(resamples - n_drawn, max(CHUNK // moments.n, 1))
-        weights = np.zeros((size, moments.n))
-        for index in range(moments.k):
-            here = np.flatnonzero(condition == index)
-            chosen = rng.integers(0, len(here), (size, len(here))) + len(here) * np.arange(size)[:, np.newaxis]
-            weights[:, here] = np.bincount(chosen.ravel(), minlength=chosen.size).reshape(chosen.shape)
-        own_slopes, own_means = moments.at(weights)
+        r = min(resamples - n_drawn, max(CHUNK // sum(moments.sizes), 1))
+        own_slopes, own_means = moments.at([_counts(n, r, rng) for n in moments.sizes])
         is_determined = ~np.isnan(own_slopes).any(axis=1)
         slopes.append(own_slopes[is_determined])
         means.append(own_means[is_determined])
         n_drawn += int(is_determined.sum())
     return np.concatenate(slopes), np.concatenate(means)
+
+
+def _counts(n: int, r: int, rng: np.random.Generator) -> Floats:
+    """How often each of n participants is in r resamples of n of them, shape (r, n)."""
+    chosen = rng.integers(0, n, (r, n)) + n * np.arange(r)[:, np.newaxis]
+    return np.bincount(chosen.ravel(), minlength=r * n).reshape(r, n).astype(np.float64)
 
 
 def _parts(slopes: Floats, means: Floats, a: int, b: int) -> tuple[Floats, Floats]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -19,7 +19,7 @@ import numpy as np
 from core.errors import ParameterError
 from inference.corrections import decided
 from inference.exact import Number, exact
-from inference.groups import in_words
+from inference.groups import Groups, GroupValues, in_words
 from inference.results import Floats, Integers, Pair, PairwiseResult, Undefined
 from inference.t_tests import t_test
 
@@ -79,7 +79,7 @@ class OrdinalResult:
 
 
 def cumulative_link(
-    groups: Mapping[str, Iterable[Number]],
+    groups: GroupValues,
     scale: Sequence[Number] = (),
     link: Literal["logit", "probit"] = "logit",
     alpha: float = 0.05,
@@ -105,31 +105,27 @@ def cumulative_link(
 
     if link not in ("logit", "probit"):
         raise ParameterError(f"The link {link!r} is unknown: choose logit or probit.")
-    answers = {name: [exact(value, f"condition {name!r}") for value in ratings] for name, ratings in groups.items()}
-    names = [name for name, ratings in answers.items() if ratings]
-    left_out = tuple(name for name, ratings in answers.items() if not ratings)
+    read = Groups.read(groups)
+    names, left_out = read.names, read.left_out
     if len(names) < 2:
         return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.")
-    categories = sorted({value for ratings in answers.values() for value in ratings})
-    if len(categories) < 2:
+    points = sorted({point for group in read.members for point in group.points})
+    if len(points) < 2:
         return Undefined("All participants gave the same answer: nothing to compare.")
-    if len(categories) > MOST_CATEGORIES:
+    if len(points) > MOST_CATEGORIES:
         return Undefined(
-            f"There are {len(categories)} different answers; the model takes at most {MOST_CATEGORIES}. Compare the "
+            f"There are {len(points)} different answers; the model takes at most {MOST_CATEGORIES}. Compare the "
             "means of so fine a scale."
         )
-    index_of = {value: index for index, value in enumerate(categories)}
-    counts = np.zeros((len(names), len(categories)), dtype=np.int64)
-    for row, name in enumerate(names):
-        for value in answers[name]:
-            counts[row, index_of[value]] += 1
+    counts = np.array([[group.points.count(point) for point in points] for group in read.members])
+    categories = [Fraction(point, read.members[0].scale) for point in points]
     reason = _why_separated(names, counts, categories)
     if reason:
         return Undefined(reason)
     fit = _fitted(counts, link)
     if fit is None:
         return Undefined("The maximum likelihood fit did not converge.")
-    empty = tuple(float(value) for value in map(exact, scale) if value not in index_of)
+    empty = tuple(float(value) for value in map(exact, scale) if value not in categories)
     k, n_categories = counts.shape
     errors = np.sqrt(np.diag(fit.covariance))
     values = tuple(float(value) for value in categories)

@@ -38,7 +38,7 @@ def advantage_of(
 
     `nested` are the estimates of the model with items nested in conditions; `bound` is the smallest effect of interest.
     """
-    means, separated = compared_means(answers, variable, metric)
+    means, separated = compared_means(groups_of(answers, variable), metric)
     if isinstance(means, Undefined):
         return Advantage(overall=means)
     other_items: AverageAdvantage | Undefined | None = None
@@ -67,23 +67,22 @@ def exploratory_of(
     by_key = {metric.key: ranking for metric, ranking in metrics.items()}
     groups = same_metrics({key: ranking.order for key, ranking in by_key.items()})
     advantages: dict[tuple[str, tuple[str, ...]], AverageAdvantage | Undefined] = {}
-    for variable, group in itertools.product(variables, groups):
-        if variable.key == primary[0] and primary[1] in group:
-            continue
-        means, separated = compared_means(answers, variable, by_key[group[0]])
-        advantages[variable.key, group] = (
-            means if isinstance(means, Undefined) else average_advantage(means, separated, alpha=alpha)
-        )
+    for variable in variables:
+        values = groups_of(answers, variable)
+        for group in groups:
+            if variable.key != primary[0] or primary[1] not in group:
+                means, separated = compared_means(values, by_key[group[0]])
+                advantages[variable.key, group] = (
+                    means if isinstance(means, Undefined) else average_advantage(means, separated, alpha=alpha)
+                )
     return exploratory_family(dict(itertools.islice(advantages.items(), MOST_TESTS)), alpha)
 
 
-def compared_means(
-    answers: Answers, variable: Variable, metric: Ranking
-) -> tuple[MeanEstimates | Undefined, list[tuple[str, str]]]:
+def compared_means(groups: ExactGroups, metric: Ranking) -> tuple[MeanEstimates | Undefined, list[tuple[str, str]]]:
     """The means of the conditions with answers, and the pairs of them that the metric separates."""
-    groups = groups_of(answers, variable)
-    names = [name for name in groups if name in metric.values and len(groups[name]) >= LEAST_N]
+    names = [name for name, n in groups.sizes.items() if name in metric.values and n >= LEAST_N]
     if len(names) < 2:
         return Undefined("Fewer than two conditions have two participants."), []
-    means = MeanEstimates.of_groups(ExactGroups({name: groups.points(name) for name in names}, groups.scale))
-    return means, [pair for pair in metric.order.direct if set(pair) <= set(names)]
+    return MeanEstimates.of_groups(groups.among(names)), [
+        pair for pair in metric.order.direct if set(pair) <= set(names)
+    ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from analysis.compute.advantage import compared_means
 from analysis.compute.covariates import participants_with
 from analysis.compute.matrix import SERVED
-from analysis.compute.perceived import LEAST_N
+from analysis.compute.perceived import LEAST_N, groups_of
 from analysis.compute.rankings import Ranking
 from analysis.enums import RATED, Metric, Variable
 from analysis.read.backgrounds import Backgrounds
@@ -70,7 +70,7 @@ def _other_participants(choices: Choices) -> Iterator[tuple[str, AverageAdvantag
     """All completers, and the analysed participants at equal covariates."""
     reading, variable, separated = choices.reading, choices.variable, _separated(choices)
     if reading.n_left_out:
-        means, _pairs = compared_means(reading.completers, variable, choices.rankings[choices.metric])
+        means, _pairs = compared_means(groups_of(reading.completers, variable), choices.rankings[choices.metric])
         yield "Without exclusions", _advantage(choices, means, separated)
     if covariates := (*choices.backgrounds.factors, *choices.backgrounds.covariates):
         adjusted = adjusted_means(participants_with(reading.analysed, variable, covariates))
@@ -112,8 +112,9 @@ def _other_metrics(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | U
         if is_same and stored.users is not None and (stored.protocol or name != stored.name):
             how = "of the lists as served" if name != stored.name else f"({stored.protocol.replace('-', ' ')})"
             rankings[f"{metric.kind.capitalize()} {how}"] = _ranking(choices, stored, stored.users)
+    groups = groups_of(choices.reading.analysed, choices.variable)
     for name, other_ranking in rankings.items():
-        means, separated = compared_means(choices.reading.analysed, choices.variable, other_ranking)
+        means, separated = compared_means(groups, other_ranking)
         yield name, _advantage(choices, means, separated)
 
 

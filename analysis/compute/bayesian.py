@@ -268,7 +268,7 @@ def _factors(results: Results, answers: Answers) -> BayesFactors | None:
         return None
     groups = groups_of(answers, variable.variable)
     contrast = results.plan.primary.planned_contrast
-    names = [name for name in groups if len(groups[name]) >= LEAST_N]
+    names = [name for name, n in groups.sizes.items() if n >= LEAST_N]
     return BayesFactors(
         variable_key=variable.variable.key,
         scale_variables=scale_variables([variable.variable]),
@@ -282,4 +282,4 @@ def _of_contrast(groups: ExactGroups, higher: tuple[str, ...], lower: tuple[str,
     tested = planned_contrast(groups, higher, lower, least_n=LEAST_N)
     if isinstance(tested, Undefined):
         return tested
-    return jzs_contrast(tested, [len(groups[name]) for name in (*higher, *lower)])
+    return jzs_contrast(tested, [groups.sizes[name] for name in (*higher, *lower)])

@@ -106,7 +106,7 @@ def _side(answers: Answers, variable: Variable, alpha: float) -> _Side:
     pairs = games_howell(groups, alpha)
     order = partial_order(means, () if isinstance(pairs, Undefined) else pairs)
     result = VariableOver(
-        n={name: len(values) for name, values in groups.items()},
+        n=groups.sizes,
         means=means,
         welch=welch(groups),
         tiers=dict(order.tiers),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,8 +81,9 @@ def lists_shown(
 def _on_grid(answers: Answers, column: Floats, is_included: Flags) -> ExactGroups:
     """The values of a metric by condition, those of some participants, rounded to the grid."""
     groups: dict[str, list[int]] = {name: [] for name in answers.conditions}
-    for row in np.flatnonzero(is_included):
-        groups[answers.people[row].condition].append(round(float(column[row]) * GRID))
+    points = np.rint(column[is_included] * GRID).astype(np.int64).tolist()
+    for person, point in zip(compress(answers.people, is_included), points, strict=True):
+        groups[person.condition].append(point)
     return ExactGroups(groups, GRID)
 
 

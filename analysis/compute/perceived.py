@@ -94,7 +94,7 @@ def study_variable(answers: Answers, variable: Variable, *, alpha: float = ALPHA
         for pairs in (tests.tukey, tests.games_howell, tests.dunn_holm)
     )
     ranking = Ranking(values=means, pairs=tests.games_howell, order=games)
-    unit = math.lcm(*(value.denominator for values in groups.values() for value in values))
+    step = math.gcd(groups.scale, *(point for group in groups.groups for point in group.points))
     plain_welch = welch(groups)
     result = PerceivedVariable(
         key=variable.key,
@@ -106,8 +106,8 @@ def study_variable(answers: Answers, variable: Variable, *, alpha: float = ALPHA
         # A list keeps the order; a database may return the keys of a mapping in any.
         conditions=tuple(groups),
         # Sorted, so that no row of one variable can be joined to a row of another.
-        points={name: tuple(sorted(int(value * unit) for value in values)) for name, values in groups.items()},
-        points_per_unit=unit,
+        points={group.name: tuple(sorted(point // step for point in group.points)) for group in groups.groups},
+        points_per_unit=groups.scale // step,
         described=described,
         empty=tuple(name for name in groups if name not in described),
         anova=one_way(groups, least_n=LEAST_N),

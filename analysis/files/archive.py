@@ -24,7 +24,7 @@ from analysis.present import verdict
 from core.provenance import versions
 from documents.markdown import escaped
 from studies.allocation.selectors.assignment_seed import seed_sentence
-from studies.data.exports.writing import Written, write_text, zipped_to
+from studies.data.exports.writing import Written, sums_of, write_text, zipped_to
 
 SUMS = "SHA256SUMS"
 Progress = Callable[[str], None]
@@ -59,10 +59,10 @@ def package_of(report: Report, files: Mapping[str, Callable[[], bytes]], progres
         write_text(folder, "report/numbers.csv", numbers_csv(report.read_results()))
         progress("Packing")
         write_text(folder, "README.md", readme(report))
-        sums = "".join(f"{file.sha256}  {file.name}\n" for file in _written(folder))
-        write_text(folder, SUMS, sums)
+        written = _written(folder)
+        sums = write_text(folder, SUMS, sums_of(written))
         archive = Path(name) / "all.zip"
-        zipped_to(_written(folder), folder, archive)
+        zipped_to(sorted([*written, sums], key=lambda file: file.name), folder, archive)
         return archive.read_bytes()
 
 

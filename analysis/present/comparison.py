@@ -63,12 +63,11 @@ def pair_figures(
     offline, people = decided.offline_rank_sets.sets, decided.participants_rank_sets.sets
     written = {name: number(values[name], 3, is_rate) for name in names}
     grid = pairs_grid(names, written, cells, title=grid_title(decided))
-    ordered = sorted(offline, key=comparison.ranks.objective.__getitem__)
     lists = ranked_lists(
-        [Ranked(name, written[name], *offline[name]) for name in ordered],
+        [Ranked(name, written[name], *offline[name]) for name in names],
         [  # equal means stand in the metric's order: lines cross only where the orders differ
             Ranked(name, number(variable.described[name].mean, 2, is_share), *people[name])
-            for name in sorted(ordered, key=comparison.ranks.perceived.__getitem__)
+            for name in sorted(names, key=comparison.ranks.perceived.__getitem__)
         ],
         title=slope_title(comparison),
         sides=(comparison.metric(n).in_text, variable.variable.in_text),

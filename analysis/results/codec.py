@@ -61,6 +61,7 @@ def _codec(hint: Any) -> tuple[SchemaValidator, SchemaSerializer]:
     return SchemaValidator(schema), SchemaSerializer(schema)
 
 
+@cache
 def core_schema(hint: Any) -> Any:
     """The schema that pydantic derives from a type, with what `stored` and `Undefined` add to it."""
     from pydantic import TypeAdapter

@@ -277,6 +277,16 @@ def test_histogram_orders_values_and_prints_shares() -> None:
     assert [(row["value"], row["share"]) for row in rows_of(spec, "rect")] == [("1", "25%"), ("5", "75%")]
 
 
+def test_histogram_distinguishes_bars_by_both_limits() -> None:
+    counts = {1: 1, 2: 1, 3: 1, 4: 1, 5: 1}
+    spec = histogram(counts, title="t", x_title="Rating", limits=(4, 2))
+    of_fill = {
+        fill: [row["value"] for row in rows_of(spec, "rect", fill=fill)]
+        for fill in (LIGHT.ink, LIGHT.paper, LIGHT.line)
+    }
+    assert of_fill == {LIGHT.ink: ["4", "5"], LIGHT.paper: ["1", "2"], LIGHT.line: ["3"]}
+
+
 # Precision against recall
 
 

@@ -81,10 +81,10 @@ def test_every_chart_is_saved_as_svg_png_and_csv(page: Page, tmp_path: Path) -> 
     contents = {}
     for form in ("SVG", "PNG", "CSV"):
         with page.expect_download() as download:
-            page.locator("#box-accuracy .chart-files button", has_text=form).click()
+            page.locator("#box-fon .chart-files button", has_text=form).click()
         path = tmp_path / download.value.suggested_filename
         download.value.save_as(path)
-        assert path.name == f"box-accuracy.{form.lower()}"
+        assert path.name == f"box-fon.{form.lower()}"
         contents[form] = path.read_bytes()
     assert contents["SVG"].startswith(b"<svg")
     assert b"TopPop" in contents["SVG"]

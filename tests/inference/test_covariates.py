@@ -319,7 +319,8 @@ def test_resamples_are_those_of_plain_refits() -> None:
     condition = np.array([int(label[1]) for label in data.conditions])
     moments = _Moments(np.asarray(data.values), columns, condition)
     chosen = np.random.default_rng(8).integers(0, 10, 30) * 3 + condition
-    slopes, means = moments.at(np.bincount(chosen, minlength=30)[np.newaxis].astype(float))
+    counts = np.bincount(chosen, minlength=30)[np.newaxis].astype(float)
+    slopes, means = moments.at([counts[:, condition == index] for index in range(3)])
     design = np.hstack([np.eye(3)[condition], columns[chosen]])
     fitted = np.linalg.lstsq(design, np.asarray(data.values)[chosen], rcond=None)[0]
     assert slopes[0] == pytest.approx(fitted[3:])

@@ -82,5 +82,9 @@ def test_names_are_listed_as_in_a_sentence() -> None:
     assert in_words(["A", "B"]) == "A and B"
 
 
-def test_points_of_a_condition_are_steps_of_the_scale() -> None:
-    assert ExactGroups({"a": [3, 1]}, 5).points("a") == (3, 1)
+def test_some_conditions_keep_their_values_and_sizes() -> None:
+    groups = ExactGroups({"a": [3, 1], "b": [2], "c": []}, 5)
+    assert groups.sizes == {"a": 2, "b": 1, "c": 0}
+    some = groups.among(["c", "a"])
+    assert dict(some) == {"a": (Fraction(3, 5), Fraction(1, 5)), "c": ()}
+    assert (list(some), some.scale) == (["a", "c"], 5)
