@@ -336,7 +336,8 @@ def group_lines(groups: Iterable[Any]) -> list[dict[str, Any]]:
 def _group_definition(table: Any) -> str:
     """Describe by what, and where, users are divided; empty if they cannot be."""
     if not table.limits:
-        return ""
+        sizes = ", ".join(f"{name}: {n:,}" for name, n in zip(table.names, table.n_users, strict=False))
+        return f"By an {table.unit} ({sizes})." if sizes else ""
     ends = [f"{limit:,.0f}" if max(table.limits) > 1 else share(limit) for limit in table.limits]
     pieces = [f"{name}, up to {end}" for name, end in zip(table.names, ends, strict=False)]
     return f"By the {table.unit}: {'; '.join(pieces)}; {table.names[-1]}, above that."

@@ -17,8 +17,10 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_POST, require_safe
 
+from catalog.charts import ratings_per_value
 from catalog.models import DatasetVersion
 from catalog.selectors.search import search_items
+from catalog.selectors.shape import value_counts
 from catalog.views.versions import version_or_404
 from core.errors import NotAllowedInState, ParallaxError
 from evaluation import exports, tables
@@ -92,6 +94,11 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     context = state_of(request.user, run)
     context["has_groups"] = bool(grouped_metrics(run))
     context["try_address"] = _try_address(run, context["algorithms"])
+    if run.version.scale_low < run.version.scale_high:
+        shift = run.version.rating_shift
+        limits = run.protocol["relevant"] - shift, run.protocol["irrelevant"] - shift
+        values = [(value - shift, n) for value, n in value_counts(run.version)]
+        context["ratings_figure"] = ratings_per_value(values, limits)
     if run.status == RunStatus.SUCCEEDED:
         context |= results_of(run, request.GET)
     return render(request, "console/evaluation/run_detail.html", context)

@@ -62,6 +62,8 @@ def rating_codes(ratings: Ratings) -> Codes | None:
     [7, 10]
     """
     scale = ratings.scale
+    if not scale.step:
+        return None
     lowest = scale.low / scale.step
     # Only where steps are exact in binary are sums of ratings exactly sums of codes.
     if lowest != round(lowest) or scale.step != 2.0 ** round(np.log2(scale.step)):

@@ -155,7 +155,7 @@ class _ItemNeighbourhood(Algorithm):
         scale = self.scale
         whole = self.neighbour_indptr, self.neighbour_items, self.neighbour_similarities
         return (
-            *(scale.low, scale.step, float(scale.codes(scale.high)), float(self.mean[0]), self.item_bias),
+            *(scale.low, scale.grain, float(scale.codes(scale.high)), float(self.mean[0]), self.item_bias),
             *(self.params.reg_user, *(self._columns if self.params.neighbourhood == "item" else whole)),
             *(self.popularity, self.is_mean, getattr(self.params, "sum_of", "residuals") == "ratings"),
         )
@@ -248,7 +248,8 @@ class CorNgr(_ItemNeighbourhood):
     ) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
         if params.correlate == "ratings":
-            values = np.rint(ratings.scale.codes(ratings.user_items.data))
+            codes = ratings.scale.codes(ratings.user_items.data)
+            values = np.rint(codes) if ratings.scale.step else codes
         else:
             values = baseline.residuals(ratings.user_items)
         neighbours = pearson_neighbours(

@@ -34,23 +34,30 @@ class Scale:
     # point (``low == high``) is how usage data (bought or not) are written.
     low: float
     high: float
-    step: float  # distance between neighbouring points, > 0; the scale's width is a whole number of steps
+    # Distance between neighbouring points, > 0; the scale's width is a whole number of steps. 0: every value between
+    # the ends is a point.
+    step: float
 
     def __post_init__(self) -> None:
         for name in ("low", "high", "step"):
             object.__setattr__(self, name, float(getattr(self, name)))
         if not np.isfinite([self.low, self.high, self.step]).all():
             raise DataError(f"A rating scale needs finite numbers; got {self}.")
-        if not 0 < self.low <= self.high or self.step <= 0:
+        if not 0 < self.low <= self.high or self.step < 0:
             raise DataError(
-                f"A rating scale needs 0 < low <= high and a positive step; got low {self.low:g}, high "
+                f"A rating scale needs 0 < low <= high and a step of at least 0; got low {self.low:g}, high "
                 f"{self.high:g}, step {self.step:g}. Shift a scale that starts at 0 or below."
             )
-        steps = (self.high - self.low) / self.step
+        steps = (self.high - self.low) / self.grain
         if abs(steps - round(steps)) > GRID_TOLERANCE:
             raise DataError(
                 f"A scale from {self.low:g} to {self.high:g} is not a whole number of steps of {self.step:g}."
             )
+
+    @property
+    def grain(self) -> float:
+        """The step; of a scale without steps a hundredth of its width, in which values are told apart."""
+        return self.step or (self.high - self.low) / 100 or 1.0
 
     @property
     def middle(self) -> float:
@@ -61,7 +68,7 @@ class Scale:
         """Steps above the lowest point. Returns a float64 array, same shape: 0, 1, 2, … for values on the scale,
         fractions for values between.
         """
-        return (np.asarray(values, dtype=np.float64) - self.low) / self.step
+        return (np.asarray(values, dtype=np.float64) - self.low) / self.grain
 
     def covers(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Whether each value lies between the lowest and the highest point; NaN does not. Returns a bool array, same
@@ -85,7 +92,7 @@ class Scale:
         codes = self.codes(numbers)
         highest = self.codes(self.high)
         with np.errstate(invalid="ignore"):
-            is_point = np.abs(codes - np.rint(codes)) <= GRID_TOLERANCE
+            is_point = np.abs(codes - np.rint(codes)) <= GRID_TOLERANCE if self.step else np.isfinite(codes)
         return np.asarray(is_point & (codes >= -GRID_TOLERANCE) & (codes <= highest + GRID_TOLERANCE))
 
     def nearest(self, values: ArrayLike) -> NDArray[np.float64]:
@@ -97,6 +104,8 @@ class Scale:
         >>> Scale(1, 5, 1).nearest([0.2, 2.5, 3.49, 9.0]).tolist()
         [1.0, 3.0, 3.0, 5.0]
         """
+        if not self.step:
+            return np.clip(np.asarray(values, dtype=np.float64), self.low, self.high)
         # Rounding first keeps an error of floating point from lowering a value that is exactly halfway.
         steps = np.floor(np.round(self.codes(values), 9) + 0.5)
         return np.asarray(self.low + np.clip(steps, 0, self.codes(self.high)) * self.step)
@@ -120,4 +129,5 @@ class Scale:
 
     def words(self) -> str:
         """The scale in words, for messages."""
-        return f"from {self.low:g} to {self.high:g} in steps of {self.step:g}"
+        steps = f"in steps of {self.step:g}" if self.step else "without steps"
+        return f"from {self.low:g} to {self.high:g} {steps}"

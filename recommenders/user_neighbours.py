@@ -106,7 +106,7 @@ class UserKNNPearson(UserNeighbourhood):
             correlations = np.divide(covariances, sizes, out=np.zeros(n_users), where=sizes > 0)
             if self.params.missing == "zero-common":
                 columns = (self.item_indptr, self.item_users, self.item_ratings)
-                negligible = NEGLIGIBLE_SHARE * self.scale.step
+                negligible = NEGLIGIBLE_SHARE * self.scale.grain
                 departures = ratings - own_means[row]
                 pearson_weights(items, departures, *columns, means, negligible, weights, common)
                 correlations = weights
@@ -131,7 +131,7 @@ class UserKNNPearson(UserNeighbourhood):
     ) -> None:
         from recommenders.kernels.user_neighbours import pearson_weights
 
-        negligible = NEGLIGIBLE_SHARE * self.scale.step
+        negligible = NEGLIGIBLE_SHARE * self.scale.grain
         pearson_weights(items, ratings - mean, *self._item_side, self.means, negligible, weights, common)
 
 

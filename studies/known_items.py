@@ -97,6 +97,17 @@ def elicitation_scale(settings: Mapping[str, Any]) -> ElicitationScale:
     return SCALES[settings.get(SCALE, FIVE_STARS.key)]
 
 
+def proposed_scale(dataset: Scale) -> ElicitationScale | None:
+    """The scale that a new study proposes because its dataset is on it: 1 to 7 or 1 to 10; None for five stars.
+
+    Examples
+    --------
+    >>> proposed_scale(Scale(1, 10, 1)).key, proposed_scale(Scale(0.5, 5, 0.5))
+    ('10-points', None)
+    """
+    return next((each for each in (SEVEN_POINTS, TEN_POINTS) if each.scale == dataset), None)
+
+
 def scale_rule(settings: Mapping[str, Any]) -> str:
     """How ratings become a profile on a dataset with ratings, for the method section, codebook and preregistration.
 

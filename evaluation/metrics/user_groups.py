@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from core.errors import DataError, ParameterError
 
 Floats = NDArray[np.float64]
+MOST_GROUPS, FEWEST_USERS = 6, 10  # of an attribute; of a group
 POPULAR = 0.2  # share of the items that count as popular
 
 
@@ -39,6 +40,27 @@ def quantile_groups(values: Floats, shares: Sequence[float]) -> tuple[NDArray[np
     if len(np.unique(groups[known])) <= len(shares):
         raise DataError("Too many users have equal values to be divided into groups.")
     return groups, tuple(map(float, limits))
+
+
+def frequent_groups(values: NDArray[np.str_]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Divide users by their values of an attribute: its most frequent ones, each of enough users.
+
+    `values`: shape (n_users,); empty for users without one. Returns the names of the groups, at most 6, and each user's
+    group, int array, shape (n_users,), -1 for users in none.
+
+    Examples
+    --------
+    >>> names, groups = frequent_groups(np.array(["f", "m", "f", "m", ""] * 5))
+    >>> names, groups[:5].tolist()
+    (('f', 'm'), [0, 1, 0, 1, -1])
+    """
+    known, counts = np.unique(values[values != ""], return_counts=True)
+    chosen = sorted(np.argsort(-counts, kind="stable")[:MOST_GROUPS])
+    names = tuple(str(known[at]) for at in chosen if counts[at] >= FEWEST_USERS)
+    groups = np.full(len(values), -1, dtype=np.int64)
+    for at, name in enumerate(names):
+        groups[values == name] = at
+    return names, groups
 
 
 def popular_shares(user_items: Any, item_counts: NDArray[np.integer[Any]]) -> Floats:

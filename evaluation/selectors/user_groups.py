@@ -1,18 +1,21 @@
-"""Metrics of a run by group of users: by the length of their profiles, and by the popularity of their items."""
+"""Metrics of a run by group of users: by the length of their profiles, the popularity of their items, and what the data
+set says of them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from catalog.selectors.ratings import user_attributes_of
 from core.errors import DataError, ParallaxError
 from core.provenance import rng_for
 from evaluation.enums import RunStatus
 from evaluation.metrics.registry import metric as named_metric
-from evaluation.metrics.user_groups import popular_shares, quantile_groups
+from evaluation.metrics.user_groups import frequent_groups, popular_shares, quantile_groups
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.paired_tests import RESAMPLES
@@ -20,6 +23,7 @@ from evaluation.selectors.results import metrics_by_user, user_values
 from inference.bootstrap import UserInterval, pooled_interval
 
 Floats = NDArray[np.float64]
+ATTRIBUTE_UNIT = "attribute of the data set’s users"
 LENGTH, POPULARITY = "profile-length", "popularity"
 # Title, unit of the limits, names of the groups, and the shares of users at which they are divided.
 GROUPINGS = {
@@ -107,19 +111,25 @@ def _cached_tables(run_id: int, inputs_hash: str, metric: str) -> tuple[GroupTab
         POPULARITY: popular_shares(profiles, training_rows(run_cases.training_digest).item_counts),
     }
     tables = []
-    for key, (title, unit, names, shares) in GROUPINGS.items():
-        table = GroupTable(key, title, unit, names, metric)
-        try:
-            groups, limits = quantile_groups(values[key], shares)
-        except DataError as refusal:
-            tables.append(GroupTable(key, title, unit, names, metric, reason=str(refusal)))
-            continue
-        members = [groups == at for at in range(len(names))]
+
+    def add(table: GroupTable, groups: NDArray[np.int64], limits: tuple[float, ...]) -> None:
+        members = [groups == at for at in range(len(table.names))]
         lines = [
             _line(run, label, by_user.values[:, column], members, table) for column, label in enumerate(by_user.labels)
         ]
         sizes = tuple(int(of_group.sum()) for of_group in members)
-        tables.append(GroupTable(key, title, unit, names, metric, sizes, limits, tuple(lines)))
+        tables.append(replace(table, n_users=sizes, limits=limits, lines=tuple(lines)))
+
+    for key, (title, unit, names, shares) in GROUPINGS.items():
+        table = GroupTable(key, title, unit, names, metric)
+        try:
+            add(table, *quantile_groups(values[key], shares))
+        except DataError as refusal:
+            tables.append(replace(table, reason=str(refusal)))
+    for kind, of_users in user_attributes_of(run.version).items():
+        frequent, groups = frequent_groups(of_users[by_user.user_ids])
+        if len(frequent) > 1:
+            add(GroupTable(f"attribute-{kind}", kind.capitalize(), ATTRIBUTE_UNIT, frequent, metric), groups, ())
     return tuple(tables)
 
 

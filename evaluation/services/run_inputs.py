@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from catalog.importers.scales import PAPER_LIMITS, PAPER_SCALES, usual_limits
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import probe_of
 from catalog.selectors.shape import value_counts
@@ -25,9 +26,6 @@ from recommenders import registry
 OWN_LIST = "dataset"  # instead of a digest: the probe list published with the dataset
 NO_LIST = "{} has no probe list. Pass a file of pairs to the command evaluate (probe:list=FILE), or give a share."
 MAX_N = 100
-PAPER_LIMITS = {"relevant": 5.0, "irrelevant": 1.0}  # Cremonesi et al. (2011), section 5.1
-PAPER_SCALES = ((1.0, 5.0), (0.5, 5.0))
-LEAST_RELEVANT, LEAST_IRRELEVANT = 0.2, 0.05  # of all ratings
 MAX_MODELS = 500  # trained by one run
 SEED_LIMIT = 2**63
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -81,7 +79,7 @@ def check_inputs(
         _check_metric(parsed_metric, definition, checked_protocol)
     comments = [definition.suits(task), *(parsed_metric.definition.suits(task) for parsed_metric in parsed_metrics)]
     comments += _check_models(checked_split, version.n_users, len(parsed))
-    comments.append(_limits_said(version, protocol))
+    comments.append(_limits_comment(version, protocol))
     feasible = feasible_algorithms(version=version, algorithms=parsed, split=checked_split, reserved=reserve, seed=seed)
     _refuse_duplicates(feasible.algorithms)
     comments += feasible.comments
@@ -244,37 +242,36 @@ def _checked_digest(text: Any) -> str:
 
 
 def limits_of(version: DatasetVersion) -> dict[str, float]:
-    """The limits of relevant and irrelevant ratings for which nothing else is stated; empty for usage data.
-
-    Relevant is the highest rating that at least a fifth of all ratings reach, irrelevant the lowest below it that at
-    least a twentieth do not exceed; the ends of the scale where no two ratings do. On scales of 1 to 5 and .5 to 5, 5
-    and 1 stay wherever they were given, as in Cremonesi et al. (2011).
+    """The limits of relevant and irrelevant ratings for which nothing else is stated: those chosen at the import, else
+    those of `usual_limits`; empty for usage data.
     """
     low, high = version.scale_low, version.scale_high
     if low == high:
         return {}
+    if chosen := version.report.get("limits"):
+        return dict(chosen)
     points, counts = np.array([(value, n) for value, n in value_counts(version) if n]).T
-    at_most = np.cumsum(counts)
-    total = at_most[-1]
-    of_paper = {name: limit for name, limit in PAPER_LIMITS.items() if (low, high) in PAPER_SCALES and limit in points}
-    relevant = of_paper.get("relevant", float(points[total - at_most + counts >= LEAST_RELEVANT * total].max()))
-    below = points[(at_most >= LEAST_IRRELEVANT * total) & (points < relevant)]
-    if not len(below):
-        return {"relevant": high, "irrelevant": low}
-    return {"relevant": relevant, "irrelevant": of_paper.get("irrelevant", float(below.min()))}
+    return usual_limits(low, high, points, counts)
 
 
-def _limits_said(version: DatasetVersion, stated: Mapping[str, Any]) -> str:
+def _limits_comment(version: DatasetVersion, stated: Mapping[str, Any]) -> str:
     """The limits that follow from the ratings where nobody stated them; empty for the paper's."""
-    limits = {name: limit for name, limit in limits_of(version).items() if name not in stated}
-    if limits.items() <= PAPER_LIMITS.items():
-        return ""
-    words = {
-        "relevant": "ratings of {:g} or more are relevant, the highest limit that a fifth of all ratings reach",
-        "irrelevant": "ratings of {:g} or less are irrelevant, the lowest limit that a twentieth do not exceed",
-    }
-    said = [words[name].format(limit) for name, limit in limits.items() if limit != PAPER_LIMITS[name]]
-    return f"Limits from the dataset's ratings: {'; '.join(said)}."
+    low, high = version.scale_low, version.scale_high
+    counts = dict(value_counts(version))
+    reasons: dict[str, list[str]] = {}
+    for name, limit in limits_of(version).items():
+        of_paper = PAPER_LIMITS[name]
+        if name in stated or ((low, high) in PAPER_SCALES and limit == of_paper):
+            continue
+        is_high = name == "relevant"
+        n = sum(count for value, count in counts.items() if (value >= limit if is_high else value <= limit))
+        why = f"Scale of {low:g} to {high:g}" if counts.get(of_paper) else f"No rating of {of_paper:g} on this scale"
+        why = "Chosen at the import" if version.report.get("limits") else why
+        reasons.setdefault(why, []).append(
+            f"{name} is {limit:g} or {'higher' if is_high else 'lower'}, which {100 * n / version.n_ratings:.0f}% of "
+            "ratings reach"
+        )
+    return " ".join(f"{why}: {'; '.join(phrases)}." for why, phrases in reasons.items())
 
 
 def complete_protocol(version: DatasetVersion, protocol: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,17 +56,23 @@ function show(request, form) {
   main.focus();
 }
 
+function timeLeft(event, startedAt) {
+  const seconds = Math.ceil(((event.total - event.loaded) * (Date.now() - startedAt)) / 1000 / Math.max(event.loaded, 1));
+  return seconds < 90 ? `about ${seconds} seconds left` : `about ${Math.round(seconds / 60)} minutes left`;
+}
+
 function send(form) {
   const shown = form.querySelector(".upload-progress");
   const [bar, line] = [shown.querySelector("progress"), shown.querySelector("[role=status]")];
   const button = form.querySelector("button.go");
   const request = new XMLHttpRequest();
   request.open("POST", form.action);
+  const startedAt = Date.now();
   request.upload.addEventListener("progress", (event) => {
     if (!event.lengthComputable) return;
     bar.value = event.loaded / event.total;
     line.textContent = event.loaded < event.total
-      ? `Uploaded ${inMegabytes(event.loaded)} of ${inMegabytes(event.total)}`
+      ? `Uploaded ${inMegabytes(event.loaded)} of ${inMegabytes(event.total)}; ${timeLeft(event, startedAt)}`
       : "Uploaded; reading the first rows …";
   });
   request.addEventListener("load", () => show(request, form));

@@ -13,6 +13,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from catalog.selectors.ratings import USER_ATTRIBUTES
+from core import artefacts
 from core.errors import ParallaxError
 from evaluation.exports import group_rows
 from evaluation.metrics.user_groups import popular_shares
@@ -60,6 +62,22 @@ def test_groups_are_of_the_profiles_that_users_are_scored_by() -> None:
             assert line.gap.value == pytest.approx(max(means) - min(means))
             assert line.ratio.value == pytest.approx(min(means) / max(means))
             assert line.gap.low < line.gap.value < line.gap.high
+
+
+def test_attributes_of_the_users_form_groups() -> None:
+    run = measured(split={"name": "holdout", "share": 0.3})
+    genders = np.array(["f", "m", ""])[np.arange(run.version.n_users) % 3]
+    rare = np.array([f"{at}" for at in range(run.version.n_users)])
+    digest = artefacts.store(USER_ATTRIBUTES, {"attribute-0": genders, "attribute-1": rare}, {})
+    run.version.report["user_attributes"] = {"digest": digest, "kinds": [["gender", {}], ["zip code", {}]]}
+    run.version.save()
+    by_user = user_values(run, NAME)
+    *_, of_gender = group_tables(run, NAME)
+    assert (of_gender.title, of_gender.names) == ("Gender", ("f", "m"))  # of no zip code there are enough users
+    members = [genders[by_user.user_ids] == name for name in of_gender.names]
+    assert of_gender.n_users == tuple(int(of_group.sum()) for of_group in members)
+    for column, line in enumerate(of_gender.lines):
+        assert line.means == pytest.approx([np.nanmean(by_user.values[of_group, column]) for of_group in members])
 
 
 def test_metric_that_can_be_negative_has_no_ratio() -> None:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.unit
         (0, 5, 1, "0 < low <= high"),
         (-1, 5, 1, "0 < low <= high"),
         (5, 1, 1, "0 < low <= high"),
-        (1, 5, 0, "positive step"),
+        (1, 5, -1, "step of at least 0"),
         (1, 5, 3, "whole number of steps of 3"),
         (1, float("nan"), 1, "finite"),
     ],
@@ -23,6 +23,14 @@ pytestmark = pytest.mark.unit
 def test_scale_that_is_none_is_refused(low, high, step, complaint):
     with pytest.raises(DataError, match=complaint):
         Scale(low, high, step)
+
+
+def test_a_scale_without_steps_has_every_value_between_its_ends():
+    scale = Scale(1, 5, 0)
+    assert scale.holds([1.0, 3.14159, 5.0, 0.99, 5.1, np.nan]).tolist() == [True, True, True, False, False, False]
+    assert scale.nearest([0.2, 3.14159, 9.0]).tolist() == [1.0, 3.14159, 5.0]
+    assert scale.convert([1.0, 3.0, 5.0], Scale(0.5, 5, 0.5)).tolist() == [0.5, 2.75, 5.0]
+    assert scale.words() == "from 1 to 5 without steps"
 
 
 def test_conversion_maps_ends_to_ends_and_back():

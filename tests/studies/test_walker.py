@@ -26,6 +26,7 @@ from studies.simulation.answer_model import SimulatedPerson, SourceUser, Trainin
 from studies.simulation.walker.walk import Walker
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
+from tests.studies.test_details_to_see import study_of
 from tests.studies.test_item_words import run_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
@@ -138,3 +139,9 @@ def test_a_walk_answers_about_trailers_only_of_items_with_one() -> None:
     assert with_one
     assert len(with_one) < of_slots.count()
     assert set(asked.values_list("participant", "rank")) <= with_one
+
+
+@pytest.mark.usefixtures("study")
+def test_a_walk_passes_items_whose_details_no_page_leads_to() -> None:
+    participant, _n_requests = walk(study_of(), secrets.token_hex(20))
+    assert participant.status == ParticipantStatus.COMPLETED

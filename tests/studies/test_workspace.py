@@ -9,6 +9,7 @@ from django.urls import reverse
 from lxml.html import HtmlElement
 
 from accounts.models import User
+from catalog.models import DatasetVersion, Feature
 from studies.design.selectors.launch_checklist import CHECKS
 from studies.design.services.archiving import archive_study
 from studies.design.services.design import change_design
@@ -232,6 +233,26 @@ def test_the_checklist_says_what_is_done_and_links_to_the_page_of_each_check() -
     assert "No exclusion rules" not in page
     assigned(study, Mode.SIMULATED)
     assert checks(study)["No dead end for participants"][0] == "To do"
+
+
+def test_the_checklist_counts_the_items_without_what_participants_see() -> None:
+    study = make_study(status="draft")
+    version, title = study.dataset_version, "Item information complete"
+    first = version.items.get(index=0)
+    assert checks(study)[title][0] == "Done"
+    Feature.objects.filter(item=first, kind__in=("director", "cast")).delete()
+    assert f"Of {version.n_items} items, 1 has no director or cast." in page_of(study, "launch").text_content()
+    version.items.filter(pk=first.pk).update(plot="")
+    DatasetVersion.objects.filter(pk=version.pk).update(is_synthetic=False)
+    assert (
+        f"Of {version.n_items} items, 1 has no description, {version.n_items} have no picture and 1 has no director or "
+        "cast."
+    ) in page_of(study, "launch").text_content()
+    assert checks(study)[title][0] == "To do"
+    Study.objects.filter(pk=study.pk).update(settings={**study.settings, "item_type": "recipe"})
+    assert "no director" not in page_of(study, "launch").text_content()
+    version.items.update(plot="A plot.", image="0.png")
+    assert checks(study)[title][0] == "Done"
 
 
 def test_a_pilot_that_left_a_condition_out_has_not_passed() -> None:

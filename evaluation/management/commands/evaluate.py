@@ -63,9 +63,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--relevant",
             type=float,
-            help="lowest relevant rating (default: 5, or the highest rating of a scale that does not end at 5)",
+            help="lowest relevant rating (default: 5 on scales of 1 or 0.5 to 5 where it was given, else the highest "
+            "that 20%% of ratings reach)",
         )
-        parser.add_argument("--irrelevant", type=float, help="highest irrelevant rating (default: 1, or the lowest)")
+        parser.add_argument(
+            "--irrelevant",
+            type=float,
+            help="highest irrelevant rating (default: 1 where it was given, as above, else the lowest that 5%% reach)",
+        )
         parser.add_argument("--g", type=float, help="generality for precision (default: share of relevant cases)")
         parser.add_argument("--ties", help="expected (default), worst or best")
         parser.add_argument("--cases", type=Path, metavar="FILE", help="use the cases of this .npz file")

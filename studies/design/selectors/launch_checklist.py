@@ -15,6 +15,7 @@ from studies.design.selectors.launch_overview import (
     PLAN,
     POWER,
     PREVIEW,
+    SHOWN,
     Gap,
 )
 
@@ -29,6 +30,7 @@ CHECKS = {
     CONSENT: ("Consent text complete", "design"),
     LANGUAGES: ("Texts in every offered language", "design"),
     ASSIGNMENT: ("Assignment unpredictable", "assignment"),
+    SHOWN: ("Item information complete", "preview"),
     PATH: ("No dead end for participants", "questionnaire"),
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils.text import capfirst, get_text_list
 
+from catalog.item_types import NO_PICTURE, PEOPLE
 from catalog.selectors.item_texts import untranslated
 from core.provenance import digest_of
 from evaluation.tables import parameters_in_words
@@ -21,7 +22,7 @@ from studies.design.narrative.plan import (
     share,
 )
 from studies.design.selectors.literal_numbers import literal_number_warnings
-from studies.design.selectors.placeholders import asked_questions
+from studies.design.selectors.placeholders import asked_questions, item_type_of
 from studies.design.selectors.planning import (
     MEDIUM,
     WISHED_POWER,
@@ -41,7 +42,7 @@ from studies.usage_data import is_choice, is_usage, taken_rule
 
 # Keys of the checks that gaps and problems belong to; `launch_checklist` has their titles.
 MODELS, PREVIEW, PILOT, POWER, PLAN = "models", "preview", "pilot", "power", "plan"
-CONSENT, LANGUAGES, ASSIGNMENT, PATH = "consent", "languages", "assignment", "path"
+CONSENT, LANGUAGES, ASSIGNMENT, PATH, SHOWN = "consent", "languages", "assignment", "path", "shown"
 CHECKED_TEXTS = ("consent", "consent_boxes")
 OPTIONAL_TEXTS = ("declined", "contact")
 UNFINISHED = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.ABANDONED)
@@ -153,7 +154,7 @@ def _gaps(study: Study) -> list[Gap]:
     if not (plan.exclude or plan.exclude_words):
         gaps.append(Gap(PLAN, "No exclusion rules: everybody who completes the study is analysed.", "design"))
     gaps += [Gap(LANGUAGES, text, "design") for text in (*literal_number_warnings(study), *rating_word_warnings(study))]
-    gaps += _item_text_gaps(study)
+    gaps += _item_text_gaps(study) + _item_gaps(study)
     lacking = languages_in_translation(study)
     for language in study.settings["languages"]:
         gaps += [
@@ -201,6 +202,19 @@ def _item_text_gaps(study: Study) -> list[Gap]:
         for field, n_lacking in untranslated(version, code).items()
         if n_lacking
     ]
+
+
+def _item_gaps(study: Study) -> list[Gap]:
+    """How many items lack what pages show of their type; invented data have drawn pictures."""
+    version, kind = study.dataset_version, item_type_of(study.settings)
+    items, people = version.items.order_by(), [name for name in kind.details if name in PEOPLE]
+    lacking = {ITEM_TEXTS["plot"]: items.filter(plot="").count()}
+    if kind.picture != NO_PICTURE and not version.is_synthetic:
+        lacking["picture"] = items.filter(image="").count()
+    if people:
+        lacking[" or ".join(people)] = items.exclude(features__kind__in=people).count()
+    counts = [f"{n:,} {'has' if n == 1 else 'have'} no {name}" for name, n in lacking.items() if n]
+    return [Gap(SHOWN, f"Of {version.n_items:,} items, {get_text_list(counts, 'and')}.", "preview")] if counts else []
 
 
 def _power_gaps(study: Study) -> list[Gap]:

@@ -34,6 +34,7 @@ from studies.usage_data import is_choice
 
 ITEM_NOUN = "item_noun"  # the nouns and the verb, by language and form
 ITEM_TYPE = "item_type"
+TO_DETAILS = re.compile(r"\{look_at_details\} (?=\S)| \{look_at_details\}", re.IGNORECASE)
 NAMES = {
     "ratings_asked": "how many items are rated, in words (five, or 5 to 15)",
     "list_length": "how many items are recommended, in words",
@@ -47,7 +48,8 @@ NAMES = {
     "consume": "the same as an infinitive (watch)",
     "consume_it": "the same with a pronoun (watch it)",
     "you_consume": "the same said to the participant (watch)",
-    "look_at_details": "a request to look at the details, and at the trailer, clip or excerpt where items have some",
+    "look_at_details": "a request to look at the details, and at the trailer, clip or excerpt where items have some; "
+    "nothing of an item without details",
     "rated_items": "number and noun of the items rated (five films)",
     "recommended_items": "number and noun of the items recommended",
     "you_rate": "what participants do with items they know, said to them (rate, or choose)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +10,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from studies.design.selectors.placeholders import filled
+from studies.design.selectors.placeholders import TO_DETAILS, filled
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.instrument.samples import for_items_without
 from studies.models import Study
@@ -23,6 +24,7 @@ class StudyContent:
 
     questionnaire: Questionnaire
     for_items_without_sample: Questionnaire
+    for_items_without_details: Questionnaire  # nor is there a sample of them
     texts: Mapping[str, Mapping[str, Any]]
 
     @property
@@ -42,4 +44,10 @@ def _content(study_id: int, _updated_at: datetime) -> StudyContent:
     study = Study.objects.only("questionnaire", "texts", "settings").get(pk=study_id)
     texts = {language: filled(own, study.settings, language) for language, own in study.texts.items()}
     questionnaire = questionnaire_from(filled(study.questionnaire, study.settings))
-    return StudyContent(questionnaire, for_items_without(questionnaire, study.settings), MappingProxyType(texts))
+    no_details = json.loads(TO_DETAILS.sub("", json.dumps(study.questionnaire)))
+    return StudyContent(
+        questionnaire,
+        for_items_without(questionnaire, study.settings),
+        for_items_without(questionnaire_from(filled(no_details, study.settings)), study.settings),
+        MappingProxyType(texts),
+    )

@@ -20,6 +20,7 @@ from evaluation.reported_kinds import tested_kinds
 from evaluation.selectors import newest_succeeded_run
 from evaluation.selectors.results import reported_metrics
 from evaluation.selectors.runs import failed_algorithms, measured_algorithms
+from recommenders.scale import Scale
 from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.design.presets.loader import Preset, check_design, load_preset
@@ -31,7 +32,7 @@ from studies.design.services.texts import CHANGEABLE_TEXTS, with_texts
 from studies.design.services.trials import drop_trial
 from studies.enums import Role, StudyStatus
 from studies.instrument import samples
-from studies.known_items import SCALE, without_defaults
+from studies.known_items import SCALE, proposed_scale, without_defaults
 from studies.models import Condition, Study, StudyMembership
 from studies.models.study import new_assignment_seed
 from studies.plans import contrast_from
@@ -119,7 +120,10 @@ def _first_settings(preset: Preset, version: DatasetVersion, run: EvaluationRun)
         settings["primary"]["objective"] = tested[0]
     settings |= words_at_creation(version.dataset.kind_of_item, settings.get(ITEM_NOUN, {}))
     settings[samples.SETTING] = has_samples(version)
-    return {**settings, ELICITATION: CHOICE} if is_usage(version) else settings
+    if is_usage(version):
+        return {**settings, ELICITATION: CHOICE}
+    proposed = proposed_scale(Scale(version.scale_low, version.scale_high, version.scale_step))
+    return {SCALE: proposed.key, **settings} if proposed is not None else settings
 
 
 def _first_questions(preset: Preset, version: DatasetVersion) -> dict[str, Any]:

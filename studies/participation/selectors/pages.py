@@ -15,9 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from catalog.item_types import ItemType
 from catalog.models import DatasetVersion, Item
 from catalog.selectors.item_texts import ShownText, plot_in, poster_url_in, title_in
-from catalog.selectors.items import headlines_at, items_at
+from catalog.selectors.items import facts_of_items, headlines_at, items_at
 from core.errors import ParallaxError
-from studies.design.selectors.placeholders import choice_label, item_type_of
+from studies.design.selectors.placeholders import choice_label, item_type_of, offers_samples
 from studies.instrument import flow
 from studies.known_items import FIVE_STARS, ElicitationScale, elicitation_scale
 from studies.models import Participant, ProfileRating, RecommendedItem, Study
@@ -82,7 +82,7 @@ class Card:
     title: ShownText
     facts: FactLines
     poster_url: str
-    details_url: str
+    details_url: str  # empty where the details have nothing to see
     rate_url: str = ""
     rating: int | None = None  # the number of a point of `elicitation`
     suffix: str = ""  # distinguishes ids where an item appears twice on a page
@@ -116,7 +116,7 @@ class Slot:
     title: ShownText
     facts: FactLines
     poster_url: str
-    details_url: str
+    details_url: str  # as of a card
     sample: ShownSample
 
 
@@ -230,6 +230,17 @@ def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> 
     return lines
 
 
+def details_of(study: Study, items: Sequence[Item], links: Links) -> dict[int, str]:
+    """Return the address of each item's details by its primary key; empty without plot, picture, sample and facts."""
+    version, has_samples = study.dataset_version, offers_samples(study.settings)
+    bare = [
+        item for item in items if not (item.image or (has_samples and item.has_sample) or plot_of(version, item).text)
+    ]
+    known, names = facts_of_items(version, bare), item_type_of(study.settings).details
+    empty = {item.pk for item in bare if not any(known[item.pk].get(name) for name in names)}
+    return {item.pk: "" if item.pk in empty else links.details(item.pk) for item in items}
+
+
 def profile_of(participant: Participant, since: datetime | None = None) -> dict[int, int]:
     """Return the participant's ratings by the item's index, oldest first; with `since` only those since then."""
     ratings = ProfileRating.objects.filter(participant=participant)
@@ -244,14 +255,14 @@ def cards_of(
     """Return the items as cards that can be rated; `profile` holds the ratings by the item's index."""
     version = study.dataset_version
     facts = facts_of(version, items, item_type_of(study.settings))
-    choice = choice_label(study)
+    details, choice = details_of(study, items, links), choice_label(study)
     return [
         Card(
             item,
             title_of(version, item),
             facts[item.pk],
             poster_of(study, item, links),
-            links.details(item.pk),
+            details[item.pk],
             links.rating(item.pk),
             profile.get(item.index),
             suffix,
@@ -291,6 +302,7 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
         )
     items = items_at(version, [index for _rank, index in ranked])
     facts = facts_of(version, items, item_type_of(participant.study.settings))
+    details = details_of(participant.study, items, links)
     return [
         Slot(
             rank,
@@ -298,7 +310,7 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
             title_of(version, item),
             facts[item.pk],
             poster_of(participant.study, item, links),
-            links.details(item.pk),
+            details[item.pk],
             sample_of(participant.study, item, links.trailer(item.pk)),
         )
         for (rank, _index), item in zip(ranked, items, strict=True)

@@ -20,17 +20,20 @@ def card_html(card: Card, token: str, language: str) -> SafeString:
     """Return a card of the rating page for the participant of `token`, in the active language."""
     item = card.item
     poster_url = card.poster_url.replace(token, PLACE)  # where the poster is of a project
-    facts = (item.pk, card.title, card.facts, poster_url, card.rating, card.suffix, card.choice)
+    details_url = card.details_url.replace(token, PLACE)
+    facts = (item.pk, card.title, card.facts, poster_url, details_url, card.rating, card.suffix, card.choice)
     html = _cached_html(facts, card.elicitation, language)
     return mark_safe(html.replace(PLACE, token))  # noqa: S308 -- rendered by a template; a token is URL-safe
 
 
 @lru_cache(maxsize=CARDS_CACHED)
 def _cached_html(
-    facts: tuple[int, ShownText, FactLines, str, int | None, str, str], elicitation: ElicitationScale, language: str
+    facts: tuple[int, ShownText, FactLines, str, str, int | None, str, str],
+    elicitation: ElicitationScale,
+    language: str,
 ) -> str:
-    pk, title, fact_lines, poster_url, rating, suffix, choice = facts
+    pk, title, fact_lines, poster_url, details_url, rating, suffix, choice = facts
     links, item = Links(PLACE), Item(pk=pk)
-    shown = (item, title, fact_lines, poster_url, links.details(pk), links.rating(pk), rating, suffix)
+    shown = (item, title, fact_lines, poster_url, details_url, links.rating(pk), rating, suffix)
     card = Card(*shown, choice=choice, elicitation=elicitation)
     return render_to_string("participant/parts/card.html", {"card": card})

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from studies.design.selectors.study_content import content_of
 from studies.instrument import flow
-from studies.instrument.questionnaires.schema import ITEMS
+from studies.instrument.questionnaires.schema import ITEMS, Questionnaire
 from studies.participation.forms import posted_answers
 from studies.participation.selectors import pages, question_presenter
 from studies.participation.selectors.item_questionnaires import questionnaire_at
@@ -118,11 +118,16 @@ def _wanting(visit: Visit, page: flow.Place) -> dict[str, str]:
 
 
 def asked_of(
-    visit: Visit, block: str, rank: int = 0, marks: Marks | None = None, hints: dict[str, str] | None = None
+    visit: Visit,
+    block: str,
+    rank: int = 0,
+    marks: Marks | None = None,
+    hints: dict[str, str] | None = None,
+    questionnaire: Questionnaire | None = None,
 ) -> list[question_presenter.Asked]:
-    """The questions of a block with their stored answers."""
+    """The questions of a block with their stored answers; `questionnaire` may word them otherwise."""
     return question_presenter.page_of(
-        questionnaire_at(visit.participant, rank),
+        questionnaire or questionnaire_at(visit.participant, rank),
         block,
         _shown(visit, block, rank),
         language=visit.language,
@@ -158,7 +163,8 @@ def _item_page(visit: Visit, rank: int, marks: Marks | None = None) -> HttpRespo
     slots = slots_of(visit)
     slot, page = slots[rank - 1], flow.Place(flow.ITEMS, rank)
     hints = {} if slot.sample.url else {"trailer_seen": _("No trailer available here. Have you seen it elsewhere?")}
-    questions = asked_of(visit, ITEMS, rank, marked(visit, page, marks), hints)
+    worded = None if slot.details_url else content_of(visit.study).for_items_without_details
+    questions = asked_of(visit, ITEMS, rank, marked(visit, page, marks), hints, worded)
     of_item = details.described(visit, slot.item)
     before = flow.Place(flow.ITEMS, rank - 1) if rank > 1 else flow.Place(flow.RECOMMENDATIONS)
     context = {

@@ -227,8 +227,8 @@ class Walker:
 
     def _look_at_details(self, page: Page, item: int, *, probability: float) -> None:
         if self.rng.random() < probability:
-            link = page.find(f"//a[contains(@href, '/details/{item}/')]")
-            self._get(link.get("href", ""), is_htmx=True)
+            for address in page.tree.xpath(f"//a[contains(@href, '/details/{item}/')]/@href")[:1]:
+                self._get(address, is_htmx=True)
 
     @staticmethod
     def _hidden(form: html.HtmlElement) -> dict[str, Any]:
