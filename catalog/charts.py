@@ -25,15 +25,24 @@ class Figure:
         return f"chart-{self.key}"
 
 
-def ratings_per_value(values: Sequence[tuple[float, int]]) -> Figure:
-    """How often each rating was given: (value, count) from the lowest."""
+def ratings_per_value(values: Sequence[tuple[float, int]], limits: tuple[float, float] | None = None) -> Figure:
+    """How often each rating was given: (value, count) from the lowest; `limits`: relevant from, irrelevant up to."""
     total = sum(count for _, count in values)
     commonest, most = max(values, key=lambda pair: pair[1])
-    title = f"The commonest rating is {commonest:g}: {100 * most / total:.0f}% of all"
+    title, y_title = f"The commonest rating is {commonest:g}: {100 * most / total:.0f}% of all", "Ratings of each value"
+    if limits is not None:
+        relevant, irrelevant = limits
+        n_relevant = sum(count for value, count in values if value >= relevant)
+        n_irrelevant = sum(count for value, count in values if value <= irrelevant)
+        title = (
+            f"Relevant from {relevant:g}: {100 * n_relevant / total:.0f}% of all ratings; "
+            f"irrelevant up to {irrelevant:g}: {100 * n_irrelevant / total:.0f}%"
+        )
+        y_title += "; solid: relevant, outlined: irrelevant, grey: neither"
     return Figure(
         key="values",
         title=title,
-        specs=both_modes(histogram(dict(values), title=title, x_title="Rating", y_title="Ratings of each value")),
+        specs=both_modes(histogram(dict(values), title=title, x_title="Rating", y_title=y_title, limits=limits)),
         columns=("Rating", "Ratings", "Share"),
         rows=tuple((f"{value:g}", f"{count:,}", f"{100 * count / total:.1f} %") for value, count in values),
     )

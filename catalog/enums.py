@@ -29,7 +29,10 @@ JOB_MOVES: dict[str, frozenset[str]] = {
     JobStatus.WAITING: frozenset({JobStatus.QUEUED, JobStatus.CANCELLED}),
     JobStatus.QUEUED: frozenset({JobStatus.RUNNING, JobStatus.CANCELLED}),
     # Back in the queue when the worker is gone or stopping.
-    JobStatus.RUNNING: frozenset({JobStatus.QUEUED, JobStatus.SUCCEEDED, JobStatus.FAILED, JobStatus.CANCELLED}),
+    # A check of an import ends in waiting.
+    JobStatus.RUNNING: frozenset(
+        {JobStatus.QUEUED, JobStatus.WAITING, JobStatus.SUCCEEDED, JobStatus.FAILED, JobStatus.CANCELLED}
+    ),
     # Started again with other columns, while its file is there.
     JobStatus.FAILED: frozenset({JobStatus.QUEUED, JobStatus.CANCELLED}),
 }

@@ -15,6 +15,7 @@ POSTER, SQUARE, WIDE, NO_PICTURE = "poster", "square", "wide", "none"
 PICTURES = (POSTER, SQUARE, WIDE, NO_PICTURE)  # the shape: 2:3, 1:1, 16:9, or no picture
 TRAILER, CLIP, EXCERPT, SAMPLE = "trailer", "clip", "excerpt", "sample"  # what a sample of an item is called
 FALLBACK_LANGUAGE = "en"
+PEOPLE = ("author", "artist", "director", "cast")  # kinds of features that name who made an item or is in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,55 @@ _TYPES = (
         picture=SQUARE,
     ),
     ItemType(
+        "show",
+        "Show or series",
+        {
+            "en": Words("show", "shows", "watched", "watch", "watch it", "watch"),
+            "it": Words("serie", "serie", "visto", "guardare", "guardarla", "guardi", "f"),
+            "de": Words("Serie", "Serien", "gesehen", "ansehen", "sie sehen", "sehen Sie", "f"),
+        },
+        card=(("year", "genre"),),
+        details=("genre", "director", "cast", "country", "tag"),
+        sample=TRAILER,
+    ),
+    ItemType(
+        "artist",
+        "Artist or band",
+        {
+            "en": Words("artist", "artists", "listened to", "listen to", "listen to them", "listen to"),
+            "it": Words("artista", "artisti", "ascoltato", "ascoltare", "ascoltarlo", "ascolti", "m"),
+            "de": Words("Künstler", "Künstler", "gehört", "anhören", "ihn hören", "hören Sie", "m"),
+        },
+        card=(("genre", "country"),),
+        details=("genre", "country", "album", "tag"),
+        picture=SQUARE,
+        sample=CLIP,
+    ),
+    ItemType(
+        "game",
+        "Game",
+        {
+            "en": Words("game", "games", "played", "play", "play it", "play"),
+            "it": Words("gioco", "giochi", "provato", "provare", "provarlo", "provi", "m"),
+            "de": Words("Spiel", "Spiele", "gespielt", "spielen", "es spielen", "spielen Sie", "n"),
+        },
+        card=(("year", "genre"), ("publisher",)),
+        details=("genre", "publisher", "author", "tag"),
+        sample=TRAILER,
+    ),
+    ItemType(
+        "place",
+        "Place",
+        {
+            "en": Words("place", "places", "visited", "visit", "visit it", "visit"),
+            "it": Words("luogo", "luoghi", "visitato", "visitare", "visitarlo", "visiti", "m"),
+            "de": Words("Ort", "Orte", "besucht", "besuchen", "ihn besuchen", "besuchen Sie", "m"),
+        },
+        card=(("category", "city"),),
+        details=("category", "city", "country", "tag"),
+        picture=WIDE,
+    ),
+    ItemType(
         "item",
         "Plain item",
         {
@@ -159,22 +209,16 @@ DEFAULT, PLAIN = "film", "item"  # the default is what datasets were before they
 _COLUMNS = {
     "film": ("movie", "movieid", "film", "filmid", "director"),
     "book": ("isbn", "book", "bookid", "booktitle", "bookauthor"),
-    "song": ("song", "songid", "track", "trackid", "trackname", "artist", "artistid"),
+    "song": ("song", "songid", "track", "trackid", "trackname", "artist"),
+    "artist": ("artistid", "artistname"),
+    "show": ("anime", "animeid", "manga", "mangaid", "show", "showid", "series", "seriesid"),
+    "game": ("game", "gameid", "app", "appid"),
+    "place": ("business", "businessid", "place", "placeid", "poi", "poiid", "venueid", "gmapid", "restaurantid"),
     "recipe": ("recipe", "recipeid", "ingredient", "ingredients", "cuisine"),
     "course": ("course", "courseid", "coursetitle"),
     "paper": ("paper", "paperid", "doi", "arxivid", "venue"),
     "news": ("news", "newsid", "article", "articleid", "headline"),
     "product": ("product", "productid", "asin", "stockcode", "sku", "brand"),
-}
-_FORMATS = {
-    "movielens-csv": "film",
-    "movielens-10m": "film",
-    "movielens-1m": "film",
-    "movielens-100k": "film",
-    "netflix": "film",
-    "bookcrossing": "book",
-    "tafeng": "product",
-    "fimi": "product",
 }
 
 
@@ -185,20 +229,16 @@ def item_type(key: str) -> ItemType:
     return ITEM_TYPES[key]
 
 
-def guessed_item_type(source_format: str, columns: Iterable[str], *, is_usage: bool) -> str:
-    """The key of the item type that a source's format or the names of its columns suggest.
+def guessed_item_type(columns: Iterable[str], *, is_usage: bool) -> str:
+    """The key of the item type that the names of a source's columns suggest.
 
     Usage data without such a name are products; anything else is a plain item.
 
     Examples
     --------
-    >>> guessed_item_type("netflix", (), is_usage=False), guessed_item_type("delimited", ["ISBN"], is_usage=False)
-    ('film', 'book')
-    >>> guessed_item_type("delimited", ["item"], is_usage=True), guessed_item_type("delimited", ["id"], is_usage=False)
-    ('product', 'item')
+    >>> guessed_item_type(["ISBN"], is_usage=False), guessed_item_type(["item"], is_usage=True)
+    ('book', 'product')
     """
-    if source_format in _FORMATS:
-        return _FORMATS[source_format]
     names = {"".join(filter(str.isalnum, column.lower())) for column in columns}
     for key, signs in _COLUMNS.items():
         if names.intersection(signs):

@@ -17,6 +17,8 @@ from core.models import TimeStampedModel
 from core.provenance import digest_of
 from jobs.models import JobModel
 
+DRAWINGS = "2"  # another number where what is drawn of the same item changes
+
 
 class DatasetQuerySet(models.QuerySet["Dataset"]):
     """Datasets by who may see and use them."""
@@ -107,6 +109,17 @@ class DatasetVersion(TimeStampedModel):
         """The address of its console page."""
         return reverse("catalog:version", args=[self.dataset.name, self.number])
 
+    @property
+    def rating_shift(self) -> int:
+        """What the import added to every rating, because 0 is kept for no rating; pages show ratings without it."""
+        return int(self.report.get("mapping", {}).get("add", 0))
+
+    @property
+    def scale_words(self) -> str:
+        """The scale of the source, in words."""
+        low, high = (f"{end - self.rating_shift:g}" for end in (self.scale_low, self.scale_high))
+        return f"{low} to {high} {f'in steps of {self.scale_step:g}' if self.scale_step else 'without steps'}"
+
 
 class Item(models.Model):
     """One item of a version; `index` is its column in the ratings."""
@@ -118,7 +131,7 @@ class Item(models.Model):
     sort_title = models.CharField(max_length=300)  # folded, without a leading article
     year = models.PositiveIntegerField(null=True, blank=True)
     plot = models.TextField(blank=True)
-    image = models.CharField(max_length=300, blank=True)  # a file this site serves; else a drawn poster
+    image = models.CharField(max_length=300, blank=True)  # a file this site serves; else a drawing
     image_url = models.URLField(max_length=500, blank=True)  # where the source has one; pages never load it
     trailer_url = models.URLField(max_length=500, blank=True)  # of a trailer or another sample on another site
     clip = models.CharField(max_length=300, blank=True)  # a sample that this site serves: a file of video or audio
@@ -141,13 +154,13 @@ class Item(models.Model):
 
     @property
     def poster_key(self) -> str:
-        """The key of its generated poster, which is the same in every version."""
+        """The key of its drawing, which is the same in every version."""
         return f"{self.external_id} {self.title}"
 
     @cached_property
     def poster_url(self) -> str:
         """The address of its poster, which changes with the poster, because browsers cache it for a year."""
-        changes_with = digest_of([self.poster_key, self.year, *([self.image] if self.image else [])])[:12]
+        changes_with = digest_of([self.poster_key, self.year, self.image or DRAWINGS])[:12]
         return f"{reverse('catalog:poster', args=[self.pk])}?v={changes_with}"
 
     @property
@@ -185,7 +198,7 @@ class Feature(models.Model):
 class DatasetJob(TimeStampedModel, JobModel):
     """Work on the catalogue that a page leaves to a worker: an import, a download, metadata or a subset.
 
-    An upload waits as a job until its columns are confirmed. `settings` are what the worker is to do, in JSON values.
+    An upload waits as a job until its import is confirmed. `settings` are what the worker is to do, in JSON values.
     """
 
     kind = models.CharField(max_length=12, choices=JobKind)
@@ -213,8 +226,10 @@ class DatasetJob(TimeStampedModel, JobModel):
         return f"{self.get_kind_display()} of {self.source}, {self.status}"
 
     def get_absolute_url(self) -> str:
-        """The page with its columns while it waits for them, else with its progress."""
-        return reverse("catalog:columns" if self.status == JobStatus.WAITING else "catalog:job", args=[self.pk])
+        """The page of the import that was reached while it waits, else the one with its progress."""
+        if self.status == JobStatus.WAITING:
+            return reverse("catalog:step", args=[self.pk, self.settings.get("step", "columns")])
+        return reverse("catalog:job", args=[self.pk])
 
     @property
     def is_open(self) -> bool:
@@ -222,6 +237,6 @@ class DatasetJob(TimeStampedModel, JobModel):
         return self.status in JOB_OPEN
 
     @property
-    def has_columns(self) -> bool:
-        """Whether its columns can be chosen again: its file is there."""
+    def has_choices(self) -> bool:
+        """Whether what is imported can still be chosen: its file is there."""
         return self.kind == JobKind.IMPORT and self.status in (JobStatus.WAITING, JobStatus.FAILED)

@@ -13,21 +13,13 @@ from catalog.forms.upload_limits import (
     MOST_MEDIA,
     MOST_UPLOADED,
     DropInput,
+    FilesField,
     file_size,
     require_size,
 )  # fmt: skip
 from catalog.importers.pictures import MOST_BYTES, Pictures
 
 BY_COMMAND = "Use the command add_metadata for larger files."
-
-
-class _FilesField(forms.FileField):
-    """Several files; cleaned as a list, which may be empty."""
-
-    def clean(self, data: Any, initial: Any = None) -> list[Any]:
-        """Each file cleaned by itself."""
-        files = data if isinstance(data, list | tuple) else [data] if data else []
-        return [super(_FilesField, self).clean(file, initial) for file in files]
 
 
 class MetadataForm(forms.Form):
@@ -43,7 +35,7 @@ class MetadataForm(forms.Form):
             f"At most {file_size(MOST_UPLOADED)}."
         ),
     )
-    item_files = _FilesField(
+    item_files = FilesField(
         label="Pictures and clips",
         required=False,
         widget=DropInput(MOST_MEDIA, is_multiple=True),

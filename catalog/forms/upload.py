@@ -1,4 +1,4 @@
-"""The first step of an import: a file or a path on the server, or a MovieLens dataset to download."""
+"""The first page of an import: files or a path on the server, perhaps with a recipe, or a MovieLens download."""
 
 from __future__ import annotations
 
@@ -6,28 +6,33 @@ from typing import Any
 
 from django import forms
 
-from catalog.forms.upload_limits import MOST_DATASET, MOST_UPLOADED, DropInput, file_size, require_size
+from catalog.forms.upload_limits import (
+    MOST_DATASET,
+    MOST_FILES,
+    MOST_UPLOADED,
+    DropInput,
+    FilesField,
+    file_size,
+    require_size,
+)
 from catalog.importers.download import SETS
+from catalog.importers.proposal import Proposal, of_recipe
 from catalog.selectors.server_files import import_folder
+from core.errors import ParameterError
 
 BY_COMMAND = "Use the command import_dataset for larger files."
 BY_PATH = "Copy a larger file into the import folder on the server, and write its path below."
 
 
 class UploadForm(forms.Form):
-    """A dataset: an upload or, for those who may, a path beneath the import folder."""
+    """A dataset: uploads or, for those who may, a path beneath the import folder."""
 
-    file = forms.FileField(
-        label="Dataset",
+    uploads = FilesField(
+        label="Files",
         required=False,
-        widget=DropInput(MOST_DATASET),
-        help_text="A table (CSV, TSV, Parquet, JSON Lines; also gzipped) or a ZIP archive such as MovieLens.",
-    )
-    items_file = forms.FileField(
-        label="Items (optional)",
-        required=False,
-        widget=DropInput(MOST_UPLOADED),
-        help_text="A table with the id and the title of each item. An archive such as MovieLens has it already.",
+        widget=DropInput(MOST_DATASET, is_multiple=True),
+        help_text="Tables (CSV, TSV, Excel, Parquet, JSON; also packed), together with their files of items or users, "
+        "or a folder or dataset as an archive (ZIP, tar).",
     )
     path = forms.CharField(
         label="Or a path on the server",
@@ -36,6 +41,12 @@ class UploadForm(forms.Form):
         help_text="Relative to the import folder: a file, an archive or a folder.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "list": "server-files", "spellcheck": "false"}),
     )
+    recipe = forms.FileField(
+        label="Recipe (optional)",
+        required=False,
+        widget=DropInput(MOST_UPLOADED),
+        help_text="A saved recipe (.yaml) for these files: columns, scale and choices as in an earlier import.",
+    )
 
     def __init__(self, *args: Any, has_paths: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -43,36 +54,43 @@ class UploadForm(forms.Form):
         if not self.has_paths:
             del self.fields["path"]
         limit = file_size(MOST_DATASET)
-        self.fields["file"].help_text += f" At most {limit}; {self.remedy[0].lower()}{self.remedy[1:]}"
-        self.fields["items_file"].help_text += f" At most {file_size(MOST_UPLOADED)}."
+        self.fields["uploads"].help_text += f" At most {limit}; {self.remedy[0].lower()}{self.remedy[1:]}"
 
     @property
     def remedy(self) -> str:
         """What to do with a larger file."""
         return BY_PATH if self.has_paths else BY_COMMAND
 
-    def clean_file(self) -> Any:
-        """The upload, if there is one and it is not too large."""
-        upload = self.cleaned_data["file"]
-        if upload is not None:
-            require_size(upload.size, MOST_DATASET, self.remedy)
-        return upload
+    def clean_uploads(self) -> list[Any]:
+        """The uploads, if they are not too large, nor several of one name."""
+        uploads: list[Any] = self.cleaned_data["uploads"]
+        require_size(sum(upload.size for upload in uploads), MOST_DATASET, self.remedy)
+        if len(uploads) > MOST_FILES:
+            raise forms.ValidationError(f"{len(uploads)} files; at most {MOST_FILES} at once. Send a ZIP archive.")
+        names = [upload.name for upload in uploads]
+        if twice := sorted(name for name in set(names) if names.count(name) > 1):
+            raise forms.ValidationError(f"Two files are called {twice[0]}. Rename one.")
+        return uploads
 
-    def clean_items_file(self) -> Any:
-        """The items, if there are any and they are not too large."""
-        upload = self.cleaned_data["items_file"]
-        if upload is not None:
-            require_size(upload.size, MOST_UPLOADED, BY_COMMAND)
-        return upload
+    def clean_recipe(self) -> Proposal | None:
+        """The recipe, if there is one."""
+        upload = self.cleaned_data["recipe"]
+        if upload is None:
+            return None
+        require_size(upload.size, MOST_UPLOADED, "A recipe is a short text.")
+        try:
+            return of_recipe(upload.read().decode())
+        except (ParameterError, UnicodeDecodeError) as problem:
+            raise forms.ValidationError(f"{upload.name}: {problem}") from problem
 
     def clean(self) -> dict[str, Any]:
         """Either an upload or a path is needed, and not both."""
         values = super().clean() or {}
-        if "file" not in self.errors:
-            upload, path = values.get("file"), values.get("path")
-            if not (upload or path):
-                self.add_error("file", "Choose a file to upload." + (" Or write a path." if self.has_paths else ""))
-            elif upload and path:
+        if "uploads" not in self.errors:
+            uploads, path = values.get("uploads"), values.get("path")
+            if not (uploads or path):
+                self.add_error("uploads", "Choose a file to upload." + (" Or write a path." if self.has_paths else ""))
+            elif uploads and path:
                 self.add_error("path", "There is a file to upload as well. Remove one of the two.")
         return values
 

@@ -29,6 +29,15 @@ class DropInput(forms.FileInput):
         return files.getlist(name) if self.allow_multiple_selected else files.get(name)
 
 
+class FilesField(forms.FileField):
+    """Several files; cleaned as a list, which may be empty."""
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        """Each file cleaned by itself."""
+        files = data if isinstance(data, list | tuple) else [data] if data else []
+        return [super(FilesField, self).clean(file, initial) for file in files]
+
+
 def file_size(size: int) -> str:
     r"""A size in bytes for people, without a zero behind the point.
 

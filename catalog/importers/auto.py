@@ -1,26 +1,82 @@
-"""Which importer a source is for, and the one door to all of them."""
+"""The one door to every format: what a source is, and the dataset in it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
-from catalog.importers.base import ParsedDataset, Policy, Progress, UnsupportedOptions
-from catalog.importers.formats import FORMATS
+from catalog.importers.base import ImportProblem, ImportRefused, ParsedDataset, Policy, Progress, UnsupportedOptions
+from catalog.importers.build import build
+from catalog.importers.detector import Roles, inspect
+from catalog.importers.detector.layouts import LAYOUTS
 from catalog.importers.options import Options
-from catalog.importers.sources import Source, open_source, refuse
+from catalog.importers.proposal import Proposal
+from catalog.importers.sources import open_source
 from core.errors import ParameterError
 
-__all__ = ["FORMATS", "detect", "parse"]
+__all__ = ["FORMATS", "detect", "parse", "propose"]
 
-_TABLES = ("parquet", "jsonlines", "delimited")
+_COLUMNS = frozenset({
+    "user", "item", "rating", "time", "count", "event", "title", "author", "year", "plot", "image", "trailer",
+    "features", "items_id", "item_utility", "usage",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format as lists of them show it."""
+
+    title: str
+    sentence: str  # what it is, and what becomes of it
+    item_type: str = ""
+
+
+FORMATS: Mapping[str, Format] = {
+    **{name: Format(each.title, each.sentence, each.item_type) for name, each in LAYOUTS.items()},
+    "delimited": Format("Any delimited text", "One table (.csv, .tsv, .txt, .dat, ARFF): ratings, or usage."),
+    "jsonlines": Format("JSON objects", "One object per line, whatever the file is called."),
+    "json": Format("A JSON array", "One array of objects."),
+    "dicts": Format("Python dictionaries", "One dictionary per line, as older sets of reviews have them."),
+    "workbook": Format("Workbooks", "The first sheet with a table, of .xlsx, .xlsb, .xls or .ods."),
+    "parquet": Format("Parquet", "One .parquet file."),
+    "fimi": Format(
+        "Baskets (FIMI, LightGCN, citeulike)",
+        "Each line is a basket or a user with item numbers: usage.",
+    ),
+    "matrix": Format("A matrix", "A row for each user, a column for each item."),
+    "sections": Format("Headed sections", "Headings such as 12: name the item of the lines below."),
+}
 
 
 def detect(path: Path, policy: Policy | None = None) -> str:
-    """The format of a folder, an archive or a file, by the names of its files. Returns one of `FORMATS`. Raises
-    ImportRefused: nothing known is there.
+    """The format of a folder, an archive or a file. Returns one of `FORMATS`. Raises ImportRefused: nothing known is
+    there.
     """
-    policy = policy or Policy()
-    return _detected(open_source(path, policy.limits))
+    return propose(path, policy=policy).layout
+
+
+def propose(
+    path: Path,
+    *,
+    format: str = "auto",
+    policy: Policy | None = None,
+    options: Options | None = None,
+    recipe: Proposal | None = None,
+    roles: Roles = MappingProxyType({}),
+) -> Proposal:
+    """What an import would do; see `inspect` for `recipe` and `roles`. Raises ParameterError for an unknown format,
+    UnsupportedOptions, and ImportRefused.
+    """
+    if format not in ("auto", *FORMATS):
+        raise ParameterError(f"There is no format {format!r}: the formats are auto, {', '.join(FORMATS)}.")
+    policy, options = policy or Policy(), options or Options()
+    untaken = sorted(_COLUMNS & options.changed()) if format in LAYOUTS else []
+    if untaken:
+        taken = sorted(frozenset(Options.__slots__) - _COLUMNS - {"languages"})
+        raise UnsupportedOptions(format, untaken, taken)
+    return inspect(open_source(path, policy.limits), options, format=format, recipe=recipe, roles=roles)
 
 
 def parse(
@@ -29,59 +85,25 @@ def parse(
     format: str = "auto",
     policy: Policy | None = None,
     options: Options | None = None,
+    proposal: Proposal | None = None,
     progress: Progress | None = None,
 ) -> ParsedDataset:
-    """Read and check a dataset. Raises ParameterError for an unknown format; an option that the format does not take.
-    Raises ImportRefused with everything that is wrong with the source, by file, line and reason; nothing was changed.
+    """Read and check a dataset. Raises as `propose` does, and ImportRefused with everything that is wrong with the
+    source by file, line and reason, or with every question that has no answer; nothing was changed.
 
-    `path` is a folder, a ZIP archive, or one file (also gzipped). By default everything doubtful is refused. Which
-    options a format takes is its own. `progress` is called with a file's name and the rows read of it so far.
+    `path` is a folder, an archive (ZIP, tar), or one file, also packed (gzip, bz2, xz). `proposal` is what to do; by
+    default it is that of `propose`. `progress` is called with a file's name and the rows read of it so far.
     """
-    policy = policy or Policy()
-    options = options or Options()
-    if format not in ("auto", *FORMATS):
-        raise ParameterError(f"There is no format {format!r}: the formats are auto, {', '.join(FORMATS)}.")
-    source = open_source(path, policy.limits)
-    if format == "auto":
-        format = _detected(source, options)
-    chosen = options.changed()
-    untaken = sorted(chosen - FORMATS[format].options)
-    if untaken:
-        raise UnsupportedOptions(format, untaken, sorted(FORMATS[format].options))
-    return FORMATS[format].parse(source, options, policy=policy, progress=progress)
-
-
-def _detected(source: Source, options: Options | None = None) -> str:
-    """The format that fits; options that name columns say that the source is a table, whatever it is called."""
-    chosen = options.changed() if options is not None else frozenset()
-    fixed = [name for name in FORMATS if name not in _TABLES and chosen <= FORMATS[name].options]
-    matches = [name for name in fixed if _is(name, source)]
-    # Of two formats whose files are there, the one that needs more of them is meant.
-    matches = [
-        name for name in matches if not any(set(FORMATS[name].needs) < set(FORMATS[more].needs) for more in matches)
-    ]
-    if len(matches) > 1:
-        raise refuse(
-            source.name, f"it looks like {' and '.join(matches)} at once: say which format it is", options=("format",)
+    policy, options = policy or Policy(), options or Options()
+    proposal = proposal or propose(path, format=format, policy=policy, options=options)
+    if proposal.questions:
+        file = proposal.ratings.files[0]
+        raise ImportRefused(
+            [
+                ImportProblem(file, None, None, each.text.removeprefix(f"{file}: ").rstrip("."))
+                for each in proposal.questions
+            ],
+            advice="Nothing was imported.",
+            options=[each.about for each in proposal.questions],
         )
-    if matches:
-        return matches[0]
-    if len(source.files) > 1 and not chosen:
-        for name in fixed:
-            missing = [file for file in FORMATS[name].needs if file not in source.files]
-            if len(missing) == 1 and len(FORMATS[name].needs) == 2:
-                raise refuse(missing[0], f"the file is missing from {source.name}, which looks like {name}")
-    tables = [name for name in _TABLES if FORMATS[name].is_here(source)]
-    if len(tables) == 1:
-        return tables[0]
-    here = ", ".join(file.name for file in list(source.files.values())[:8]) or "nothing"
-    raise refuse(
-        source.name,
-        f"no dataset is recognised in it (there is {here})",
-        advice="Give the folder or archive of a known dataset, or one table and its columns' names.",
-    )
-
-
-def _is(name: str, source: Source) -> bool:
-    needs = FORMATS[name].needs
-    return all(file in source.files for file in needs) if needs else FORMATS[name].is_here(source)
+    return build(open_source(path, policy.limits), proposal, options, policy=policy, progress=progress)

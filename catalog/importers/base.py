@@ -7,7 +7,7 @@ raises `ImportRefused` having changed nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -30,14 +30,16 @@ class ImportProblem:
     """One thing wrong with a source."""
 
     file: str  # the file's name inside the source
-    line: int | None  # physical line (of a Parquet file: row), from 1; None where the trouble is the file as a whole
+    line: int | None  # physical line (or row), from 1; None where the trouble is the file as a whole
     column: str | None  # the column's name, where one column is to blame
     reason: str  # what is wrong, in words that follow a colon
+    unit: str = "line"  # what `line` counts: lines, or rows of a file that has none
+    kind: str = ""  # "rating off the scale", "unknown item", …
 
     def __str__(self) -> str:
         position = self.file
         if self.line is not None:
-            position += f", {'row' if self.file.lower().endswith(('.parquet', '.pq')) else 'line'} {self.line}"
+            position += f", {self.unit} {self.line}"
         if self.column is not None:
             position += f", column {self.column}"
         return f"{position}: {self.reason}"
@@ -47,8 +49,9 @@ class ImportRefused(DataError):
     """A source that is not taken: nothing of it was imported.
 
     `problems` has the first of each kind, at least one; `total` how many there are in all, where more were counted than
-    kept. `advice` says in a full sentence what to do now. `options` are fields of `Options` and `Policy` that would
-    help, by which a program that asks in its own words, such as a command with flags, names them.
+    kept; `counts` says how many there are of each kind. `advice` says in a full sentence what to do now. `options` are
+    fields of `Options` and `Policy` that would help, by which a program that asks in its own words, such as a command
+    with flags, names them.
     """
 
     def __init__(
@@ -58,9 +61,11 @@ class ImportRefused(DataError):
         total: int | None = None,
         advice: str = "",
         options: Iterable[str] = (),
+        counts: Mapping[str, int] | None = None,
     ) -> None:
         self.problems = tuple(problems)
         self.options = tuple(options)
+        self.counts = dict(counts or {})
         self.total = len(self.problems) if total is None else total
         remaining = self.total - 1
         more = "" if remaining < 1 else f" ({remaining:,} more {'problem' if remaining == 1 else 'problems'})"
@@ -94,16 +99,24 @@ class Policy:
     # A rating off the scale, a field that is missing or no number, broken encoding, an unknown item: refuse the source,
     # or leave the row out and count it.
     on_bad_row: Literal["refuse", "drop"] = "refuse"
-    # A user's second row of an item: refuse the source, or keep the last in the file's order. "auto" refuses a second
-    # rating; in usage data it counts repeated use once. "count", for usage data, also stores how often each pair came.
-    duplicates: Literal["auto", "refuse", "last", "count"] = "auto"
+    # A user's second row of an item: refuse the source, or keep the last or first in the file's order, or the last with
+    # the mean of all. "auto" refuses a second rating; in usage data it counts repeated use once. "count", for usage
+    # data, also stores how often each pair came.
+    duplicates: Literal["auto", "refuse", "last", "first", "mean", "count"] = "auto"
     limits: Limits = field(default_factory=Limits)
+    # Kinds of problems whose rows are left out ("missing-field"), or of repeats the last kept ("repeats"); "all".
+    fix: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.on_bad_row not in ("refuse", "drop"):
             raise ParameterError(f"on_bad_row is {self.on_bad_row!r}: it can be 'refuse' or 'drop'.")
-        if self.duplicates not in ("auto", "refuse", "last", "count"):
-            raise ParameterError(f"duplicates is {self.duplicates!r}: it can be 'auto', 'refuse', 'last' or 'count'.")
+        ways = ("auto", "refuse", "last", "first", "mean", "count")
+        if self.duplicates not in ways:
+            raise ParameterError(f"duplicates is {self.duplicates!r}: it can be {', '.join(map(repr, ways))}.")
+
+    def fixes(self, kind: str) -> bool:
+        """Whether the rows with a kind of problem are left out."""
+        return self.on_bad_row == "drop" or "all" in self.fix or kind.replace(" ", "-") in self.fix
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +133,11 @@ class ImportReport:
     warnings: tuple[str, ...]  # full sentences about what was taken, but is worth knowing
     scale: str  # the scale of ratings, and whether it was declared or detected
     item_column: str = ""  # the name of the column of items; not part of the stored report
+    # What the source holds and lacks, how its values became ratings, and the recipe to import it again; empty in the
+    # reports of metadata.
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    mapping: Mapping[str, Any] = field(default_factory=dict)
+    recipe: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """The report in JSON values."""
@@ -135,6 +153,7 @@ class ImportReport:
             },
             "warnings": list(self.warnings),
             "scale": self.scale,
+            **{name: dict(getattr(self, name)) for name in ("summary", "mapping", "recipe") if getattr(self, name)},
         }
 
 
@@ -161,7 +180,9 @@ class ParsedItem:
 
 @dataclass(frozen=True, slots=True)
 class RatingScale:
-    """The values a rating can have: `low`, `low` + `step`, … `high`; a single value in usage data."""
+    """The values a rating can have: `low`, `low` + `step`, … `high`; with a step of 0 any between; a single value in
+    usage data.
+    """
 
     low: float
     high: float
@@ -170,12 +191,12 @@ class RatingScale:
 
     def __post_init__(self) -> None:
         numbers = np.array([self.low, self.high, self.step], dtype=np.float64)
-        if not np.isfinite(numbers).all() or self.low > self.high or self.step <= 0:
+        if not np.isfinite(numbers).all() or self.low > self.high or self.step < 0:
             raise ParameterError(
                 f"A scale from {self.low:g} to {self.high:g} in steps of {self.step:g} cannot be: "
-                "low must not be above high, and the step be above 0."
+                "low must not be above high, and the step not be below 0."
             )
-        steps = (self.high - self.low) / self.step
+        steps = (self.high - self.low) / self.step if self.step else 0
         if abs(steps - round(steps)) > 1e-6:
             raise ParameterError(
                 f"Steps of {self.step:g} do not lead from {self.low:g} to {self.high:g}: "
@@ -186,15 +207,21 @@ class RatingScale:
         if self.low == self.high:
             return "usage: taken or not, without ratings"
         how = "declared" if self.is_declared else "detected from the ratings"
-        return f"{self.low:g} to {self.high:g} in steps of {self.step:g}, {how}"
+        steps = f"in steps of {self.step:g}" if self.step else "without steps"
+        return f"{self.low:g} to {self.high:g} {steps}, {how}"
 
     def values(self) -> tuple[float, ...]:
-        """Every point of the scale, lowest first."""
+        """Every point of the scale, lowest first; of a scale without steps its ends."""
+        if not self.step:
+            return (self.low, self.high)
         steps = round((self.high - self.low) / self.step)
         return tuple(float(f"{self.low + at * self.step:.12g}") for at in range(steps + 1))
 
     def is_on(self, values: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
         """Whether each value is one of the scale's, to 1e-4 of a step; NaN is not."""
+        if not self.step:
+            margin = _TOLERANCE * (self.high - self.low) / 100
+            return np.asarray((values >= self.low - margin) & (values <= self.high + margin))
         answer = np.empty(len(values), dtype=np.bool_)
         most = (self.high - self.low) / self.step + 0.5
         for start in range(0, len(values), _VALUES_AT_A_TIME):
@@ -204,6 +231,10 @@ class RatingScale:
                 is_whole = np.abs(steps - np.rint(steps)) <= _TOLERANCE
             answer[part] = is_whole & (steps > -0.5) & (steps < most)
         return answer
+
+    def shifted(self, add: int) -> RatingScale:
+        """The scale with a number added to every point."""
+        return replace(self, low=self.low + add, high=self.high + add)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +262,8 @@ class ParsedDataset:
     probe: NDArray[np.int64] | None = None
     # Shape (n_ratings,), or None; rows of the source for each pair, >= 1; None where repeated use counts once.
     counts: NDArray[np.int32] | None = None
+    # Kind to values, shape (n_users,): what the source says of its users; empty texts where it says nothing.
+    user_attributes: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
 
     @property
     def item_ids(self) -> NDArray[np.str_]:

@@ -12,9 +12,9 @@ from catalog.importers.clips import Clips
 from catalog.importers.item_files import ItemFiles
 from catalog.importers.items import UTILITY_KIND, utility_of
 from catalog.importers.kinds import FIELDS, LONGEST_KIND, kind_of, localised_field, unknown_language
-from catalog.importers.layout import shown
 from catalog.importers.pictures import Pictures
 from catalog.importers.problems import Problems
+from catalog.importers.reading.tables import shown
 
 LONGEST_PLOT = 100_000
 LONGEST_EXCERPT = 20_000
@@ -38,7 +38,7 @@ class ItemFacts:
 
 
 class Facts:
-    """Facts by item, of the items in `known`.
+    """Facts by item, of the items in `known`: the id in the file, and the dataset's own.
 
     `rename` maps kinds to their new names, `separator` stands between the values of a field that is to be split,
     `files` are those that an image or a trailer may name instead of an address, and `languages` are those of localised
@@ -48,7 +48,7 @@ class Facts:
     def __init__(
         self,
         file: str,
-        known: frozenset[str],
+        known: Mapping[str, str],
         rename: Mapping[str, str],
         separator: str,
         files: NamedFiles,
@@ -80,20 +80,21 @@ class Facts:
         A statement is the field or kind, its column, and its values; `is_split` splits the values of features at the
         separator.
         """
-        if external_id not in self._known:
+        own_id = self._known.get(external_id, "")
+        if not own_id:
             reason = f"the dataset has no item {shown(external_id)}"
             self.strangers.add("unknown item", ImportProblem(self._file, line, None, reason))
             self.rows_left_out += 1
             return
         fresh = ItemFacts()
         for name, column, values in statements:
-            problem = self._take(fresh, self._items_own(external_id), name, values, is_split)
+            problem = self._take(fresh, self._items_own(own_id), name, values, is_split)
             if problem is not None:
                 self.problems.add(problem[0], ImportProblem(self._file, line, column, problem[1]))
                 self.rows_left_out += 1
                 return
         if fresh.fields or fresh.features:
-            own = self.items.setdefault(external_id, ItemFacts())
+            own = self.items.setdefault(own_id, ItemFacts())
             own.fields.update(fresh.fields)
             own.features.update(fresh.features)
 

@@ -1,88 +1,267 @@
-"""Reads a file of items: their titles and other metadata."""
+"""What a source says of its items: titles and other facts, from files of items and from columns beside the ratings."""
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from catalog.importers.base import LONGEST_FEATURE, LONGEST_ID, LONGEST_TITLE, ImportProblem, ParsedItem
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.importers.addresses import address_problem
+from catalog.importers.base import LONGEST_FEATURE, LONGEST_ID, LONGEST_TITLE, ImportProblem, ParsedItem, Progress
+from catalog.importers.ids import ordered_ids
 from catalog.importers.kinds import localised_field, unknown_language_warnings
-from catalog.importers.layout import Kind, Table, shown
-from catalog.importers.options import Options
 from catalog.importers.problems import Problems
-from catalog.importers.sheets import Sheet, column_of, open_sheet
+from catalog.importers.proposal import Part, Proposal
+from catalog.importers.reading import read
+from catalog.importers.reading.tables import Kind, Table, shown
 from catalog.importers.sources import SourceFile, refuse
+from catalog.importers.titles import parse_title
 
 UTILITY_KIND = "utility"  # a feature whose value is a number: what the item is worth
-USUAL_ITEM_NAMES = (
-    "item", "itemid", "iid", "movieid", "movie", "productid", "product", "asin", "isbn", "bookid", "stockcode", "sku",
-)  # fmt: skip
-_TITLE_NAMES = ("title", "name", "itemtitle")
-_YEAR_NAMES = ("year", "releaseyear", "yearofpublication")
-_NO_TITLES = "Say which column has the titles; where items have none, name the column of ids once more."
-_YEAR = re.compile(r"\d{4}")
+FACTS = ("title", "author", "year", "image")  # of items, that the ratings may have too
+_NO_GENRE = frozenset({"", "(no genres listed)", "unknown"})
+_NO_VALUE = frozenset({"null", "none", "nan", "n/a", "na", "\\n"})
+_YEAR = re.compile(r"(?<!\d)(\d{4})(?!\d)")
 
 
-def parse_items(file: SourceFile, options: Options, problems: Problems) -> tuple[tuple[ParsedItem, ...], list[str]]:
-    """The items of their file, in its order, and warnings. Raises ImportRefused for a header without the columns, or no
-    item that can be kept.
-    """
-    sheet = open_sheet(file, options)
-    identity = column_of(
-        sheet, options.items_id or _same(options.item, sheet), USUAL_ITEM_NAMES, "ids", options=("items_id",)
-    )
-    title = column_of(sheet, options.title, _TITLE_NAMES, "titles", advice=_NO_TITLES, options=("title",))
-    year = column_of(sheet, options.year, _YEAR_NAMES, "years", is_needed=options.year is not None)
-    texts = {
-        what: column_of(sheet, wanted, (), what, is_needed=wanted is not None)
-        for what, wanted in (("plot", options.plot), ("image", options.image), ("trailer", options.trailer))
-    }
-    utility = column_of(sheet, options.item_utility, (), "utilities", is_needed=options.item_utility is not None)
-    features = {
-        kind: column_of(sheet, wanted, (), f"features of kind {kind}") for kind, wanted in options.features.items()
-    }
-    if not options.features and "genres" in sheet.columns:
-        features["genre"] = "genres"
-    named = [name for name in (title, year, *texts.values(), *features.values(), utility) if name]
-    others = [name for name in sheet.columns if name not in (identity, *named)]
-    localised = {name: field for name in others if (field := localised_field(name)) and field[1] in options.languages}
-    for field in set(localised.values()):
-        columns = [name for name, of_name in localised.items() if of_name == field]
-        if len(columns) > 1:
-            reason = f"columns {' and '.join(map(shown, columns))} both hold the {field[0]} in {field[1]}: remove one"
-            raise refuse(file.name, reason, line=1)
-    kinds: dict[str, Kind] = dict.fromkeys((*named, *localised), "text")
-    kinds[identity] = "id"
-    table = sheet.read(kinds, problems, by_line=True)
+@dataclass(slots=True)
+class ItemNotes:
+    """What is to be said of the items of an import."""
+
+    entities: int = 0  # texts with HTML entities that were replaced
+    conflicts: int = 0  # rows whose fact of an item differs from the one kept
+    untitled: int = 0  # items whose id is their title
+    addresses: int = 0  # of images and trailers that are none, and are left out
+    warnings: list[str] = field(default_factory=list)
+
+
+def items_of_files(
+    files: Mapping[str, SourceFile],
+    proposal: Proposal,
+    problems: Problems,
+    notes: ItemNotes,
+    *,
+    languages: Sequence[str],
+    progress: Progress | None = None,
+) -> dict[str, ParsedItem]:
+    """The items of the files of items, by id, in their order. Raises ImportRefused for a file without a usable item."""
     items: dict[str, ParsedItem] = {}
-    for row, external_id in enumerate(table.columns[identity]):
-        problem = misfit(external_id, table.columns[title][row].strip(), items)
-        number: int | None = None
-        if problem is None and year and table.columns[year][row].strip():
-            text = table.columns[year][row].strip().removesuffix(".0")
-            number = int(text) if _YEAR.fullmatch(text) else None
-            problem = None if number is not None else ("unusable year", f"{shown(text)} is no year")
-        worth = with_point(_text(table, utility, row), options.decimal)
-        if problem is None and worth and utility_of(worth) is None:
-            problem = ("unusable utility", f"{shown(worth)} is not a number of 0 or more")
-        item_texts = {field: _text(table, name, row) for name, field in localised.items()}
-        problem = problem or _localised_problem(item_texts)
-        if problem is not None:
-            problems.add(problem[0], ImportProblem(file.name, table.line(row), identity, problem[1]))
+    for part in proposal.parts:
+        if part.use != "items":
             continue
-        items[external_id] = ParsedItem(
-            external_id=external_id,
-            title=table.columns[title][row].strip(),
-            year=number,
-            plot=_text(table, texts["plot"], row),
-            features=_features(table, features, row, number, options.feature_separator) + _utility(worth),
-            image_url=_text(table, texts["image"], row),
-            trailer_url=_text(table, texts["trailer"], row),
-            texts=texts_by_language(item_texts),
-        )
-    if not items:
-        problems.refuse("Nothing was imported.")
-    return tuple(items.values()), unknown_language_warnings(others, options.languages)
+        file = files[part.files[0]]
+        if part.is_many:
+            _add_facts(file, part, proposal, items, problems, notes, progress)
+        else:
+            items |= _listed(file, part, proposal, items, problems, notes, languages)
+            if not items:
+                problems.refuse("Nothing was imported.")
+    return items
+
+
+def _kinds(part: Part, proposal: Proposal) -> dict[str, Kind]:
+    id_kind: Kind = "whole" if proposal.has_whole_ids else "id"
+    return {name: id_kind if role == "item" else "text" for name, role in part.roles().items()}
+
+
+def _listed(
+    file: SourceFile, part: Part, proposal: Proposal, before: Mapping[str, ParsedItem], problems: Problems,
+    notes: ItemNotes, languages: Sequence[str],
+) -> dict[str, ParsedItem]:  # fmt: skip
+    """The items of a file with a row for each."""
+    names = [column.name for column in part.columns]
+    localised = {
+        name: of_name
+        for name in names
+        if name not in part.roles() and (of_name := localised_field(name)) and of_name[1] in languages
+    }
+    for of_name in set(localised.values()):
+        columns = [name for name, each in localised.items() if each == of_name]
+        if len(columns) > 1:
+            reason = (
+                f"columns {' and '.join(map(shown, columns))} both hold the {of_name[0]} in {of_name[1]}: remove one"
+            )
+            raise refuse(file.name, reason, line=1)
+    unread = [name for name in names if name not in part.roles() and name not in localised]
+    notes.warnings += unknown_language_warnings(unread, languages)
+    kinds: dict[str, Kind] = {**_kinds(part, proposal), **dict.fromkeys(localised, "text")}
+    table = read(file, part.written, kinds, problems)
+    identity, title_column = part.column("item"), part.column("title")
+    texts = {name: _unescaped(table.columns[name], notes) for name in kinds if name != identity}
+    items: dict[str, ParsedItem] = {}
+    for row, key in enumerate(table.columns[identity].tolist()):
+        external_id = str(key)
+        says = {name: column[row].strip() for name, column in texts.items()}
+        item, problem = _item(external_id, says, part, proposal, notes)
+        item_texts = {of_name: says[name] for name, of_name in localised.items()}
+        problem = problem or _misfit(item, before, items, proposal) or _localised_problem(item_texts)
+        if problem is not None:
+            column = title_column if problem[0] in ("unusable title", "listed twice") and title_column else identity
+            problems.add(problem[0], ImportProblem(file.name, table.line(row), column, problem[1]))
+            continue
+        items[external_id] = replace(item, texts=texts_by_language(item_texts)) if localised else item
+    if proposal.has_whole_ids:
+        return {str(number): items[str(number)] for number in sorted(map(int, items))}
+    return items
+
+
+def _item(
+    external_id: str, says: Mapping[str, str], part: Part, proposal: Proposal, notes: ItemNotes
+) -> tuple[ParsedItem, tuple[str, str] | None]:
+    """An item of what its row says, and the kind and reason of what is wrong with that."""
+    fields: dict[str, str] = {}
+    features: list[tuple[str, str]] = []
+    problem: tuple[str, str] | None = None
+    for column in part.columns:
+        text = says.get(column.name, "")
+        role, _, kind = column.role.partition(":")
+        if role == "author":
+            role, kind = "feature", "author"
+        if role == "feature":
+            values = [value.strip() for value in (text.split(proposal.separator) if kind != "author" else [text])]
+            features += [(kind, value) for value in values if value and len(value) <= LONGEST_FEATURE]
+            if proposal.catalogue_titles and any(len(value) > LONGEST_FEATURE for value in values):
+                problem = ("unusable genre", f"a genre has more characters than the {LONGEST_FEATURE} that are kept")
+        elif role == "flag" and text == "1":
+            kind, _, value = kind.partition(":")
+            features += [(kind, value)] if value else []
+        elif role == "utility" and text:
+            worth = text.replace(".", "_").replace(",", ".") if part.written.decimal == "," else text
+            number = utility_of(worth)
+            problem = problem or (
+                ("unusable utility", f"{shown(worth)} is not a number of 0 or more") if number is None else None
+            )
+            fields["utility"] = repr(number) if number else ""
+        elif role in ("image", "trailer") and text and address_problem(text):
+            notes.addresses += 1
+        elif role:
+            fields.setdefault(role, text)
+    title, year = fields.get("title", ""), None
+    aliases: tuple[str, ...] = ()
+    if proposal.catalogue_titles:
+        parsed = parse_title(title)
+        title, year, aliases = parsed.text, parsed.year, parsed.aliases
+        features = [(kind, value) for kind, value in features if value not in _NO_GENRE]
+    stated = fields.get("year", "")
+    if year is None and stated and stated.lower() not in _NO_VALUE:
+        match = _YEAR.search(stated.removesuffix(".0"))
+        year = int(match[1]) if match and match[1] != "0000" else None
+        if year is None and not re.fullmatch(r"-?\d{1,3}(\.0)?", stated.strip()) and stated.strip("0"):
+            problem = problem or ("unusable year", f"{shown(stated)} is no year")
+    if not title and not proposal.is_complete:
+        notes.untitled += 1
+        title = external_id
+    if year is not None:
+        features.append(("decade", f"{year // 10 * 10}s"))
+    features += [("alias", alias) for alias in aliases if len(alias) <= LONGEST_FEATURE]
+    features += [(UTILITY_KIND, fields["utility"])] if fields.get("utility") else []
+    item = ParsedItem(
+        external_id, title, year, plot=fields.get("plot", ""), features=tuple(dict.fromkeys(features)),
+        image_url=fields.get("image", ""), trailer_url=fields.get("trailer", ""),
+    )  # fmt: skip
+    return item, problem
+
+
+def _add_facts(
+    file: SourceFile, part: Part, proposal: Proposal, items: dict[str, ParsedItem], problems: Problems,
+    notes: ItemNotes, progress: Progress | None,
+) -> None:  # fmt: skip
+    """Add the facts of a file with several rows of an item, such as tags and links."""
+    table = read(file, part.written, _kinds(part, proposal), problems, progress=progress)
+    identity = part.column("item")
+    listed = next(each.files[0] for each in proposal.parts if each.use == "items")
+    features: dict[str, set[tuple[str, str]]] = {}
+    links: dict[str, list[tuple[str, str]]] = {}
+    columns = [(role.partition(":"), table.columns[name]) for name, role in part.roles().items() if name != identity]
+    too_long = 0
+    for row, key in enumerate(table.columns[identity].tolist()):
+        if str(key) not in items:
+            if proposal.is_complete:
+                reason = f"item {key} is not in {listed}"
+                problems.add("unknown item", ImportProblem(file.name, table.line(row), identity, reason))
+            continue
+        for (role, _, kind), texts in columns:
+            text = texts[row].strip()
+            if role == "link" and text:
+                links.setdefault(str(key), []).append((kind, text))
+            elif role == "feature" and text:
+                tag = " ".join(text.lower().split())
+                too_long += len(tag) > LONGEST_FEATURE
+                if len(tag) <= LONGEST_FEATURE:
+                    features.setdefault(str(key), set()).add((kind, tag))
+    for key, facts in features.items():
+        items[key] = replace(items[key], features=tuple(dict.fromkeys((*items[key].features, *sorted(facts)))))
+    for key, pairs in links.items():
+        items[key] = replace(items[key], links=(*items[key].links, *pairs))
+    if too_long:
+        notes.warnings.append(f"{too_long:,} tags longer than {LONGEST_FEATURE} characters were left out.")
+
+
+def _misfit(
+    item: ParsedItem, before: Mapping[str, ParsedItem], items: Mapping[str, ParsedItem], proposal: Proposal
+) -> tuple[str, str] | None:
+    """The problem that excludes an item: kind and reason."""
+    if len(item.external_id) > LONGEST_ID:
+        return "unusable id", f"the id has {len(item.external_id)} characters; at most {LONGEST_ID} are kept"
+    if item.external_id in items or item.external_id in before:
+        return "listed twice", f"item {item.external_id} was listed before"
+    if not item.title:
+        return "unusable title", "the title is empty"
+    if len(item.title) > LONGEST_TITLE:
+        return "unusable title", f"the title has {len(item.title)} characters; at most {LONGEST_TITLE} are kept"
+    if "\0" in item.title:
+        return "unusable title", "the title holds a NUL character"
+    return None
+
+
+def _localised_problem(texts: Mapping[tuple[str, str], str]) -> tuple[str, str] | None:
+    for (of_field, language), text in texts.items():
+        if of_field == "title" and len(text) > LONGEST_TITLE:
+            reason = f"the title in {language} has {len(text)} characters; at most {LONGEST_TITLE} are kept"
+            return "unusable title", reason
+    return None
+
+
+def _unescaped(texts: NDArray[Any], notes: ItemNotes) -> NDArray[Any]:
+    """Texts with characters in place of HTML entities."""
+    with_entity = [at for at, text in enumerate(texts.tolist()) if "&" in text and html.unescape(text) != text]
+    for at in with_entity:
+        texts[at] = html.unescape(texts[at])
+    notes.entities += len(with_entity)
+    return texts
+
+
+def items_beside_ratings(
+    table: Table, part: Part, proposal: Proposal, ids: NDArray[Any], notes: ItemNotes
+) -> dict[str, ParsedItem]:
+    """The items of the facts among the ratings: of each, the most frequent value that is not empty.
+
+    `ids` has shape (n_rows,): the item of each row.
+    """
+    facts = {name: role for name, role in part.roles().items() if role in FACTS or role.startswith("feature:")}
+    known, codes = ordered_ids(ids)
+    says: list[dict[str, str]] = [{} for _ in known]
+    for name in facts:
+        counts: list[Counter[str]] = [Counter() for _ in known]
+        for code, text in zip(codes.tolist(), _unescaped(table.columns[name], notes).tolist(), strict=True):
+            if text.strip() and text.strip().lower() not in _NO_VALUE:
+                counts[code][text.strip()] += 1
+        for code, of_item in enumerate(counts):
+            if of_item:
+                (text, n), *_ = of_item.most_common(1)
+                says[code][name] = text
+                notes.conflicts += of_item.total() - n
+    items: dict[str, ParsedItem] = {}
+    for external_id, texts in zip(known.tolist(), says, strict=True):
+        item, _ = _item(external_id, texts, part, replace(proposal, is_complete=False), notes)
+        items[external_id] = replace(item, title=item.title[:LONGEST_TITLE])
+    return items
 
 
 def texts_by_language(texts: Mapping[tuple[str, str], str]) -> dict[str, dict[str, str]]:
@@ -94,43 +273,10 @@ def texts_by_language(texts: Mapping[tuple[str, str], str]) -> dict[str, dict[st
     {'it': {'title': 'Sette'}}
     """
     by_language: dict[str, dict[str, str]] = {}
-    for (field, language), text in texts.items():
+    for (of_field, language), text in texts.items():
         if text:
-            by_language.setdefault(language, {})[field] = text
+            by_language.setdefault(language, {})[of_field] = text
     return by_language
-
-
-def _localised_problem(texts: Mapping[tuple[str, str], str]) -> tuple[str, str] | None:
-    for (field, language), text in texts.items():
-        if field == "title" and len(text) > LONGEST_TITLE:
-            return "unusable title", (
-                f"the title in {language} has {len(text)} characters; at most {LONGEST_TITLE} are kept"
-            )
-    return None
-
-
-def misfit(external_id: str, title: str, items: Mapping[str, ParsedItem]) -> tuple[str, str] | None:
-    """The problem that excludes an item: kind and reason."""
-    if len(external_id) > LONGEST_ID:
-        return "unusable id", f"the id has {len(external_id)} characters; at most {LONGEST_ID} are kept"
-    if external_id in items:
-        return "listed twice", f"item {external_id} was listed before"
-    if not title:
-        return "unusable title", "the title is empty"
-    if len(title) > LONGEST_TITLE:
-        return "unusable title", f"the title has {len(title)} characters; at most {LONGEST_TITLE} are kept"
-    return None
-
-
-def with_point(text: str, decimal: str) -> str:
-    """A number as Python writes it; a point where a comma belongs leaves no number.
-
-    Examples
-    --------
-    >>> with_point("2,50", ","), with_point("2.50", "."), with_point("2.50", ",")
-    ('2.50', '2.50', '2_50')
-    """
-    return text.replace(".", "_").replace(",", ".") if decimal == "," else text
 
 
 def utility_of(text: str) -> float | None:
@@ -148,30 +294,17 @@ def utility_of(text: str) -> float | None:
     return number if 0 <= number < float("inf") and "_" not in text else None
 
 
-def _same(wanted: str | None, sheet: Sheet) -> str | None:
-    """The name of the ratings' item column, where the items' file has it as well."""
-    return wanted if wanted in sheet.columns else None
+def equal_titles(items: Iterable[ParsedItem]) -> list[tuple[str, int]]:
+    """Titles (with their author) that several items have, the most frequent first, and how many have each."""
+    counts = Counter(
+        (item.title.casefold(), next((value for kind, value in item.features if kind == "author"), ""))
+        for item in items
+        if item.title != item.external_id
+    )
+    first = {item.title.casefold(): item.title for item in reversed(tuple(items))}
+    return [(first[title], n) for (title, _), n in counts.most_common() if n > 1]
 
 
-def _text(table: Table, column: str, row: int) -> str:
-    return str(table.columns[column][row]).strip() if column else ""
-
-
-def _utility(text: str) -> tuple[tuple[str, str], ...]:
-    """The utility as a feature; a utility of 0 is no feature."""
-    worth = utility_of(text) if text else None
-    return ((UTILITY_KIND, repr(worth)),) if worth else ()
-
-
-def _features(
-    table: Table, columns: Mapping[str, str], row: int, year: int | None, separator: str
-) -> tuple[tuple[str, str], ...]:
-    features = [
-        (kind, value.strip())
-        for kind, column in columns.items()
-        for value in table.columns[column][row].split(separator)
-        if value.strip() and len(value.strip()) <= LONGEST_FEATURE
-    ]
-    if year is not None:
-        features.append(("decade", f"{year // 10 * 10}s"))
-    return tuple(dict.fromkeys(features))
+def n_untitled(items: Sequence[ParsedItem]) -> int:
+    """Items whose id stands in for a title."""
+    return int(np.sum([item.title == item.external_id for item in items]))

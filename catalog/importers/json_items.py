@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from catalog.importers.base import ImportProblem, Progress
-from catalog.importers.layout import LONGEST_LINE, ROWS_AT_A_TIME, shown, undecodable
 from catalog.importers.problems import Problems
+from catalog.importers.reading.tables import LONGEST_LINE, ROWS_AT_A_TIME, shown, undecodable
 from catalog.importers.sources import SourceFile, refuse
 
 Texts = dict[str, tuple[str, ...]]

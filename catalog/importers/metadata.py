@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from catalog.importers.base import ImportProblem, ImportReport, Limits, Policy, Progress
-from catalog.importers.delimited import USUAL_NAMES, Options, read_header
+from catalog.importers.detector.roles import rank_by_name
+from catalog.importers.detector.writing import examined
 from catalog.importers.facts import Facts, ItemFacts, NamedFiles
 from catalog.importers.json_items import json_items
 from catalog.importers.kinds import kind_of, plain, unknown_language, unknown_language_warnings, usual_kind
-from catalog.importers.layout import Kind, Layout, shown
+from catalog.importers.options import Options
+from catalog.importers.reading import read
+from catalog.importers.reading.tables import Kind, shown
 from catalog.importers.sources import SourceFile, open_source, refuse
-from catalog.importers.table_reader import read_table
 from core.errors import ParameterError
 
 ADVICE_ROWS = "Correct the file, or exclude invalid rows. Nothing was added."
@@ -37,11 +39,11 @@ class MetadataOptions:
     separator: str = "|"  # between the values of one column in a table with one item per row
     # `delimiter`, `encoding`: as for delimited ratings.
     delimiter: str | None = None
-    encoding: str = "utf-8"
+    encoding: str | None = None
     languages: tuple[str, ...] = ()  # codes of the languages that localised fields (title_it) may have
 
     def __post_init__(self) -> None:
-        self.delimited()  # has its own checks
+        self.hints()  # has its own checks
         if ("kind" in self.columns) != ("value" in self.columns):
             raise ParameterError("A table with one fact per row needs both a column of kinds and a column of values.")
         extra = sorted(set(self.columns) - set(_STRUCTURE))
@@ -54,9 +56,11 @@ class MetadataOptions:
             if problem := unknown_language(target, self.languages):
                 raise ParameterError(f"The field {target} cannot be read: {problem}.")
 
-    def delimited(self) -> Options:
-        """The options that delimited files of ratings share with these."""
-        return Options(delimiter=self.delimiter, encoding=self.encoding, feature_separator=self.separator)
+    def hints(self) -> Options:
+        """The hints that files of ratings share with these; a file of facts has a header."""
+        return Options(
+            delimiter=self.delimiter, encoding=self.encoding, feature_separator=self.separator, has_header=True
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ class Metadata:
 
 def read_metadata(
     path: Path,
-    known: Collection[str],
+    known: Collection[str] | Mapping[str, str],
     *,
     options: MetadataOptions | None = None,
     policy: Policy | None = None,
@@ -81,8 +85,9 @@ def read_metadata(
     wrong with the file, by line, column and reason, and for a file that says nothing of any known item.
 
     The file, also gzipped or in a ZIP archive, is JSON Lines by its ending (.jsonl, .ndjson), else delimited text with
-    a header. Rows of items that are not in `known` are counted and left out. By default a row that cannot be taken
-    refuses the file; limits are those of `LIMITS`. `files` are those that fields may name instead of an address.
+    a header. Rows of items that are not in `known` (a mapping goes from the file's ids to the dataset's own) are
+    counted and left out. By default a row that cannot be taken refuses the file; limits are those of `LIMITS`. `files`
+    are those that fields may name instead of an address.
     """
     options, policy = options or MetadataOptions(), policy or Policy(limits=LIMITS)
     source = open_source(path, policy.limits)
@@ -91,7 +96,7 @@ def read_metadata(
     (file,) = source.files.values()
     facts = Facts(
         file.name,
-        frozenset(known),
+        known if isinstance(known, Mapping) else {each: each for each in known},
         options.rename,
         options.separator,
         files or {},
@@ -125,8 +130,9 @@ def read_metadata(
 def _read_delimited(
     file: SourceFile, options: MetadataOptions, facts: Facts, progress: Progress | None
 ) -> tuple[str, list[str]]:
-    delimiter, header = read_header(file, options.delimited())
-    item = _column_named(file, header, options, "item") or _usual(header, USUAL_NAMES["item"])
+    written = examined(file, options.hints()).written
+    header = list(written.columns)
+    item = _column_named(file, header, options, "item") or _item_key(header)
     if item is None:
         advice = "Name it, as in --column item=ID."
         raise refuse(
@@ -143,14 +149,7 @@ def _read_delimited(
     if item in kinds:
         raise refuse(file.name, f"column {shown(item)} is named for two things", line=1)
     kinds[item] = "id"
-    layout = Layout(
-        columns=tuple(header),
-        kinds=kinds,
-        delimiter=delimiter,
-        encoding=options.delimited().codec,
-        needs_final_newline=False,
-    )
-    table = read_table(file, layout, facts.problems, by_line=True, progress=progress)
+    table = read(file, written, kinds, facts.problems, progress=progress)
     ids = table.columns[item]
     facts.rows += table.rows_read
     facts.rows_left_out += table.rows_read - len(ids)
@@ -215,7 +214,7 @@ def _read_json(file: SourceFile, options: MetadataOptions, facts: Facts, progres
         if record is None:
             facts.rows_left_out += 1
             continue
-        key = identity if identity is not None else _usual(list(record), USUAL_NAMES["item"])
+        key = identity if identity is not None else _item_key(list(record))
         ids = record.get(key, ()) if key is not None else ()
         if len(ids) != 1 or key is None:
             wanted = shown(identity) if identity is not None else "id of an item (item, item_id, movieId, …)"
@@ -252,6 +251,12 @@ def _column_named(file: SourceFile, header: list[str], options: MetadataOptions,
 def _usual(names: list[str], usual: tuple[str, ...]) -> str | None:
     by_name = {plain(name): name for name in names}
     return next((by_name[name] for name in usual if name in by_name), None)
+
+
+def _item_key(names: list[str]) -> str | None:
+    """The name that is most likely that of the items' ids."""
+    ranked = sorted((rank, at, name) for at, name in enumerate(names) if (rank := rank_by_name(name, "item")) >= 0)
+    return ranked[0][2] if ranked else None
 
 
 def _unread(names: Iterable[str], options: MetadataOptions) -> list[str]:

@@ -14,49 +14,51 @@ from core.errors import ParameterError
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Which columns hold what."""
+    """Hints of a user; they win over what is detected."""
 
-    # `user`, `item`, `rating`, `time`: columns of the file of ratings; None: found by the usual names. Without a time
-    # column there are no times.
+    # Columns of the files of ratings or of items; None: detected. `items_id` is the id in the file of items,
+    # `item_utility` what an item is worth there; `utility` says what a row of ratings was worth (for Ta-Feng "price" or
+    # "profit").
     user: str | None = None
     item: str | None = None
     rating: str | None = None
     time: str | None = None
-    # Column of the file of ratings that says what the row was worth (a price, a profit); None: there is none. For
-    # Ta-Feng "price" or "profit".
+    count: str | None = None
+    event: str | None = None
     utility: str | None = None
-    # There are no ratings: each row says that the user took the item. There is no rating column, and the scale has one
-    # point.
-    usage: bool = False
-    # For BookCrossing, whose 0 means that a book was used and not rated: leave these rows out, or import them alone, as
-    # usage data.
-    zeros: Literal["drop", "apart"] = "drop"
-    delimiter: str | None = None  # one character; None: detected from the header
-    decimal: str = "."  # "." or ","; the character before the decimals of a number, in delimited text
-    encoding: str = "utf-8"  # of both files
-    items_encoding: str | None = None  # of the file of items, where it differs
-    has_header: bool = True  # of delimited ratings; without one, columns are called "Column 1", "Column 2", …
-    scale: RatingScale | None = None  # None: detected from the ratings, and said so
-    # A file of items with a header, delimited in its own way. Without it an item's title is its id.
-    items_file: Path | None = None
-    # `items_id`, `title`, `year`, `plot`, `image`, `trailer`, `item_utility`: columns of the file of items; the id, the
-    # title and the year are found by the usual names. Where items have no titles, name the column of ids for them.
-    # `item_utility` says what an item is worth.
     items_id: str | None = None
     title: str | None = None
+    author: str | None = None
     year: str | None = None
     plot: str | None = None
     image: str | None = None
     trailer: str | None = None
     item_utility: str | None = None
+    events: tuple[str, ...] = ()  # the events that are imported
+    # There are no ratings: each row says that the user took the item, and the scale has one point.
+    usage: bool = False
+    # Of ratings where 0 says that an item was used and not rated: leave these rows out, or import them alone, as usage.
+    zeros: Literal["drop", "apart"] = "drop"
+    not_rated: tuple[float, ...] = ()  # values that are no ratings
+    # `delimiter` to `has_header`: how the files are written; None: detected.
+    delimiter: str | None = None
+    quoting: bool | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    items_encoding: str | None = None  # of the file of items, where it differs
+    time_format: str | None = None  # as `strptime` takes it
+    has_header: bool | None = None  # without one, columns are called "Column 1", "Column 2", …
+    scale: RatingScale | None = None  # None: detected from the ratings, and said so
+    bins: int = 0  # equal parts of a scale without steps; 0: none
+    items_file: Path | None = None  # a file of items
     features: Mapping[str, str] = field(default_factory=dict)  # kind of feature to column ("genre": "genres")
-    feature_separator: str = "|"  # between the values of one feature
+    feature_separator: str | None = None  # between the values of one feature; None: "|"
     languages: tuple[str, ...] = ()  # codes of the languages that localised columns (title_it) may have
 
     def __post_init__(self) -> None:
-        if self.delimiter is not None and len(self.delimiter) != 1:
-            raise ParameterError(f"The delimiter is {self.delimiter!r}: it has to be one character.")
-        if self.decimal not in (".", ","):
+        if self.delimiter is not None and not self.delimiter:
+            raise ParameterError("The delimiter is empty: it has to be at least one character.")
+        if self.decimal not in (None, ".", ","):
             raise ParameterError(f"The decimal character is {self.decimal!r}: it can be a point or a comma.")
         if self.zeros not in ("drop", "apart"):
             raise ParameterError(f"zeros is {self.zeros!r}: it can be 'drop' or 'apart'.")
@@ -64,36 +66,21 @@ class Options:
             raise ParameterError(
                 "Usage data have no ratings: name no column of ratings and no scale, or leave usage out."
             )
-        if not self.feature_separator:
+        if self.feature_separator == "":
             raise ParameterError("The separator of features is empty: it has to be at least one character.")
+        if self.bins < 0 or self.bins == 1:
+            raise ParameterError(f"A scale cannot have {self.bins} parts: give 2 or more.")
         for encoding in filter(None, (self.encoding, self.items_encoding)):
-            _check_encoding(encoding)
-
-    @property
-    def codec(self) -> str:
-        """The encoding, with leave for a byte-order mark where it is UTF-8."""
-        return codec_of(self.encoding)
+            try:
+                codecs.lookup(encoding)
+            except LookupError:
+                raise ParameterError(
+                    f"There is no encoding {encoding!r}: 'utf-8', 'latin-1' and 'cp1252' are usual."
+                ) from None
 
     def changed(self) -> frozenset[str]:
         """The names of what is not as it would be by itself; languages are the installation's, and no choice."""
         usual = Options(languages=self.languages)
         return frozenset(
             option.name for option in fields(self) if getattr(self, option.name) != getattr(usual, option.name)
-        )
-
-
-def codec_of(encoding: str) -> str:
-    """The codec of an encoding, with leave for a byte-order mark where it is UTF-8."""
-    name = codecs.lookup(encoding).name
-    return "utf-8-sig" if name == "utf-8" else name
-
-
-def _check_encoding(encoding: str) -> None:
-    try:
-        codec = codec_of(encoding)
-    except LookupError:
-        raise ParameterError(f"There is no encoding {encoding!r}: 'utf-8', 'latin-1' and 'cp1252' are usual.") from None
-    if "a,\n".encode(codec).removeprefix(codecs.BOM_UTF8) != b"a,\n":
-        raise ParameterError(
-            f"Files in {encoding} are not read, as their line ends are no single bytes: save the file as UTF-8."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from catalog.importers.base import ImportProblem, ImportRefused
 
 EXAMPLES_PER_REASON = 10
-MOST_VALUES = 1_000  # different values of rows left out that are remembered
 DECIMAL_COMMA = "decimal comma"  # the kind of problem
 
 
@@ -20,8 +20,6 @@ class Problems:
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         self.examples: dict[str, list[ImportProblem]] = {}
-        # Numbers of rows left out, by column: what a scale detected from the others lacks.
-        self.values_left_out: dict[str, set[float]] = {}
         self._files: dict[str, None] = {}  # in the order they were met: causes before their consequences
 
     def add(self, kind: str, problem: ImportProblem) -> None:
@@ -38,25 +36,24 @@ class Problems:
         if len(rows):
             self._keep(kind, len(rows), [describe(int(row)) for row in rows[:EXAMPLES_PER_REASON]])
 
-    def leave_out(self, column: str, value: float) -> None:
-        """Record a number of an excluded row."""
-        values = self.values_left_out.setdefault(column, set())
-        if len(values) < MOST_VALUES:
-            values.add(value)
-
     def merge(self, problems: Problems) -> None:
         """Add the problems of another collection."""
         for kind, count in problems.counts.items():
             self._keep(kind, count, problems.examples[kind])
-        for column, values in problems.values_left_out.items():
-            for value in values:
-                self.leave_out(column, value)
 
     def _keep(self, kind: str, count: int, first: list[ImportProblem]) -> None:
         self.counts[kind] = self.counts.get(kind, 0) + count
         examples = self.examples.setdefault(kind, [])
-        examples.extend(first[: EXAMPLES_PER_REASON - len(examples)])
+        examples.extend(replace(each, kind=kind) for each in first[: EXAMPLES_PER_REASON - len(examples)])
         self._files.update(dict.fromkeys(problem.file for problem in first))
+
+    def those(self, is_it: Callable[[str], bool]) -> Problems:
+        """The problems of some kinds."""
+        chosen = Problems()
+        chosen.counts = {kind: count for kind, count in self.counts.items() if is_it(kind)}
+        chosen.examples = {kind: self.examples[kind] for kind in chosen.counts}
+        chosen._files = self._files
+        return chosen
 
     @property
     def total(self) -> int:
@@ -74,4 +71,4 @@ class Problems:
             problems = [problem for examples in self.examples.values() for problem in examples]
             positions = {file: position for position, file in enumerate(self._files)}
             problems.sort(key=lambda problem: (positions[problem.file], problem.line or 0))
-            raise ImportRefused(problems, total=self.total, advice=advice, options=options)
+            raise ImportRefused(problems, total=self.total, advice=advice, options=options, counts=self.counts)

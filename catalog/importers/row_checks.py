@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from catalog.importers.base import LONGEST_ID, ImportProblem, ParsedItem, RatingScale
 from catalog.importers.ids import codes_among, ordered_ids
 from catalog.importers.items import UTILITY_KIND
-from catalog.importers.layout import Table
 from catalog.importers.problems import Problems
-from catalog.importers.scales import detected_scale
-from catalog.importers.sources import refuse
+from catalog.importers.reading.tables import Table
 
+MOST_COUNTED = np.iinfo(np.int32).max  # uses of an item by a user
 USED = RatingScale(1.0, 1.0, 1.0)  # the scale of usage data: taken, or nothing
 
 
@@ -31,6 +30,7 @@ class RatingColumns:
     time: str | None
     items_file: str  # the file that lists items, or the same file
     utility: str | None = None  # what the row was worth
+    count: str | None = None  # how often the user took the item
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class CheckedRows:
     scale: RatingScale
     repeated: Problems
     values: NDArray[np.float32]
-    counts: NDArray[np.int32]  # rows of each pair kept
+    counts: NDArray[np.int32]  # of each pair kept: its rows, or the sum of their counts
 
 
 def selected_rows(column: NDArray[Any], is_kept: NDArray[np.bool_]) -> NDArray[Any]:
@@ -61,14 +61,20 @@ def check_rows(
     table: Table,
     columns: RatingColumns,
     items: tuple[ParsedItem, ...] | None,
-    scale: RatingScale | None,
+    scale: RatingScale,
     problems: Problems,
+    *,
+    keep: str = "last",
 ) -> CheckedRows:
+    """Check the rows; those that cannot be kept are added to `problems`. Of a repeated pair the `keep` row stays:
+    "last", "first", or the last with the "mean" of all.
+    """
     if columns.rating is None:
-        scale = USED
         is_kept = np.ones(len(table), dtype=np.bool_)
     else:
-        scale, is_kept = _on_scale(table, columns, columns.rating, scale, problems)
+        is_kept = _on_scale(table, columns, columns.rating, scale, problems)
+    if columns.count is not None:
+        is_kept &= _countable(table, columns, columns.count, problems)
     is_kept &= _usable_ids(table, columns, columns.user, problems)
     ids = table.columns[columns.item]
     codes = np.empty(0, dtype=np.int32)
@@ -95,27 +101,32 @@ def check_rows(
     if columns.utility is not None:
         items = _worth(items, items_rated, selected_rows(table.columns[columns.utility], is_kept))
     repeated = Problems()
-    counts = np.ones(len(users), dtype=np.int32)
+    rows = None if is_kept.all() else np.flatnonzero(is_kept)
+    weights = None
+    if columns.count is not None:
+        weights = selected_rows(table.columns[columns.count], is_kept).astype(np.float64)
+    counts = np.ones(len(users), dtype=np.int32) if weights is None else np.ceil(weights).astype(np.int32)
+    values = np.ones(len(users), dtype=np.float32)
+    if columns.rating is not None:
+        values = selected_rows(table.columns[columns.rating], is_kept).astype(np.float32, copy=False)
     if not is_in_order(users, items_rated):  # most sources are, and name no pair twice
-        rows = None if is_kept.all() else np.flatnonzero(is_kept)
-        is_last, repeated = _repeated(
-            table, columns, rows, user_ids=user_ids, users=users, items=items, items_rated=items_rated
+        is_chosen, repeated = _repeated(
+            table, columns, rows, user_ids=user_ids, users=users, items=items, items_rated=items_rated, keep=keep
         )
         if repeated.total:
             _, pair, rows_of_pair = np.unique(
                 users.astype(np.int64) * len(items) + items_rated, return_inverse=True, return_counts=True
             )
-            counts = rows_of_pair[pair].astype(np.int32)
-        counts = selected_rows(counts, is_last)
+            of_pair = rows_of_pair if weights is None else np.ceil(np.bincount(pair, weights=weights))
+            counts = np.minimum(of_pair, MOST_COUNTED)[pair].astype(np.int32)
+            if keep == "mean" and columns.rating is not None:
+                values = (np.bincount(pair, weights=values) / rows_of_pair)[pair].astype(np.float32)
+        counts, values = selected_rows(counts, is_chosen), selected_rows(values, is_chosen)
         if rows is None:
-            is_kept = is_last
+            is_kept = is_chosen
         else:
-            is_kept[rows[~is_last]] = False
-        users, items_rated = selected_rows(users, is_last), selected_rows(items_rated, is_last)
-    if columns.rating is None:
-        values = np.ones(len(users), dtype=np.float32)
-    else:
-        values = selected_rows(table.columns[columns.rating], is_kept).astype(np.float32, copy=False)
+            is_kept[rows[~is_chosen]] = False
+        users, items_rated = selected_rows(users, is_chosen), selected_rows(items_rated, is_chosen)
     return CheckedRows(
         is_kept=is_kept,
         user_ids=user_ids,
@@ -130,18 +141,10 @@ def check_rows(
 
 
 def _on_scale(
-    table: Table, columns: RatingColumns, rating: str, scale: RatingScale | None, problems: Problems
-) -> tuple[RatingScale, NDArray[np.bool_]]:
-    """The scale, detected where none is declared, and which rows are on it; the others become problems."""
+    table: Table, columns: RatingColumns, rating: str, scale: RatingScale, problems: Problems
+) -> NDArray[np.bool_]:
+    """Which rows are on the scale; the others become problems."""
     values = table.columns[rating]
-    if scale is None:
-        scale = detected_scale(columns.file, values)
-    if scale.low <= 0:
-        raise refuse(
-            columns.file,
-            f"the scale of {scale.low:g} to {scale.high:g} reaches 0, which is kept for 'not rated'",
-            advice="Add a constant to every rating, or declare a scale above 0 and drop the rows that are off it.",
-        )
     is_on = scale.is_on(values)
     rows = np.flatnonzero(~is_on)
     margin = scale.step * 1e-4
@@ -157,7 +160,19 @@ def _on_scale(
 
     problems.add_rows("rating off the scale", rows[is_outside], off)
     problems.add_rows("rating between steps", rows[~is_outside], between)
-    return scale, is_on
+    return is_on
+
+
+def _countable(table: Table, columns: RatingColumns, count: str, problems: Problems) -> NDArray[np.bool_]:
+    """Which rows have a count that can be stored; the others become problems."""
+    fits = np.asarray(table.columns[count] <= MOST_COUNTED)
+
+    def too_many(row: int) -> ImportProblem:
+        reason = f"{table.columns[count][row]:g} is above {MOST_COUNTED:,}, the largest count"
+        return _problem(table, columns, row, count, reason)
+
+    problems.add_rows("unusable count", np.flatnonzero(~fits), too_many)
+    return fits
 
 
 def _usable_ids(table: Table, columns: RatingColumns, column: str, problems: Problems) -> NDArray[np.bool_] | np.bool_:
@@ -208,14 +223,15 @@ def _repeated(
     users: NDArray[np.int32],
     items: tuple[ParsedItem, ...],
     items_rated: NDArray[np.int32],
+    keep: str,
 ) -> tuple[NDArray[np.bool_], Problems]:
-    """Which of `rows` (None: all) are the last of their user and item, and the problems of those that came again."""
+    """Which of `rows` (None: all) represent their user and item, and the problems of those that came again."""
     problems = Problems()
-    is_last = np.ones(len(users), dtype=np.bool_)
+    is_chosen = np.ones(len(users), dtype=np.bool_)
     pairs = users.astype(np.int64) * len(items) + items_rated
     order = np.argsort(pairs, kind="stable")
     is_again = np.diff(pairs[order]) == 0
-    is_last[order[:-1][is_again]] = False
+    is_chosen[order[1:][is_again] if keep == "first" else order[:-1][is_again]] = False
     earlier = dict(zip(order[1:][is_again].tolist(), order[:-1][is_again].tolist(), strict=True))
     did, kind = ("took", "taken again") if columns.rating is None else ("rated", "rated twice")
 
@@ -227,7 +243,7 @@ def _repeated(
         return _problem(table, columns, row, None, reason)
 
     problems.add_rows(kind, np.array(sorted(earlier), dtype=np.int64), again)
-    return is_last, problems
+    return is_chosen, problems
 
 
 def is_in_order(users: NDArray[np.integer[Any]], items: NDArray[np.integer[Any]]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,8 +15,8 @@ from catalog.importers.base import (
     Policy,
     RatingScale,
 )
-from catalog.importers.layout import Table
 from catalog.importers.problems import Problems
+from catalog.importers.reading.tables import Table
 from catalog.importers.row_checks import RatingColumns, check_rows, selected_rows
 from core.errors import ParameterError
 
@@ -23,6 +24,8 @@ ADVICE_ROWS = "Correct the source, or exclude invalid rows. Nothing was imported
 ADVICE_COMMAS = "All bad values look like 4,5: import with a decimal comma. Nothing was imported."
 ADVICE_TWICE = "Remove the repeated ratings, or import the last of each. Nothing was imported."
 MOST_DROPPED = 0.05  # share of rows dropped as bad above which the report warns
+DAMAGED_ID = re.compile(r"\d(\.\d+)?E\+\d+|\d+\.0", re.IGNORECASE)
+REPEATS = {"rated twice", "taken again"}  # kinds of problems
 # The largest plausible time in seconds since 1970 (year 5138); finer units lie above it, each a thousand times.
 LATEST_SECONDS = 10**11
 FINER_UNITS = ((1_000, "milliseconds"), (1_000_000, "microseconds"), (1_000_000_000, "nanoseconds"))
@@ -35,46 +38,48 @@ def assemble(
     table: Table,
     columns: RatingColumns,
     items: tuple[ParsedItem, ...] | None,
-    scale: RatingScale | None,
+    scale: RatingScale,
     policy: Policy,
     problems: Problems,
     warnings: Sequence[str] = (),
     set_aside: Problems | None = None,
 ) -> ParsedDataset:
     """Check rows of ratings and make the dataset of them, out of the table's own memory: it is used up. Raises
-    ImportRefused: any problem, where the policy is to refuse; no rating left to keep.
+    ImportRefused with every kind of problem that the policy does not fix, or where no rating is left to keep.
 
-    Without `items` the catalogue is every item that is rated, with its id as title; without a scale it is detected. The
-    problems of the checks are added to `problems`. Rows in `set_aside` were left out because an option says so: they
-    are reported, never refused.
+    Without `items` the catalogue is every item that is rated, with its id as title. The problems of the checks are
+    added to `problems`. Rows in `set_aside` were left out because an option or the layout says so: they are reported,
+    never refused.
     """
-    if policy.duplicates == "count" and columns.rating is not None:
+    is_usage = columns.rating is None
+    if policy.duplicates == "count" and not is_usage:
         raise ParameterError("Repeated rows are counted only in usage data; these rows have ratings.")
     if len(table) == 0:
-        if _could_be_read(source_format, problems):
-            _refuse_bad_rows(source_format, problems)
-        problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
-    if scale is None and columns.rating is not None and policy.on_bad_row == "refuse":
-        _refuse_bad_rows(source_format, problems)  # before a scale is sought in what is left
-    checked = check_rows(table, columns, items, scale, problems)
-    if policy.on_bad_row == "refuse":
-        _refuse_bad_rows(source_format, problems)
-    # Usage says whether, not how often: to take an item again is no fault there.
-    if policy.duplicates == "refuse" or (policy.duplicates == "auto" and columns.rating is not None):
-        checked.repeated.refuse(ADVICE_TWICE, ("duplicates",))
+        refuse_problems(problems, policy, is_usage=is_usage)
+        _refuse_all(problems, columns.file)
+        (set_aside or problems).refuse("No row is left. Nothing was imported.")
+    keep = policy.duplicates if policy.duplicates in ("first", "mean") else "last"
+    checked = check_rows(table, columns, items, scale, problems, keep=keep)
     n_bad = table.rows_read - len(checked.users) - checked.repeated.total - (set_aside.total if set_aside else 0)
-    warnings_found = [
-        *warnings,
-        *_warnings_of_dropped(source_format, table, columns, checked.scale, problems=problems, n_bad=n_bad),
-    ]
     problems.merge(checked.repeated)
+    damaged = next((item.external_id for item in checked.items if DAMAGED_ID.fullmatch(item.external_id)), "")
+    note = f"Ids such as {damaged} look damaged by a spreadsheet: import the original file. " if damaged else ""
+    refuse_problems(problems, policy, is_usage=is_usage, note=note)
+    warnings_found = [*warnings]
+    if n_bad > MOST_DROPPED * table.rows_read:
+        warnings_found.append(
+            f"{n_bad:,} of {table.rows_read:,} rows ({n_bad / table.rows_read:.0%}) were dropped as bad. The remaining "
+            "rows may not be representative: look at the examples, and correct the source."
+        )
+    if problems.those(lambda kind: kind not in REPEATS).are_decimal_commas:
+        warnings_found.append("All dropped values look like 4,5: import the source with a decimal comma.")
     if policy.duplicates == "count":
         warnings_found.append(
             f"{checked.repeated.total:,} rows repeat the user and item of another; they are stored as counts of that "
             "pair."
         )
     if len(checked.users) == 0:
-        problems.refuse(f"Not one row of {columns.file} can be kept. Nothing was imported.")
+        _refuse_all(problems, columns.file)
     if set_aside is not None:
         problems.merge(set_aside)
     if table.ends_open:
@@ -110,43 +115,28 @@ def assemble(
             item_column=columns.item,
         ),
         utilities=worths,
-        counts=checked.counts if policy.duplicates == "count" else None,
+        counts=checked.counts if policy.duplicates == "count" or columns.count is not None else None,
     )
 
 
-def _could_be_read(source_format: str, problems: Problems) -> bool:
-    """Whether a declared decimal comma would make numbers of all bad values; other formats have fixed columns."""
-    return source_format == "delimited" and problems.are_decimal_commas
-
-
-def _refuse_bad_rows(source_format: str, problems: Problems) -> None:
-    if _could_be_read(source_format, problems):
+def _refuse_all(problems: Problems, file: str) -> None:
+    """Refuse a file of which no row is left."""
+    if problems.are_decimal_commas:
         problems.refuse(ADVICE_COMMAS, ("decimal",))
-    problems.refuse(ADVICE_ROWS, ("on_bad_row",))
+    problems.refuse(f"Not one row of {file} can be kept. Nothing was imported.")
 
 
-def _warnings_of_dropped(
-    source_format: str, table: Table, columns: RatingColumns, scale: RatingScale, *, problems: Problems, n_bad: int
-) -> list[str]:
-    """What to say of rows dropped as bad: many of them, decimal commas, ratings that the detected scale lacks."""
-    warnings = []
-    share = n_bad / table.rows_read
-    if share > MOST_DROPPED:
-        warnings.append(
-            f"{n_bad:,} of {table.rows_read:,} rows ({share:.0%}) were dropped as bad. The remaining rows "
-            "may not be representative: look at the examples, and correct the source."
-        )
-    if _could_be_read(source_format, problems):
-        warnings.append("All dropped values look like 4,5: import the source with a decimal comma.")
-    left_out = problems.values_left_out.get(columns.rating or "", set())
-    lacking = sorted(left_out - set(scale.values())) if left_out and not scale.is_declared else []
-    if lacking:
-        listed = ", ".join(f"{value:g}" for value in lacking[:3]) + (", …" if len(lacking) > 3 else "")
-        warnings.append(
-            f"Dropping bad rows changed the detected scale: it is {scale.low:g} to {scale.high:g} in steps of "
-            f"{scale.step:g}, and dropped rows have ratings of {listed}. Declare the scale, or correct the source."
-        )
-    return warnings
+def refuse_problems(problems: Problems, policy: Policy, *, is_usage: bool, note: str = "") -> None:
+    """Refuse the problems that the policy does not fix, all at once."""
+    are_repeats_kept = policy.duplicates in ("last", "first", "mean", "count") or (
+        policy.duplicates == "auto" and (is_usage or bool({"all", "repeats"} & set(policy.fix)))
+    )
+    left = problems.those(lambda kind: not (are_repeats_kept if kind in REPEATS else policy.fixes(kind)))
+    if left.are_decimal_commas:
+        left.refuse(ADVICE_COMMAS, ("decimal",))
+    if REPEATS.issuperset(left.counts):
+        left.refuse(note + ADVICE_TWICE, ("duplicates",))
+    left.refuse(note + ADVICE_ROWS, ("on_bad_row", *(("duplicates",) if REPEATS & set(left.counts) else ())))
 
 
 def in_seconds(times: NDArray[np.int64], column: str) -> tuple[NDArray[np.int64], list[str]]:

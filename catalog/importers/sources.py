@@ -1,14 +1,20 @@
-"""Sources of imports: a folder, an archive or one file, read without unpacking to disk and within limits."""
+"""Sources of imports: a folder, an archive or one file, read without unpacking to disk and within limits.
+
+What a file is, is told by its first bytes, not by its name.
+"""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
+import re
 import struct
+import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -20,7 +26,29 @@ from catalog.importers.base import ImportProblem, ImportRefused, Limits
 _DAMAGE = (EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError)
 # What opening one raises: its directory may be corrupt, or use unsupported compression.
 _DAMAGED_ARCHIVE = (zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError, ValueError, struct.error)
+_DAMAGED_TAR = (tarfile.TarError, OSError, EOFError, zlib.error, lzma.LZMAError)
 _BUFFER = 1 << 16  # larger reads go past it, straight to where they are wanted
+_OPENERS: Mapping[bytes, Callable[[BinaryIO], object]] = {
+    b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+}
+PARQUET, ZIPPED = b"PAR1", b"PK\x03\x04"
+_DOWNLOAD = "Download the file itself."
+_EXPORT = "Export its table as CSV and import that."
+# Of files that cannot be read: how they begin, what they are, and what to do.
+_UNREADABLE: tuple[tuple[bytes, str, str], ...] = (
+    (rb"version https://git-lfs", "a Git LFS pointer: the content itself was not downloaded", "Run `git lfs pull`."),
+    (rb"\s*(?i:<!doctype html|<html)", "a web page, not a table", _DOWNLOAD),
+    (rb"%PDF", "a PDF document", _EXPORT),
+    (rb"\x80[\x02-\x05]", "a Python pickle, which could run programs when it is read", _EXPORT),
+    (rb"MATLAB 5\.0 MAT-file", "a MATLAB file", _EXPORT),
+    (rb"RD[AX][23]\n|X\n\0\0\0[\2\3]", "a file of R objects", "Write the data frame as CSV in R and import that."),
+    (rb"\x89HDF\r\n", "an HDF5 file", _EXPORT),
+    (rb"\x93NUMPY", "a NumPy array", _EXPORT),
+    (rb"SQLite format 3", "an SQLite database", _EXPORT),
+    (rb"Rar!|7z\xbc\xaf", "an archive that is not read", "Unpack it and import the folder."),
+)
 FOLDER_OF_RATINGS = "training_set"  # the one folder inside a folder that is looked into: Netflix has its ratings there
 
 
@@ -93,26 +121,68 @@ class SourceFile:
     """One file of a source."""
 
     name: str  # as messages give it
-    open_packed: Callable[[], BinaryIO]  # opens its bytes as the source holds them (for .gz: still packed)
-    most: int  # bytes it may unpack to
-    n_bytes: int = 0  # bytes it has unpacked; 0 where that is known at its end only
+    open_packed: Callable[[], BinaryIO]  # opens its bytes as the source holds them (of a gzipped file: still packed)
+    packed_bytes: int
+    limits: Limits
+
+    def _packing(self) -> bytes:
+        """The first bytes that tell how the file is packed; empty where it is not."""
+        with self.open_packed() as packed, Watched(packed, self.name, self.packed_bytes) as watch:
+            head = watch.read(6) or b""
+        return next((mark for mark in (*_OPENERS, PARQUET, ZIPPED) if head.startswith(mark)), b"")
 
     @property
-    def is_gzip(self) -> bool:
-        """Whether the file is gzipped, by its name."""
-        return self.name.lower().endswith(".gz")
+    def most(self) -> int:
+        """The bytes it may unpack to; for a packed file, limited by the ratio."""
+        return self._most(self._packing())
+
+    def _most(self, packing: bytes) -> int:
+        if not packing:
+            return self.limits.bytes_unpacked
+        return min(
+            self.limits.bytes_unpacked,
+            max(self.limits.bytes_unsuspicious, int(self.packed_bytes * self.limits.ratio)),
+        )
+
+    @property
+    def n_bytes(self) -> int:
+        """The bytes it has unpacked; 0 where that is known at its end only."""
+        return 0 if self._packing() else self.packed_bytes
 
     @contextmanager
     def open(self) -> Iterator[tuple[BinaryIO, Watched]]:
         """The unpacked bytes, buffered, and the stream that counts them."""
+        packing = self._packing()
         packed = self.open_packed()
-        stream = cast(BinaryIO, gzip.GzipFile(fileobj=packed)) if self.is_gzip else packed
-        watch = Watched(stream, self.name, self.most)
+        stream = cast(BinaryIO, _OPENERS[packing](packed)) if packing in _OPENERS else packed
+        watch = Watched(stream, self.name, self._most(packing))
         try:
             with io.BufferedReader(watch, _BUFFER) as buffered:
                 yield cast(BinaryIO, buffered), watch
         finally:
             packed.close()
+
+    @property
+    def is_zipped(self) -> bool:
+        """Whether it is a ZIP archive, as workbooks are."""
+        return self._packing() == ZIPPED
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether it is a Parquet file."""
+        return self._packing() == PARQUET
+
+    def head(self, n: int) -> bytes:
+        """Its first `n` unpacked bytes."""
+        with self.open() as (stream, _):
+            return stream.read(n)
+
+    def check_readable(self) -> None:
+        """Raise ImportRefused for a file of a kind that is known and not read, with what to do."""
+        head = self.head(128)
+        for pattern, what, advice in _UNREADABLE:
+            if re.match(pattern, head):
+                raise refuse(self.name, f"this is {what}", advice=advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +205,9 @@ def open_source(path: Path, limits: Limits | None = None) -> Source:
     """
     limits = limits or Limits()
     if path.is_dir():
+        inner = [entry for entry in path.iterdir() if not entry.name.startswith((".", "__"))]
+        if len(inner) == 1 and inner[0].is_dir():  # an archive that was unpacked into a folder of its own
+            return open_source(inner[0], limits)
         files = {
             entry.name.lower(): _plain_file(entry, limits)
             for folder in (path, path / FOLDER_OF_RATINGS)
@@ -145,25 +218,20 @@ def open_source(path: Path, limits: Limits | None = None) -> Source:
         return Source(path.name, files)
     if not path.is_file():
         raise refuse(str(path), "there is no such file or folder")
-    if path.suffix.lower() == ".zip":
-        return _archive(path, limits)
-    return Source(path.name, {path.name.lower(): _plain_file(path, limits)})
+    file = _plain_file(path, limits)
+    if (members := _zip_members(path) if path.suffix.lower() == ".zip" or file.is_zipped else None) is not None:
+        return _archive(path, limits, [(m.filename, m.file_size, _zip_opener(path, m)) for m in members])
+    if (entries := _tar_members(path, file)) is not None:
+        return _archive(path, limits, [(m.name, m.size, _tar_opener(path, m)) for m in entries])
+    return Source(path.name, {path.name.lower(): file})
 
 
 def _plain_file(path: Path, limits: Limits) -> SourceFile:
-    size = path.stat().st_size
-    known = 0 if path.name.lower().endswith(".gz") else size
-    return SourceFile(path.name, lambda: path.open("rb"), _most(size, limits, path.name), known)
+    return SourceFile(path.name, lambda: path.open("rb"), path.stat().st_size, limits)
 
 
-def _most(packed_bytes: int, limits: Limits, name: str) -> int:
-    """The largest unpacked size of a file; for a packed file, limited by the ratio."""
-    if not name.lower().endswith((".gz", ".parquet", ".pq")):
-        return limits.bytes_unpacked
-    return min(limits.bytes_unpacked, max(limits.bytes_unsuspicious, int(packed_bytes * limits.ratio)))
-
-
-def _archive(path: Path, limits: Limits) -> Source:
+def _zip_members(path: Path) -> list[zipfile.ZipInfo] | None:
+    """The members of a ZIP archive; None where the file is a workbook, which is one too."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
@@ -173,39 +241,57 @@ def _archive(path: Path, limits: Limits) -> Source:
             f"this is no ZIP archive, or a damaged one ({error})",
             advice="Download or copy it again.",
         ) from error
+    if {"xl/workbook.xml", "xl/workbook.bin", "content.xml"} & {member.filename for member in members}:
+        return None
+    for member in members:
+        if member.flag_bits & 1:
+            name = PurePosixPath(member.filename).name
+            raise refuse(name, "the file is encrypted", advice="Import an archive without a password.")
+    return members
+
+
+def _tar_members(path: Path, file: SourceFile) -> list[tarfile.TarInfo] | None:
+    """The files in a tar archive, packed or not; None where the file is none."""
+    if file.head(262)[257:] != b"ustar":
+        return None
+    try:
+        with tarfile.open(path) as archive:
+            return [member for member in archive if member.isfile()]
+    except _DAMAGED_TAR as error:
+        raise refuse(path.name, f"the archive is damaged ({error})", advice="Download or copy it again.") from error
+
+
+def _archive(path: Path, limits: Limits, members: Sequence[tuple[str, int, Callable[[], BinaryIO]]]) -> Source:
+    """The files of an archive by name: each with its path inside, its size and what opens it."""
     if len(members) > limits.members:
         raise refuse(path.name, f"it holds {len(members):,} files; at most {limits.members:,} are read")
-    unpacked = sum(member.file_size for member in members)
-    packed = sum(member.compress_size for member in members)
+    unpacked, packed = sum(size for _, size, _ in members), path.stat().st_size
     if unpacked > limits.bytes_unpacked or (unpacked > limits.bytes_unsuspicious and unpacked > packed * limits.ratio):
         raise refuse(
             path.name,
             f"the archive's {packed:,} bytes unpack to {unpacked:,}, more than is let in",
             advice="If the archive is sound, unpack it yourself and import the folder.",
         )
-    members_by_name: dict[str, tuple[PurePosixPath, SourceFile]] = {}
-    for member in members:
-        inside = PurePosixPath(member.filename.replace("\\", "/"))
+    paths: dict[str, PurePosixPath] = {}
+    files: dict[str, SourceFile] = {}
+    for path_inside, size, opener in members:
+        inside = PurePosixPath(path_inside.replace("\\", "/"))
         if not inside.name or inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]:
-            raise refuse(path.name, f"the archive names a file outside itself ({member.filename!r})")
+            raise refuse(path.name, f"the archive names a file outside itself ({path_inside!r})")
         if "__MACOSX" in inside.parts or inside.name.startswith("."):
             continue
-        if member.flag_bits & 1:
-            raise refuse(inside.name, "the file is encrypted", advice="Import an archive without a password.")
         name = inside.name.lower()
-        if name in members_by_name:
+        if name in files:
             raise refuse(
                 path.name,
-                f"the archive has {inside.name} twice ({members_by_name[name][0]} and {inside})",
+                f"the archive has {inside.name} twice ({paths[name]} and {inside})",
                 advice="Unpack it and import the folder that is meant.",
             )
-        # A .gz inside an archive has the same room as one beside it.
-        most = _most(member.file_size, limits, inside.name)
-        members_by_name[name] = (inside, SourceFile(inside.name, _member_opener(path, member), most))
-    return Source(path.name, {name: file for name, (_, file) in members_by_name.items()})
+        paths[name], files[name] = inside, SourceFile(inside.name, opener, size, limits)
+    return Source(path.name, files)
 
 
-def _member_opener(path: Path, member: zipfile.ZipInfo) -> Callable[[], BinaryIO]:
+def _zip_opener(path: Path, member: zipfile.ZipInfo) -> Callable[[], BinaryIO]:
     def opened() -> BinaryIO:
         with zipfile.ZipFile(path) as archive:  # the archive's file stays open until the member is closed
             try:
@@ -214,3 +300,20 @@ def _member_opener(path: Path, member: zipfile.ZipInfo) -> Callable[[], BinaryIO
                 raise refuse(member.filename, f"the archive cannot be read here ({error})") from error
 
     return opened
+
+
+class _TarMember(io.BufferedReader):
+    """A file in a tar archive, which is closed with it."""
+
+    def __init__(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        self._archive = archive
+        super().__init__(cast(io.RawIOBase, archive.extractfile(member)))
+
+    def close(self) -> None:
+        """Close the archive as well."""
+        super().close()
+        self._archive.close()
+
+
+def _tar_opener(path: Path, member: tarfile.TarInfo) -> Callable[[], BinaryIO]:
+    return lambda: cast(BinaryIO, _TarMember(tarfile.open(path), member))

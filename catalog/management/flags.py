@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from catalog.importers.detector.writing import SHOWN_DELIMITERS
+from catalog.importers.proposal import Proposal, as_recipe
 from core.errors import ParallaxError
 
 FLAGS: Mapping[str, str] = {
-    "on_bad_row": "--drop-bad-rows",
+    "on_bad_row": "--fix all or --drop-bad-rows",
     "duplicates": "--keep-last",
+    "fix": "--fix KIND",
     "format": "--format NAME",
     "usage": "--usage",
     "scale": "--scale LOW:HIGH:STEP",
@@ -23,9 +26,29 @@ FLAGS: Mapping[str, str] = {
     "features": "--feature KIND=COLUMN",
     "feature_separator": "--feature-separator TEXT",
     "item_utility": "--item-utility-column COLUMN",
+    "events": "--events NAME,NAME",
+    "not_rated": "--not-rated NUMBER",
+    "zero": "--not-rated 0 or --scale LOW:HIGH:STEP",
+    "time_format": "--time-format FORM",
+    "quoting": "--quoting on|off",
+    "bins": "--bins N",
     **{
         name: f"--{name}-column COLUMN"
-        for name in ("user", "item", "rating", "time", "utility", "title", "year", "plot", "image", "trailer")
+        for name in (
+            "user",
+            "item",
+            "rating",
+            "time",
+            "count",
+            "event",
+            "utility",
+            "title",
+            "author",
+            "year",
+            "plot",
+            "image",
+            "trailer",
+        )
     },
 }
 
@@ -39,6 +62,45 @@ def in_flags(refusal: ParallaxError) -> str:
         )
     flags = _listed(refusal.extra.get("options", ()))
     return f"{refusal} Use {flags}." if flags else str(refusal)
+
+
+def in_words(proposal: Proposal) -> str:
+    """What would be done, with the recipe."""
+    lines = []
+    for part in proposal.parts:
+        written = part.written
+        how = [SHOWN_DELIMITERS.get(written.delimiter, written.delimiter), written.encoding.upper()]
+        header = ["header"] if written.lines_before else ["no header"]
+        said = [written.records, *(how + header if written.records == "table" else [])]
+        rows = (
+            [f"{proposal.sample['rows']:,} rows"] if part.use == "ratings" and proposal.sample.get("is_whole") else []
+        )
+        lines.append(f"{', '.join(part.files[:3])}: {', '.join([*said, *rows])}, for the {part.use}")
+        width = max((len(column.name) for column in part.columns), default=0)
+        lines += [
+            f"  {column.name:<{width}}  {column.role or '-':<16} {column.confidence}: {column.evidence}".removesuffix(
+                ": "
+            )
+            for column in part.columns
+        ]
+    lines += [*(f"Not read: {name}." for name in proposal.unused), *proposal.doubts]
+    return "\n".join([*lines, "", as_recipe(proposal)])
+
+
+def asked(proposal: Proposal) -> str:
+    """The questions of a proposal, each with the options that answer it; empty where there are none."""
+    lines = []
+    for question in proposal.questions:
+        answers = "; ".join(f"{label}: {_answer(question.about, value)}" for label, value in question.answers)
+        lines.append(f"{question.text} {answers}")
+    return "\n".join(lines)
+
+
+def _answer(about: str, value: str) -> str:
+    if value == "usage":
+        return "--usage"
+    flags = {"zero": "--scale" if ":" in value else "--not-rated", "rating": "--rating-column"}
+    return f"{flags.get(about, '--' + about.replace('_', '-'))} {value}"
 
 
 def _listed(options: Iterable[str]) -> str:

@@ -1,5 +1,5 @@
-"""Generated posters: a typographic SVG for items without an image, determined by a key."""
+"""Generated posters of invented data, and plain cards: SVG for items without an image."""
 
-from catalog.posters.drawing import poster_svg
+from catalog.posters.drawing import card_svg, poster_svg
 
-__all__ = ["poster_svg"]
+__all__ = ["card_svg", "poster_svg"]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from xml.sax.saxutils import quoteattr  # writes, and parses nothing  # nosec B406
 
-from catalog.posters.lettering import lettering, natural_title, printable
+from catalog.posters.lettering import card_lettering, lettering, natural_title, printable
 from catalog.posters.motifs import MOTIFS, Draw
 from catalog.posters.palettes import PALETTES
 from core.errors import ParameterError
 
 WIDTH = 200
 HEIGHT = 300
+CARD_GROUND, CARD_TEXT = "#efece5", "#1b1e25"
 
 # The hole in the ground through which the motif is seen, as the path of a hole.
 WINDOWS = (
@@ -43,19 +44,48 @@ def poster_svg(title: str, year: int | None, key: str, *, label: str | None = No
     >>> poster_svg("Alien", 1979, "a") == poster_svg("Alien", 1979, "a")
     True
     """
-    shown = natural_title(printable(title))
-    if not shown:
-        raise ParameterError(f"The title {title!r} shows nothing; a poster needs at least one character.")
+    shown = _shown(title)
     draw = Draw(key)
     palette = PALETTES[draw.pick(len(PALETTES))]
     motif = MOTIFS[draw.pick(len(MOTIFS))]
     window = WINDOWS[draw.pick(len(WINDOWS))]
     read = printable(label) if label is not None else f"Drawn poster of {shown}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
-        f" aria-label={quoteattr(read)}>"
+        f"{_opening(read)}"
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{palette.field}"/>'
         f"{motif(draw, palette)}"
         f'<path fill="{palette.ground}" fill-rule="evenodd" d="M-1 -1H201V301H-1Z{window}"/>'
         f"{lettering(shown, year, palette.text)}</svg>"
+    )
+
+
+def card_svg(title: str, year: int | None, author: str) -> str:
+    """Draw a plain card with the title, the author and the year of an item, the same look for all items. Returns an
+    ``svg`` element as `poster_svg` does, and raises the same error.
+
+    Examples
+    --------
+    >>> 'aria-label="Dune"' in card_svg("Dune", 1965, "Frank Herbert")
+    True
+    """
+    shown = _shown(title)
+    facts = " · ".join(filter(None, (str(year or ""), printable(author))))
+    return (
+        f"{_opening(shown)}"
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{CARD_GROUND}"/>'
+        f"{card_lettering(shown, facts, CARD_TEXT)}</svg>"
+    )
+
+
+def _shown(title: str) -> str:
+    shown = natural_title(printable(title))
+    if not shown:
+        raise ParameterError(f"The title {title!r} shows nothing; a poster needs at least one character.")
+    return shown
+
+
+def _opening(label: str) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
+        f" aria-label={quoteattr(label)}>"
     )

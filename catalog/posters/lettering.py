@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from xml.sax.saxutils import escape  # writes, and parses nothing  # nosec B406
 
@@ -17,6 +18,10 @@ YEAR_BASELINE = 283
 LINE_HEIGHT = 1.1
 TITLE_TOP = 196  # nothing of the title stands above it: that is where the motif ends
 TITLE_SIZES = (30, 26, 23, 20, 18, 16, 14, 13, 12, 11, 10, 9, 8)
+CARD_TOP = 44  # nothing of the title stands above it: pages show a button there
+CARD_TITLE_HEIGHTS = (68, 210)  # pages that show pictures 16:9 cut the card 112 from its top: long titles go further
+CARD_TITLE_SIZES = TITLE_SIZES[6:]  # of long titles
+FACTS_SIZE = 12
 CAPITAL_HEIGHT = 0.75  # of the size
 WORD_BREAK_SIZE = 13  # a word is cut only when it does not fit a line at this size
 MOST_CHARACTERS = 600  # more than the smallest size has room for, so that what is cut off never shows
@@ -56,14 +61,8 @@ def lettering(title: str, year: int | None, colour: str) -> str:
     """The title, and the year where there is one, as text elements below `TITLE_TOP`."""
     last = YEAR_BASELINE - 20 if year is not None else YEAR_BASELINE
     size, lines = _set_title(title, last - TITLE_TOP)
-    rtl = _is_right_to_left(title)
-    side = f'x="{WIDTH - MARGIN}" text-anchor="end"' if rtl else f'x="{MARGIN}"'
-    mark = RIGHT_TO_LEFT_MARK if rtl else ""
-    words = "".join(
-        f'<text {side} y="{last - (len(lines) - 1 - row) * size * LINE_HEIGHT:.1f}">{mark}{escape(line)}{mark}</text>'
-        for row, line in enumerate(lines)
-    )
-    title_group = f'<g font-family="{SERIF}" font-weight="700" font-size="{size}" fill="{colour}">{words}</g>'
+    side, _mark = _side_and_mark(title)
+    title_group = _lines(title, lines, size, last, f'font-family="{SERIF}" font-weight="700" fill="{colour}"')
     if year is None:
         return title_group
     return title_group + (
@@ -72,16 +71,47 @@ def lettering(title: str, year: int | None, colour: str) -> str:
     )
 
 
+def card_lettering(title: str, facts: str, colour: str) -> str:
+    """The title from `CARD_TOP`, and at the bottom facts of at most two lines."""
+    size, lines = _set_title(title, CARD_TITLE_HEIGHTS[0])
+    if size < CARD_TITLE_SIZES[0]:
+        size, lines = _set_title(title, CARD_TITLE_HEIGHTS[1], CARD_TITLE_SIZES)
+    last = CARD_TOP + size * (CAPITAL_HEIGHT + LINE_HEIGHT * (len(lines) - 1))
+    room = (WIDTH - 2 * MARGIN) / FACTS_SIZE
+    few = _wrap(_pieces(facts, room), room)
+    few = few if len(few) < 3 else [few[0], f"{few[1]}…"]
+    return _lines(title, lines, size, last, f'font-family="{SERIF}" font-weight="700" fill="{colour}"') + _lines(
+        facts, few, FACTS_SIZE, YEAR_BASELINE, f'font-family="{SANS}" fill="{colour}"'
+    )
+
+
+def _side_and_mark(text: str) -> tuple[str, str]:
+    """Where the lines of a text begin, and the mark around each."""
+    if _is_right_to_left(text):
+        return f'x="{WIDTH - MARGIN}" text-anchor="end"', RIGHT_TO_LEFT_MARK
+    return f'x="{MARGIN}"', ""
+
+
+def _lines(text: str, lines: list[str], size: float, last: float, look: str) -> str:
+    """The lines of a text, the last one on the baseline `last`."""
+    side, mark = _side_and_mark(text)
+    words = "".join(
+        f'<text {side} y="{last - (len(lines) - 1 - row) * size * LINE_HEIGHT:.1f}">{mark}{escape(line)}{mark}</text>'
+        for row, line in enumerate(lines)
+    )
+    return f'<g {look} font-size="{size}">{words}</g>'
+
+
 def _is_right_to_left(text: str) -> bool:
     """Whether the first letter with a direction runs from the right."""
     strong = (kind for kind in map(unicodedata.bidirectional, text) if kind in {"L", "R", "AL"})
     return next(strong, "L") != "L"
 
 
-def _set_title(title: str, height: float) -> tuple[int, list[str]]:
+def _set_title(title: str, height: float, sizes: Sequence[int] = TITLE_SIZES) -> tuple[int, list[str]]:
     """The largest size, and its lines, at which the title fits into the height."""
     title = title[:MOST_CHARACTERS]
-    for size in TITLE_SIZES:
+    for size in sizes:
         room = (WIDTH - 2 * MARGIN) / size
         most = 1 + int((height / size - CAPITAL_HEIGHT) / LINE_HEIGHT)
         pieces = _pieces(title, room if size <= WORD_BREAK_SIZE else math.inf)

@@ -103,7 +103,12 @@ def has_samples(version: DatasetVersion) -> bool:
 
 def facts_of_item(version: DatasetVersion, item: Item) -> Facts:
     """The metadata of an item, by kind."""
-    return _facts.of(version, [item.pk])[item.pk]
+    return facts_of_items(version, [item])[item.pk]
+
+
+def facts_of_items(version: DatasetVersion, items: Iterable[Item]) -> dict[int, Facts]:
+    """The metadata of items by primary key, by kind."""
+    return _facts.of(version, [item.pk for item in items])
 
 
 def preload_items(version: DatasetVersion) -> None:

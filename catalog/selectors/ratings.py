@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -22,7 +23,7 @@ from recommenders.base import TitleWords
 from recommenders.data import ItemFeatures, Ratings, Scale
 from recommenders.data_limits import TrainingSize
 
-ARTEFACT_KIND = "ratings"
+ARTEFACT_KIND, USER_ATTRIBUTES = "ratings", "user-attributes"
 VERSIONS_KEPT = 8
 
 # Other titles of an item name it; they say nothing of what it is like.
@@ -43,6 +44,15 @@ PLOT_STOP_WORDS = LITTLE_WORDS.union(_SAYS_LITTLE.split())
 def scale_of(version: DatasetVersion) -> Scale:
     """The scale of the version's ratings."""
     return Scale(version.scale_low, version.scale_high, version.scale_step)
+
+
+def user_attributes_of(version: DatasetVersion) -> Mapping[str, NDArray[np.str_]]:
+    """What the source says of each user, by kind: arrays of shape (n_users,), empty texts where it says nothing."""
+    stored = version.report.get("user_attributes")
+    if not stored:
+        return {}
+    arrays = artefacts.load(USER_ATTRIBUTES, stored["digest"]).arrays
+    return {kind: arrays[f"attribute-{at}"] for at, (kind, _) in enumerate(stored["kinds"])}
 
 
 def ratings_of(version: DatasetVersion) -> Ratings:

@@ -1,7 +1,7 @@
 """Changes to the catalogue: import datasets, add item metadata, make subsets, change item types and
 languages, retire versions."""
 
-from catalog.services.dataset_import import import_dataset, import_parsed
+from catalog.services.dataset_import import import_dataset, import_parsed, proposed
 from catalog.services.demo import DEMO_BOOKS_NAME, DEMO_NAME, load_demo_books, load_demo_dataset
 from catalog.services.item_facts import change_item_language, change_item_type
 from catalog.services.metadata import add_metadata
@@ -20,5 +20,6 @@ __all__ = [
     "load_demo_books",
     "load_demo_dataset",
     "make_subset",
+    "proposed",
     "retire_version",
 ]

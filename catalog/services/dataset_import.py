@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ from numpy.typing import NDArray
 
 from accounts.models import Project
 from catalog.importers.addresses import address_problem
-from catalog.importers.auto import parse
+from catalog.importers.auto import FORMATS, parse, propose
 from catalog.importers.base import Limits, ParsedDataset, Policy
 from catalog.importers.options import Options
+from catalog.importers.proposal import Proposal
 from catalog.importers.row_checks import is_in_order
 from catalog.item_types import guessed_item_type
 from catalog.models import Dataset, DatasetVersion
+from catalog.selectors.ratings import USER_ATTRIBUTES
 from catalog.services.item_facts import (
     change_item_language,
     check_item_language,
@@ -31,7 +34,8 @@ from core import artefacts
 from core.errors import DataError, ParallaxError
 from recommenders.data import Ratings, Scale
 
-POLICY_OPTIONS = ("on_bad_row", "duplicates")
+MOST_VALUES = 50  # of an attribute of users that the report counts
+POLICY_OPTIONS = ("on_bad_row", "duplicates", "fix")
 FORMAT_OPTIONS = frozenset(field.name for field in dataclasses.fields(Options)) - {"languages"}
 Progress = Callable[[str, int, int | None], None]
 ORDINARY = Limits()
@@ -51,11 +55,13 @@ def import_dataset(
     item_type: str | None = None,
     item_language: str | None = None,
     project: Project | None = None,
+    proposal: Proposal | None = None,
 ) -> DatasetVersion:
     """Import a dataset from files, completely or not at all.
 
     `options` are the fields of `catalog.importers.options.Options` that the format takes, and those of
-    `catalog.importers.base.Policy` (`on_bad_row`, `duplicates`) for any. `limits` say how far an archive may unfold.
+    `catalog.importers.base.Policy` (`on_bad_row`, `duplicates`, `fix`) for any. A `proposal` says what to do instead of
+    what would be detected. `limits` say how far an archive may unfold.
     `progress` is called with what is being done,
     how far, and of how much where that is known. Without an `item_type` a new dataset gets the one that its format and
     columns suggest, and an existing one keeps its own; without an `item_language` an existing one keeps its own. A new
@@ -65,11 +71,7 @@ def import_dataset(
     _check_name(name)
     check_item_type(item_type)
     check_item_language(item_language)
-    chosen = {key: value for key, value in (options or {}).items() if value is not None}
-    policy_given = {key: chosen.pop(key) for key in POLICY_OPTIONS if key in chosen}
-    unknown = sorted(set(chosen) - FORMAT_OPTIONS)
-    if unknown:
-        raise ParallaxError("import.bad_option", f"An import has no option called {', '.join(unknown)}.")
+    chosen, policy_given = _sorted_options(options)
 
     def reading(file: str, rows: int) -> None:
         if progress is not None:
@@ -81,6 +83,7 @@ def import_dataset(
             format=source_format,
             policy=Policy(**policy_given, limits=limits),
             options=Options(**chosen, languages=installed_languages()),
+            proposal=proposal,
             progress=reading,
         )
     if progress is not None:
@@ -101,11 +104,33 @@ def import_dataset(
     return version
 
 
+def proposed(
+    *, path: Path, source_format: str = "auto", options: Mapping[str, Any] | None = None, limits: Limits = ORDINARY
+) -> Proposal:
+    """What an import would do. Raises ParallaxError for `import.refused` and `import.bad_option`."""
+    chosen, _ = _sorted_options(options)
+    with import_refusals():
+        hints = Options(**chosen, languages=installed_languages())
+        return propose(path, format=source_format, policy=Policy(limits=limits), options=hints)
+
+
+def _sorted_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Those of the hints, and those of the policy. Raises ParallaxError for `import.bad_option`."""
+    chosen = {key: value for key, value in (options or {}).items() if value is not None}
+    policy_given = {key: chosen.pop(key) for key in POLICY_OPTIONS if key in chosen}
+    unknown = sorted(set(chosen) - FORMAT_OPTIONS)
+    if unknown:
+        raise ParallaxError("import.bad_option", f"An import has no option called {', '.join(unknown)}.")
+    return chosen, policy_given
+
+
 def _suggested_item_type(parsed: ParsedDataset, options: Mapping[str, Any]) -> str:
     named = [options[name] for name in ("item", "items_id", "title") if name in options]
     features = options.get("features", {})
+    known = FORMATS.get(parsed.report.source_format)
+    if known is not None and known.item_type:
+        return known.item_type
     return guessed_item_type(
-        parsed.report.source_format,
         [parsed.report.item_column, *named, *features, *features.values()],
         is_usage=parsed.scale.low == parsed.scale.high,
     )
@@ -140,6 +165,13 @@ def import_parsed(
         arrays, scale = _arrays_of(parsed)
     except DataError as problem:
         raise ParallaxError("import.bad_data", f"The ratings cannot be used: {problem}") from problem
+    report = parsed.report.as_json()
+    if parsed.user_attributes:
+        by_number = {f"attribute-{at}": values for at, values in enumerate(parsed.user_attributes.values())}
+        digest = artefacts.store(USER_ATTRIBUTES, by_number, {})
+        counts = {kind: Counter(values.tolist()) for kind, values in parsed.user_attributes.items()}
+        kinds = {kind: dict(of_kind.most_common(MOST_VALUES)) for kind, of_kind in counts.items()}
+        report["user_attributes"] = {"digest": digest, "kinds": [[kind, values] for kind, values in kinds.items()]}
     return store_version(
         name=name,
         title=title,
@@ -148,7 +180,7 @@ def import_parsed(
         items=parsed.items,
         source_format=source_format,
         is_synthetic=is_synthetic,
-        report=parsed.report.as_json(),
+        report=report,
         owner=owner,
         item_type=item_type,
         project=project,

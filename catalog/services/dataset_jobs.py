@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -17,9 +18,10 @@ from django.utils import timezone
 from accounts.models import Project
 from catalog.enums import JOB_MOVES, JOB_OPEN, JobKind, JobStatus
 from catalog.importers.download import SETS
+from catalog.importers.proposal import Proposal, as_json
 from catalog.models import DatasetJob, DatasetVersion
-from catalog.services.job_work import WORK, recipe_as_json
-from catalog.services.previews import preview_of
+from catalog.services.job_work import WORK, check_files, recipe_as_json
+from catalog.services.previews import proposal_of
 from catalog.services.upload_folders import (
     FACTS,
     ITEMS,
@@ -36,73 +38,91 @@ from core.transitions import move
 from jobs.leases import JobLeases
 
 JOBS = JobLeases(DatasetJob, JOB_MOVES, cleared={"activity": "", "done": None, "total": None}, task="catalog.run_job")
-MOST_WAITING = 5  # uploads of one account that wait for their columns, failed ones included
+READ_BY = ("format", "options", "roles", "items_file")  # settings that decide what is read
+UNUSED = Q(status__in=(JobStatus.WAITING, JobStatus.FAILED))  # no worker has it
+MOST_WAITING = 5  # uploads of one account that wait for it, failed ones included
 WAITING_HOURS = 24
 KEPT_DAYS = 30  # of finished jobs; the versions they made stay
 REPORT_SECONDS = 0.5  # minimum time between two updates of the same activity
 
 
-def upload_dataset(
-    *, upload: UploadedFile[Any], actor: Any, items: UploadedFile[Any] | None = None
-) -> DatasetJob:  # fmt: skip
-    """Store an upload privately until its columns are confirmed. Raises ParallaxError for `upload.no_room`, and as
-    `preview_of` does; then nothing is stored. The oldest of more than `MOST_WAITING` uploads is deleted.
+def prepare_import(
+    *, actor: Any, uploads: Sequence[UploadedFile[Any]] = (), path: str = "", recipe: Proposal | None = None
+) -> DatasetJob:
+    """Store uploads privately until their import is confirmed, or name a file on the server, which stays where it is.
+
+    Raises ParallaxError for `upload.no_room`, and as `proposal_of` does; then nothing is stored. The oldest of more
+    than `MOST_WAITING` uploads is deleted.
     """
-    folder = new_folder()
+    names = ", ".join(upload.name or "upload" for upload in uploads) or path
+    folder = new_folder() if uploads else ""
+    job = DatasetJob(
+        kind=JobKind.IMPORT, status=JobStatus.WAITING, requested_by=actor, folder=folder, source=names[:300]
+    )
+    chosen = {"path": path, "recipe": recipe and as_json(recipe)}
+    job.settings = {name: value for name, value in chosen.items() if value}
     try:
-        store_upload(upload, folder=folder, part=RATINGS)
-        if items is not None:
-            store_upload(items, folder=folder, part=ITEMS)
-        job = _recognised(
-            DatasetJob(kind=JobKind.IMPORT, requested_by=actor, folder=folder, source=(upload.name or "upload")[:300])
-        )
+        for upload in uploads:
+            store_upload(upload, folder=folder, part=RATINGS)
+        job.settings["proposal"] = as_json(proposal_of(job))
+        job.save()
     except BaseException:
         delete_folder(folder)
         raise
-    waiting = DatasetJob.objects.filter(
-        requested_by=actor, kind=JobKind.IMPORT, status__in=(JobStatus.WAITING, JobStatus.FAILED)
-    ).exclude(folder="")
+    waiting = DatasetJob.objects.filter(UNUSED, requested_by=actor, kind=JobKind.IMPORT).exclude(folder="")
     for old in waiting.order_by("-pk")[MOST_WAITING:]:
         cancel_job(job=old, actor=actor)
     return job
 
 
-def name_server_file(*, path: str, actor: Any, items: UploadedFile[Any] | None = None) -> DatasetJob:
-    """Prepare the import of a file on the server, which stays where it is. Raises as `upload_dataset` does, and
-    ParallaxError for `import.bad_path`.
+def change_import(*, job: DatasetJob, **changes: Any) -> None:
+    """Store what was chosen on a page of an import, with the proposal that follows. A choice of None is forgotten.
+
+    Raises as `proposal_of` does, and NotAllowedInState where a worker has the job; then nothing is changed.
     """
-    folder = new_folder() if items is not None else ""
+    before = job.settings
+    job.settings = {name: value for name, value in {**before, **changes}.items() if value is not None}
     try:
-        if items is not None:
-            store_upload(items, folder=folder, part=ITEMS)
-        return _recognised(
-            DatasetJob(
-                kind=JobKind.IMPORT, requested_by=actor, folder=folder, source=path[:300], settings={"path": path}
-            )
-        )
-    except BaseException:
-        delete_folder(folder)
+        if any(job.settings.get(name) != before.get(name) for name in READ_BY):
+            job.settings |= {"proposal": as_json(proposal_of(job))}
+            job.settings.pop("check", None)
+    except ParallaxError:
+        job.settings = before
         raise
+    if not DatasetJob.objects.filter(UNUSED, pk=job.pk).update(settings=job.settings, updated_at=timezone.now()):
+        raise NotAllowedInState("import.not_waiting", "A worker has this import. Wait until it is done, or cancel it.")
 
 
-def _recognised(job: DatasetJob) -> DatasetJob:
-    """Store a job that waits for its columns, once its files are recognised."""
-    preview = preview_of(job)
-    job.status = JobStatus.WAITING
-    job.settings = {**job.settings, "format": preview.dataset.source_format}
-    job.save()
-    return job
+def add_items(*, job: DatasetJob, upload: UploadedFile[Any] | None) -> None:
+    """Store a file of items beside the ratings, in place of an earlier one; without one, leave that out. Raises as
+    `change_import` does, and ParallaxError for `upload.no_room`.
+    """
+    items = None
+    if upload is not None:
+        if not job.folder:
+            job.folder = new_folder()
+            job.save(update_fields=["folder"])
+        part = f"{ITEMS}-{secrets.token_hex(4)}"  # a name of its own, so that no machine has an earlier copy
+        items = f"{part}/{store_upload(upload, folder=job.folder, part=part).name}"
+    change_import(job=job, items_file=items)
+
+
+@transaction.atomic
+def request_check(*, job: DatasetJob, actor: Any) -> None:
+    """Enqueue a reading of the whole file that stores no version. Raises NotAllowedInState."""
+    job.settings = {**{name: value for name, value in job.settings.items() if name != "check"}, "act": "check"}
+    _enqueue(job, actor)
 
 
 @transaction.atomic
 def start_import(*, job: DatasetJob, chosen: Mapping[str, Any], actor: Any, project: Project | None = None) -> None:
-    """Enqueue an import with its confirmed columns; one that failed is tried again. Raises NotAllowedInState.
+    """Enqueue a confirmed import; one that failed is tried again. Raises NotAllowedInState.
 
-    A new dataset will belong to `project`. `chosen` are the settings: name, title, item_type, options, and the form as
-    it was sent.
+    A new dataset will belong to `project`. `chosen` are the settings: name, title, item_type, and how rows are treated
+    that cannot be kept.
     """
     job.project = project
-    job.settings = {**job.settings, **chosen}
+    job.settings = {**job.settings, **chosen, "act": "import"}
     _enqueue(job, actor)
 
 
@@ -211,18 +231,24 @@ def run_job(*, job_id: int) -> bool:
     if job is None or not JOBS.take(job, actor=job.requested_by, activity="Starting"):
         return False
 
+    is_check = job.settings.get("act") == "check"
+
     def make(report: Callable[[str], None]) -> dict[str, Any]:
         try:
-            version, message = WORK[job.kind](job, _Progress(job, report).update)
+            progress = _Progress(job, report).update
+            if is_check:
+                return {"settings": {**job.settings, "check": check_files(job, progress)}}
+            version, message = WORK[job.kind](job, progress)
         except ParallaxError as refusal:
             problems = refusal.extra.get("problems", [])
             JOBS.own(job).update(problems=problems, remedies=list(refusal.extra.get("options", ())))
             raise
         return {"version": version, "message": message[:300]}
 
-    if not JOBS.carry_out(job, make, to=JobStatus.SUCCEEDED):
+    if not JOBS.carry_out(job, make, to=JobStatus.WAITING if is_check else JobStatus.SUCCEEDED):
         return False
-    delete_folder(job.folder)
+    if not is_check:
+        delete_folder(job.folder)
     return True
 
 
@@ -258,8 +284,7 @@ def sweep_jobs() -> int:
 def clean_jobs() -> None:
     """Cancel uploads that waited a day, delete the rows of old jobs, and folders without a job."""
     now = timezone.now()
-    unused = Q(status=JobStatus.WAITING) | Q(status=JobStatus.FAILED)
-    for job in DatasetJob.objects.filter(unused, updated_at__lt=now - timedelta(hours=WAITING_HOURS)).exclude(
+    for job in DatasetJob.objects.filter(UNUSED, updated_at__lt=now - timedelta(hours=WAITING_HOURS)).exclude(
         folder="", status=JobStatus.FAILED
     ):
         with contextlib.suppress(NotAllowedInState):  # its owner has just started it

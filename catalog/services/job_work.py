@@ -8,21 +8,26 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import numpy as np
 from django.conf import settings
 
 from accounts.selectors import writes_in
 from catalog.clip_types import CLIP_TYPES
 from catalog.enums import JobKind
-from catalog.importers.base import Limits
+from catalog.importers.auto import parse
+from catalog.importers.base import Limits, ParsedDataset, ParsedItem, Policy
 from catalog.importers.download import DownloadFailed, address_of, download
 from catalog.importers.item_files import LIMITS as MEDIA_LIMITS
-from catalog.importers.scales import scale_of_text
+from catalog.importers.options import Options
+from catalog.importers.proposal import of_json
 from catalog.importers.sources import open_source
+from catalog.item_types import PEOPLE
 from catalog.models import Dataset, DatasetJob, DatasetVersion
 from catalog.selectors.datasets import may_change
 from catalog.services.dataset_import import import_dataset
+from catalog.services.item_facts import installed_languages
 from catalog.services.metadata import add_metadata
-from catalog.services.previews import items_path, limits_of, ratings_path
+from catalog.services.previews import limits_of, options_of, ratings_path
 from catalog.services.refusals import import_refusals
 from catalog.services.subset import make_subset
 from catalog.services.upload_folders import FACTS, MEDIA, file_in, folder_of
@@ -30,34 +35,95 @@ from catalog.subsetting.recipe import Recipe
 from core.errors import ParallaxError
 
 METADATA_LIMITS = Limits(bytes_unpacked=256 * 2**20)
+POPULAR, SEED = 5, 11
 NAMES_FILE = "file-names.csv"
 Progress = Callable[[str, int, int | None], None]
 Result = tuple[DatasetVersion, str]  # the version, and what happened in a sentence
 
 
+def check_files(job: DatasetJob, progress: Progress) -> dict[str, Any]:
+    """Read all files of a job as its proposal says, and store nothing. Returns every problem by kind, and what the
+    dataset would hold without the rows that have one.
+    """
+
+    def dataset(**policy: Any) -> ParsedDataset:
+        with import_refusals():
+            return parse(
+                ratings_path(job),
+                policy=Policy(limits=limits_of(job), **policy),
+                options=Options(**options_of(job), languages=installed_languages()),
+                proposal=of_json(job.settings["proposal"]),
+                progress=lambda file, rows: progress(f"Reading {file}", rows, None),
+            )
+
+    found: dict[str, Any] = {"counts": {}}
+    try:
+        parsed = dataset()
+    except ParallaxError as refusal:
+        found |= {"error": str(refusal), **{name: refusal.extra.get(name) for name in ("problems", "options")}}
+        if not refusal.extra.get("counts"):
+            return found
+        try:
+            parsed = dataset(fix=("all",))
+        except ParallaxError as final:  # what is left cannot be imported either
+            return found | {"error": str(final), "options": final.extra.get("options")}
+        found |= {"error": "", "counts": refusal.extra["counts"]}
+    report = parsed.report.as_json()
+    found |= {name: report[name] for name in ("scale", "summary", "mapping", "warnings", "dropped") if name in report}
+    lacking = {
+        "year": sum(item.year is None for item in parsed.items),
+        "author or other person": sum(not _people(item) for item in parsed.items),
+        "description": sum(not item.plot for item in parsed.items),
+        "picture": sum(not (item.image_url or item.image) for item in parsed.items),
+    }
+    return found | {"items": shown_items(parsed), "lacking": lacking}
+
+
+def shown_items(parsed: ParsedDataset) -> list[dict[str, Any]]:
+    """Five popular items and five others at random, which are the same each time."""
+    n = np.bincount(parsed.items_rated, minlength=parsed.n_items)
+    order = np.argsort(-n, kind="stable")
+    chosen = [*order[:POPULAR], *np.random.default_rng(SEED).permutation(order[POPULAR:])[:POPULAR]]
+    return [
+        {
+            "id": item.external_id,
+            "title": item.title,
+            "year": item.year,
+            "by": ", ".join(_people(item)[:2]),
+            "n": int(n[at]),
+        }
+        for at in chosen
+        for item in [parsed.items[at]]
+    ]
+
+
+def _people(item: ParsedItem) -> list[str]:
+    return [value for kind, value in item.features if kind in PEOPLE]
+
+
 def import_files(job: DatasetJob, progress: Progress) -> Result:
-    """Import the files of a job with the columns that were confirmed."""
+    """Import the files of a job as its proposal says."""
     chosen = job.settings
     _require_name(chosen["name"], job.requested_by)
     if job.project_id is not None and not writes_in(job.requested_by, job.project_id):  # has left since, or only reads
         raise ParallaxError("project.not_yours", "You may no longer add datasets to the project that was chosen.")
-    options = dict(chosen["options"])
-    if options.get("scale"):
-        options["scale"] = scale_of_text(options["scale"])
-    if (items := items_path(job)) is not None:
-        options["items_file"] = items
     version = import_dataset(
         path=ratings_path(job),
         name=chosen["name"],
         title=chosen.get("title") or None,
-        source_format=chosen["format"],
         owner=job.requested_by,
-        options=options,
+        options={**options_of(job), "fix": tuple(chosen.get("fix", ())), "duplicates": chosen.get("duplicates")},
+        proposal=of_json(chosen["proposal"]) if "proposal" in chosen else None,  # queued by an earlier version
         limits=limits_of(job),
         progress=progress,
         item_type=chosen.get("item_type") or None,
         project=job.project,
     )
+    mapping = version.report.get("mapping", {})
+    if chosen.get("limits") and "bins" not in mapping:
+        add = mapping.get("add", 0)
+        version.report["limits"] = {name: value + add for name, value in chosen["limits"].items()}
+        version.save(update_fields=["report"])
     return version, _imported(version)
 
 

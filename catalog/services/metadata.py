@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -57,13 +57,15 @@ def add_metadata(
     options: Mapping[str, Any] | None = None,
     limits: Limits = LIMITS,
     media: Path | None = None,
+    link: str = "",
     progress: Progress | None = None,
 ) -> DatasetVersion:
     """Add metadata to a version's items as a new version, completely or not at all.
 
     Features are added to those an item has; a title, year, plot, image, trailer or excerpt takes the place of what is
     there, as does a title or plot in another language.
-    `media` is a folder or archive of pictures and clips that the facts may name instead of addresses. `options` are the
+    The file names items by the dataset's own ids, or with a `link` such as "imdb" by those of that place. `media` is a
+    folder or archive of pictures and clips that the facts may name instead of addresses. `options` are the
     fields of `catalog.importers.metadata.MetadataOptions`. The new version names the same arrays of ratings. Its report
     says what was read and changed, under ``"metadata"``, one entry for every time facts were added. The same facts
     added again to the same version give the version that is there. Raises ParallaxError for `import.refused` with file,
@@ -87,7 +89,7 @@ def add_metadata(
         files: NamedFiles = {"image": (PICTURE, Pictures(source)), "trailer": (CLIP, Clips(source))}
         metadata = read_metadata(
             path,
-            [item.external_id for item in before],
+            _ids_by_link(before, link) if link else [item.external_id for item in before],
             options=MetadataOptions(**chosen, languages=installed_languages()),
             policy=Policy(on_bad_row=on_bad_row, limits=limits),  # type: ignore[arg-type]  # checks it itself
             files=files,
@@ -134,6 +136,20 @@ def add_metadata(
                 reason=f"Facts of {metadata.report.files[0]} added to version {version.number}.",
             )
     return new_version
+
+
+def _ids_by_link(items: Sequence[ParsedItem], link: str) -> dict[str, str]:
+    """The dataset's ids by those of another place, however these are padded. Raises ParallaxError: no item has one."""
+    ids = {
+        written: item.external_id
+        for item in items
+        for place, value in item.links
+        if place == link
+        for written in (value, value.lstrip("0"), f"tt{value}")
+    }
+    if not ids:
+        raise ParallaxError("metadata.no_links", f"No item of the dataset has an id of {link!r}.")
+    return ids
 
 
 def _named_by_content(facts: Iterable[ItemFacts], files: NamedFiles) -> list[Callable[[], ItemFile]]:

@@ -1,45 +1,90 @@
-"""The first rows of what a job is to import."""
+"""What the pages of an import show of its files: the proposal, sampled rows, and the histogram of ratings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from catalog.importers.base import Limits
-from catalog.importers.preview import Declared, Preview, TablePreview, preview_dataset, preview_items
+import numpy as np
+
+from catalog.importers.auto import propose
+from catalog.importers.base import Limits, Policy, RatingScale
+from catalog.importers.detector.writing import MATRIX_COLUMNS, Examined, examined
+from catalog.importers.options import Options
+from catalog.importers.proposal import Part, Proposal, Question, of_json
+from catalog.importers.scales import ScaleFinding, distinct_values, found_scale, scale_of_text, usual_limits
+from catalog.importers.sources import SourceFile, open_source
 from catalog.models import DatasetJob
 from catalog.selectors.server_files import server_file
+from catalog.services.item_facts import installed_languages
 from catalog.services.refusals import import_refusals
-from catalog.services.upload_folders import ITEMS, RATINGS, file_in
+from catalog.services.upload_folders import RATINGS, file_in, folder_of
 from core.errors import ParallaxError
 
 UPLOAD_LIMITS = Limits(bytes_unpacked=2 * 2**30)
 SERVER_LIMITS = Limits()
+ROWS_SHOWN, POINTS_LABELLED, STRAYS_SHOWN, BINS = 8, 21, 5, 20
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 
 
 @dataclass(frozen=True, slots=True)
-class JobPreview:
-    """The previews of a job's files."""
+class Table:
+    """The first rows of a part of the proposal."""
 
-    dataset: Preview
-    items: TablePreview | None
+    part: Part
+    rows: Sequence[tuple[int, tuple[str, ...]]]  # each with its line; 0: not known
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A value of the histogram, or a gap in it."""
+
+    label: str
+    n: int
+    state: str  # used, unused, none (not rated), stray, gap
+    value: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Ratings per point of the scale, or rows per count or event."""
+
+    bars: Sequence[Bar]
+    n: int
+    is_whole: bool  # whether all rows are counted
+    scale: RatingScale | None = None
+    ends: Sequence[float] = ()  # where liked and disliked can end: the points, or the edges of equal parts
+    finding: str = ""  # which rating is the most frequent
+
+    @property
+    def most(self) -> int:
+        """The rows of the highest bar; what is not rated may go beyond it."""
+        return max((bar.n for bar in self.bars if bar.state == "used"), default=0) or 1
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPreview:
+    """What is proposed for the files of a job."""
+
+    proposal: Proposal
+    tables: Sequence[Table]
+    histogram: Histogram | None
+    questions: Sequence[Question]  # without an answer
+    limits: dict[str, float]  # of liked ("relevant") and disliked ("irrelevant") ratings, in the file's values
 
 
 def ratings_path(job: DatasetJob) -> Path:
     """The file or folder that a job imports. Raises ParallaxError for `upload.gone` and `import.bad_path`."""
     if path := job.settings.get("path"):
         return server_file(path)
-    file = file_in(job.folder, RATINGS)
-    if file is None:
+    folder = folder_of(job.folder, RATINGS)
+    if not job.folder or not folder.is_dir() or not any(folder.iterdir()):
         raise ParallaxError("upload.gone", "The uploaded file is no longer there. Upload it again.")
-    return file
-
-
-def items_path(job: DatasetJob) -> Path | None:
-    """The uploaded file of items, if there is one."""
-    return file_in(job.folder, ITEMS)
+    return file_in(job.folder, RATINGS) or folder
 
 
 def limits_of(job: DatasetJob) -> Limits:
@@ -47,25 +92,149 @@ def limits_of(job: DatasetJob) -> Limits:
     return SERVER_LIMITS if job.settings.get("path") else UPLOAD_LIMITS
 
 
-def preview_of(job: DatasetJob, declared: Declared | None = None, items_encoding: str | None = None) -> JobPreview:
-    """Read the first rows of a job's files. Raises ParallaxError for `import.refused`; its extra has `part`: the files
-    of ratings or of items.
+def options_of(job: DatasetJob) -> dict[str, Any]:
+    """The options of the importers that were chosen on the pages."""
+    chosen: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in job.settings.get("options", {}).items()
+    }
+    if "scale" in chosen:
+        chosen["scale"] = scale_of_text(chosen["scale"])
+    if "has_header" in chosen:
+        chosen["has_header"] = chosen["has_header"] == "yes"
+    if items := job.settings.get("items_file"):
+        chosen["items_file"] = folder_of(job.folder, items.partition("/")[0]) / items.partition("/")[2]
+    return chosen
+
+
+def proposal_of(job: DatasetJob) -> Proposal:
+    """What an import of a job's files would do. Raises ParallaxError for `import.refused` and `import.bad_option`, and
+    as `ratings_path` does.
     """
-    limits = limits_of(job)
-    ratings, items = ratings_path(job), items_path(job)
-    with _of_part("file"), import_refusals():
-        dataset = preview_dataset(ratings, limits=limits, declared=declared)
-    with _of_part("items_file"), import_refusals():
-        return JobPreview(
-            dataset, None if items is None else preview_items(items, limits=limits, encoding=items_encoding)
+    path, stored = ratings_path(job), job.settings
+    with import_refusals():  # also of a scale that cannot be
+        return propose(
+            path,
+            format=stored.get("format", "auto"),
+            policy=Policy(limits=limits_of(job)),
+            options=Options(**options_of(job), languages=installed_languages()),
+            recipe=of_json(stored["recipe"]) if "recipe" in stored else None,
+            roles=stored.get("roles", {}),
         )
 
 
-@contextmanager
-def _of_part(part: str) -> Iterator[None]:
-    """Note in a refusal which of two files it is about."""
-    try:
-        yield
-    except ParallaxError as refusal:
-        refusal.extra["part"] = part
-        raise
+def preview_of(job: DatasetJob, *, has_rows: bool = True) -> ImportPreview:
+    """The stored proposal of a job, with sampled rows and their histogram for the pages that show them. Raises as
+    `proposal_of` does.
+    """
+    path = ratings_path(job)
+    # Uploads of earlier versions have none.
+    proposal = of_json(job.settings["proposal"]) if "proposal" in job.settings else proposal_of(job)
+    if not has_rows:
+        return ImportPreview(proposal, (), None, proposal.questions, {})
+    with import_refusals():
+        files = dict(open_source(path, limits_of(job)).files)
+        if (items := options_of(job).get("items_file")) is not None:
+            files |= open_source(items, limits_of(job)).files
+        samples = [(part, _sampled(files[part.files[0].lower()], part)) for part in proposal.parts]
+    tables = [Table(part, sample.rows[:ROWS_SHOWN]) for part, sample in samples]
+    sample = next(sample for part, sample in samples if part.use == "ratings")
+    numbers = [] if proposal.is_usage else _numbers(sample, proposal.ratings, "rating")
+    if not numbers:
+        return ImportPreview(proposal, tables, _usage_histogram(sample, proposal), proposal.questions, {})
+    distinct, counts = distinct_values(np.array([number for _, number in numbers]))
+    finding = found_scale(distinct, counts, proposal.values, column=proposal.ratings.column("rating"))
+    questions = [*proposal.questions]
+    if finding.outliers and finding.question is not None and not questions:
+        lines = [str(line) for line, number in numbers if number in finding.outliers and sample.is_whole]
+        known = f"({'line' if len(lines) == 1 else 'lines'} {', '.join(lines[:3])}{', …' if len(lines) > 3 else ''})"
+        questions.append(
+            replace(finding.question, text=finding.question.text.replace(" {line}", f" {known}" * bool(lines)))
+        )
+    histogram = _histogram(finding, dict(zip(distinct.tolist(), counts.tolist(), strict=True)), sample.is_whole)
+    limits: dict[str, float] = {}
+    if finding.scale is not None:
+        rated = [bar for bar in histogram.bars if bar.state == "used"]
+        points, n = np.array([bar.value for bar in rated]), np.array([bar.n for bar in rated])
+        limits = usual_limits(finding.scale.low, finding.scale.high, points, n)
+        if not finding.scale.step:  # a part is below its upper edge
+            above = next(end for end in histogram.ends if end > limits["irrelevant"])
+            limits |= {"irrelevant": above} if above < limits["relevant"] else {}
+        chosen = job.settings.get("limits", {})
+        limits |= chosen if set(chosen.values()) <= set(histogram.ends) else {}
+    return ImportPreview(proposal, tables, histogram, questions, limits)
+
+
+def _sampled(file: SourceFile, part: Part) -> Examined:
+    """Sampled rows of a file, read as a proposal says."""
+    written = part.written
+    options = Options(encoding=written.encoding, has_header=written.lines_before > 0)
+    if written.records in ("table", "matrix"):
+        options = replace(options, delimiter=written.delimiter, quoting=written.has_quotes, decimal=written.decimal)
+    if written.records in ("sections", "baskets"):
+        options = replace(options, has_header=None)
+    return examined(file, options, are_baskets=written.records == "baskets")
+
+
+def _texts(sample: Examined, part: Part, role: str) -> list[tuple[int, str]]:
+    """The sampled texts of the column with a role, each with its line."""
+    places = MATRIX_COLUMNS if part.written.records == "matrix" else part.written.columns
+    if (name := part.column(role)) not in places:
+        return []
+    at = list(places).index(name)
+    return [(line, row[at].strip()) for line, row in sample.rows if at < len(row) and row[at].strip()]
+
+
+def _numbers(sample: Examined, part: Part, role: str) -> list[tuple[int, float]]:
+    """The sampled numbers of the column with a role, each with its line; the check names what is none."""
+    texts = [
+        (line, text.replace(",", ".") if part.written.decimal == "," else text)
+        for line, text in _texts(sample, part, role)
+    ]
+    return [(line, float(text)) for line, text in texts if _NUMBER.fullmatch(text)]
+
+
+def _histogram(finding: ScaleFinding, given: dict[float, int], is_whole: bool) -> Histogram:
+    """Ratings per point of the scale; values that are none and outliers stand beside it."""
+    scale = finding.scale
+    is_stray = {value: scale is not None and not scale.is_on(np.array([value]))[0] for value in given}
+    rated = {value: n for value, n in given.items() if value not in finding.not_rated and not is_stray[value]}
+    strays = [value for value in given if is_stray[value] and value not in finding.not_rated][:STRAYS_SHOWN]
+    ends, points = list(rated), list(rated.values())
+    if scale is not None and scale.step:
+        near = Counter({round((value - scale.low) / scale.step): n for value, n in rated.items()})
+        ends = list(scale.values())
+        points = [near[at] for at in range(len(ends))]
+    elif scale is not None:
+        ends = np.linspace(scale.low, scale.high, BINS + 1).round(4).tolist()
+        points = np.histogram(list(rated), ends, weights=list(rated.values()))[0].astype(int).tolist()
+    every = 1 if len(points) <= POINTS_LABELLED else len(points) // 10
+    bars = [
+        Bar("" if at % every else f"{value:g}", n, "used" if n else "unused", value)
+        for at, (value, n) in enumerate(zip(ends, points, strict=False))
+    ]
+    most = int(np.argmax([*points, 0]))
+    words = (
+        ""
+        if not rated
+        else f"{ends[most]:g} is the most frequent."
+        if len(ends) == len(points)
+        else f"{ends[most]:g} to {ends[most + 1]:g} are the most frequent."
+    )
+    beside = [[Bar(f"{value:g}", given[value], state, value) for value in values]
+              for state, values in (("none", finding.not_rated), ("stray", strays))]  # fmt: skip
+    gaps = [[Bar("", 0, "gap")] * bool(beside[0] and beside[0][-1].value != 0), [Bar("", 0, "gap")] * bool(strays)]
+    shown = [*beside[0], *gaps[0], *bars, *gaps[1], *beside[1]]
+    return Histogram(shown, sum(points), is_whole, scale, ends, words)
+
+
+def _usage_histogram(sample: Examined, proposal: Proposal) -> Histogram | None:
+    """Rows per event, or per range of counts; None where rows have neither."""
+    counts = Counter(text for _, text in _texts(sample, proposal.ratings, "event"))
+    bars = [Bar(text, n, "used" if text in (proposal.events or counts) else "none") for text, n in counts.most_common()]
+    if not bars:
+        numbers = [number for _, number in _numbers(sample, proposal.ratings, "count") if number > 0]
+        powers = Counter(int(np.log2(max(number, 1))) for number in numbers)
+        ranges = {at: f"{2**at:,} to {2 ** (at + 1) - 1:,}" if at else "1" for at in range(max(powers, default=-1) + 1)}
+        bars = [Bar(label, powers[at], "used") for at, label in ranges.items()]
+    return Histogram(bars, sum(bar.n for bar in bars), sample.is_whole) if bars else None

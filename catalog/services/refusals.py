@@ -18,6 +18,7 @@ def import_refusals() -> Iterator[None]:
     except ImportRefused as refusal:
         problems = [dataclasses.asdict(problem) for problem in refusal.problems]
         extra = {"problems": problems, "total": refusal.total, "options": list(refusal.options)}
+        extra["counts"] = refusal.counts
         raise ParallaxError("import.refused", str(refusal), extra) from refusal
     except UnsupportedOptions as problem:
         extra = {"format": problem.source_format, "untaken": list(problem.untaken), "taken": list(problem.taken)}

@@ -45,8 +45,10 @@ def new_folder() -> str:
     return name
 
 
-def store_upload(upload: UploadedFile[Any], *, folder: str, part: str) -> None:
-    """Store an upload under its own name in a part of a folder. Raises ParallaxError for `upload.no_room`."""
+def store_upload(upload: UploadedFile[Any], *, folder: str, part: str) -> Path:
+    """Store an upload under its own name in a part of a folder; return its path. Raises ParallaxError for
+    `upload.no_room`.
+    """
     if shutil.disk_usage(_root()).free < (upload.size or 0) + LEAST_FREE:
         raise ParallaxError("upload.no_room", "The server's disk is full. Ask its administrator to make room.")
     target = _root() / folder / part
@@ -56,6 +58,7 @@ def store_upload(upload: UploadedFile[Any], *, folder: str, part: str) -> None:
     if not is_folder(storages["default"]):
         with path.open("rb") as file:
             storages["default"].save(f"{SHARED}/{folder}/{part}/{path.name}", File(file))
+    return path
 
 
 def _write(upload: UploadedFile[Any], path: Path) -> None:
@@ -71,23 +74,26 @@ def _write(upload: UploadedFile[Any], path: Path) -> None:
 
 def folder_of(name: str, part: str) -> Path:
     """The path of a part of a folder, which need not be there; fetched where another machine has received it."""
-    if name and not (_root() / name).is_dir() and not is_folder(storages["default"]):
-        _fetch(name)
-    return _root() / name / part
+    path = _root() / name / part
+    if name and not path.is_dir() and not is_folder(storages["default"]):
+        _fetch(name, part)
+    return path
 
 
-def _fetch(name: str) -> None:
-    """Copy a folder from the storage to this machine at once; nothing happens where it is not there."""
+def _fetch(name: str, part: str) -> None:
+    """Copy a part of a folder from the storage to this machine at once; nothing happens where it is not there."""
     storage = storages["default"]
     with tempfile.TemporaryDirectory(dir=_root(), prefix=".part-") as temporary:
-        for part in storage.listdir(f"{SHARED}/{name}")[0]:
-            (Path(temporary) / name / part).mkdir(mode=0o700, parents=True)
-            for file in storage.listdir(f"{SHARED}/{name}/{part}")[1]:
-                path = Path(temporary) / name / part / Path(file).name
-                with storage.open(f"{SHARED}/{name}/{part}/{file}") as source, path.open("xb") as target:
-                    shutil.copyfileobj(source, target)
-        with contextlib.suppress(OSError):  # nothing was there, or another process has fetched it
-            (Path(temporary) / name).rename(_root() / name)
+        files = storage.listdir(f"{SHARED}/{name}/{part}")[1]
+        for file in files:
+            path = Path(temporary) / part / Path(file).name
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            with storage.open(f"{SHARED}/{name}/{part}/{file}") as source, path.open("xb") as target:
+                shutil.copyfileobj(source, target)
+        if files:
+            (_root() / name).mkdir(mode=0o700, exist_ok=True)
+            with contextlib.suppress(OSError):  # another process has fetched it
+                (Path(temporary) / part).rename(_root() / name / part)
 
 
 def file_in(name: str, part: str) -> Path | None:

@@ -1,51 +1,71 @@
-"""Pages that import a dataset: upload or download, columns, progress."""
+"""Pages that import a dataset: files or a download, then columns, ratings, items and check; the progress of jobs."""
 
 from __future__ import annotations
 
+import base64
+from typing import Any
+
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog.enums import JobKind, JobStatus
-from catalog.forms.columns import columns_form
+from catalog.forms.import_steps import ANSWERS, FORMS, PAGES, StepForm, without
 from catalog.forms.upload import DownloadForm, UploadForm
 from catalog.forms.upload_limits import MOST_DATASET
+from catalog.importers.auto import FORMATS
 from catalog.importers.download import LICENCE
-from catalog.importers.formats import FORMATS
+from catalog.importers.proposal import as_recipe, of_json
+from catalog.models import DatasetJob
 from catalog.permissions import may_name_server_files, may_use_name
+from catalog.posters import card_svg
+from catalog.posters.lettering import printable
 from catalog.selectors.dataset_jobs import jobs_of, unfinished_jobs
 from catalog.selectors.server_files import server_files
 from catalog.services.dataset_jobs import (
+    add_items,
     cancel_job,
-    name_server_file,
+    change_import,
+    prepare_import,
+    request_check,
     request_download,
     restart_job,
     start_import,
-    upload_dataset,
 )
+from catalog.services.previews import preview_of
 from core.errors import ParallaxError
 
 NOT_YOURS = "This name is not available to you. Choose another name."
+STEPS = ("columns", "ratings", "items", "check")
+
+
+def stages(job: DatasetJob | None, here: str = "", n_open: int = 0) -> list[dict[str, Any]]:
+    """The pages of an import as a line; those beyond the one that was reached have no address."""
+    reached = -1 if job is None else STEPS.index(job.settings.get("step", "columns"))
+    line: list[dict[str, Any]] = [
+        {"name": "Files", "address": reverse("catalog:import"), "state": "done" if job else "todo"}
+    ]
+    for at, step in enumerate(STEPS):
+        address = reverse("catalog:step", args=[job.pk, step]) if job is not None and at <= reached else ""
+        state = "open" if n_open and step == "ratings" else "done" if at < reached else "todo"
+        line.append({"name": step.capitalize(), "address": address, "state": state, "is_here": step == here})
+    return line
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_upload(request: HttpRequest) -> HttpResponse:
-    """Step 1: upload a dataset, or name a file on the server; the next step shows its columns."""
+    """Files: upload them, or name a file on the server; the next page shows their columns."""
     form = UploadForm(
         request.POST or None, request.FILES or None, has_paths=may_name_server_files(request.user)
     )  # fmt: skip
     if request.method == "POST" and form.is_valid():
+        cleaned = form.cleaned_data
         try:
-            cleaned = form.cleaned_data
-            if cleaned.get("path"):
-                job = name_server_file(path=cleaned["path"], actor=request.user, items=cleaned["items_file"])
-            else:
-                job = upload_dataset(upload=cleaned["file"], items=cleaned["items_file"], actor=request.user)
-            return redirect(job)
+            return redirect(prepare_import(**cleaned, actor=request.user))
         except ParallaxError as refusal:
-            field = "path" if form.cleaned_data.get("path") else "file"
-            form.add_error("items_file" if refusal.extra.get("part") == "items_file" else field, str(refusal))
+            form.add_error("path" if cleaned.get("path") else "uploads", str(refusal))
     return _first_step(request, form, DownloadForm())
 
 
@@ -72,6 +92,7 @@ def _first_step(request: HttpRequest, form: UploadForm, download_form: DownloadF
         "download_form": download_form,
         "licence": LICENCE,
         "most": MOST_DATASET,
+        "stages": stages(None),
         "jobs": unfinished_jobs(request.user),
         "server_files": server_files() if form.has_paths else [],
     }
@@ -80,29 +101,93 @@ def _first_step(request: HttpRequest, form: UploadForm, download_form: DownloadF
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def columns(request: HttpRequest, pk: int) -> HttpResponse:
-    """Step 2: what each column holds; the import then runs as a job."""
+def import_step(request: HttpRequest, pk: int, step: str) -> HttpResponse:
+    """A page of an import that waits, or the progress of its check."""
     job = get_object_or_404(jobs_of(request.user), pk=pk, kind=JobKind.IMPORT)
-    if not job.has_columns:
-        return redirect(job)
-    is_sent = request.method == "POST"
+    if step not in STEPS:
+        raise Http404
+    if job.is_open and job.settings.get("act") == "check":
+        return _page(request, job, step)
+    if not job.has_choices:
+        return redirect("catalog:job", pk=pk)
     try:
-        form = columns_form(job, request.POST if is_sent else job.settings.get("form"))
-    except ParallaxError as refusal:
+        preview = preview_of(job, has_rows=step in ("columns", "ratings"))
+    except ParallaxError as refusal:  # the file is gone, or cannot be read any more
         messages.error(request, str(refusal))
-        if not is_sent:  # the file is gone, or cannot be read any more
-            cancel_job(job=job, actor=request.user)
-            return redirect("catalog:import")
-        form = columns_form(job, None)
-    if is_sent and form.is_valid():
-        if may_use_name(request.user, form.cleaned_data["name"]):
-            start_import(job=job, chosen=form.chosen(), actor=request.user, project=form.cleaned_data.get("project"))
-            return redirect("catalog:job", pk=job.pk)
-        form.add_error("name", NOT_YOURS)
-    elif not is_sent and job.status == JobStatus.FAILED and form.is_bound:
-        form.add_refusal(job.error, job.problems, job.remedies)
-    context = {"job": job, "form": form, "format": FORMATS[form.dataset.source_format]}
-    return render(request, "console/catalog/columns.html", context, status=400 if is_sent and form.errors else 200)
+        cancel_job(job=job, actor=request.user)
+        return redirect("catalog:import")
+    if preview.questions and step in ("items", "check"):
+        messages.error(request, "Answer the open questions first.")
+        return redirect("catalog:step", pk=pk, step="ratings")
+    form = FORMS[step](request.POST or None, request.FILES or None, job=job, preview=preview)
+    if request.method == "POST" and (request.POST.get("act") in ("again", "check", "remove") or form.is_valid()):
+        try:
+            if address := _saved(request, job, step, form):
+                return redirect(address)
+        except ParallaxError as refusal:
+            form.add_error("items_file" if step == "items" else None, str(refusal))
+    return _page(request, job, step, form)
+
+
+def _saved(request: HttpRequest, job: DatasetJob, step: str, form: StepForm) -> str:
+    """Do what a page was sent for; returns where to go, or nothing where the page has an error."""
+    act, actor = request.POST.get("act", "next"), request.user
+    if act == "again":
+        change_import(job=job, options=without(form.options, ANSWERS), limits=None)
+    elif act in ("add", "remove"):
+        add_items(job=job, upload=form.cleaned_data["items_file"] if act == "add" else None)
+        request_check(job=job, actor=actor)
+    elif act == "check":
+        request_check(job=job, actor=actor)
+    elif step == "check":
+        if job.settings.get("check", {"error": "none yet"}).get("error"):
+            form.add_error(None, "The files have to be checked first.")
+        elif not may_use_name(actor, form.cleaned_data["name"]):
+            form.add_error("name", NOT_YOURS)
+        else:
+            start_import(job=job, chosen=form.changes(), actor=actor, project=form.cleaned_data.get("project"))
+            return reverse("catalog:job", args=[job.pk])
+        return ""
+    elif form.is_rewritten:
+        change_import(job=job, **form.changes())
+    else:
+        following = STEPS[STEPS.index(step) + 1]
+        reached = max(following, job.settings.get("step", "columns"), key=STEPS.index)
+        change_import(job=job, **form.changes(), step=reached)
+        has_questions = step == "ratings" and preview_of(job).questions
+        if step == "ratings" and not has_questions and "check" not in job.settings:
+            request_check(job=job, actor=actor)
+        return request.path if has_questions else reverse("catalog:step", args=[job.pk, following])
+    return request.path
+
+
+def _page(request: HttpRequest, job: DatasetJob, step: str, form: StepForm | None = None) -> HttpResponse:
+    check = job.settings.get("check", {})
+    n_open = len(form.preview.questions) if form else 0
+    context = {
+        "job": job, "form": form, "check": check, "n_open": n_open, "stages": stages(job, step, n_open),
+        "items": [{**item, "card": _card(item)} for item in check.get("items", ()) if step == "items"],
+        "remedies": sorted({PAGES.get(option, "columns") for option in check.get("options") or ()}),
+    }  # fmt: skip
+    if form is not None:
+        proposal = form.preview.proposal
+        context |= {"preview": form.preview, "proposal": proposal, "format": FORMATS[proposal.layout]}
+    status = 400 if form is not None and form.is_bound and form.errors else 200
+    return render(request, f"console/catalog/import_{step}.html", context, status=status)
+
+
+def _card(item: dict[str, Any]) -> str:
+    """The picture of an item that is not stored yet, as an address."""
+    svg = card_svg(printable(item["title"]) or item["id"], item["year"], item["by"])
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+@require_safe
+def recipe(request: HttpRequest, pk: int) -> HttpResponse:
+    """The recipe of an import as a file."""
+    job = get_object_or_404(jobs_of(request.user), pk=pk, kind=JobKind.IMPORT, settings__has_key="proposal")
+    headers = {"Content-Disposition": f'attachment; filename="{job.settings.get("name") or "import"}-recipe.yaml"'}
+    return HttpResponse(as_recipe(of_json(job.settings["proposal"])), content_type="application/yaml", headers=headers)
 
 
 @require_safe
@@ -111,7 +196,7 @@ def job_page(request: HttpRequest, pk: int) -> HttpResponse:
     job = get_object_or_404(jobs_of(request.user), pk=pk)
     is_part = bool(request.headers.get("HX-Request"))
     if job.status == JobStatus.WAITING:
-        return redirect(job)
+        return HttpResponse(headers={"HX-Redirect": job.get_absolute_url()}) if is_part else redirect(job)
     if job.status == JobStatus.SUCCEEDED and job.version is not None:
         if is_part:
             return HttpResponse(headers={"HX-Redirect": job.get_absolute_url()})

@@ -1,4 +1,4 @@
-"""Posters and clips of items: public and cached for a year, or of a project and shown to those who may see them."""
+"""Pictures and clips of items: public and cached for a year, or of a project and shown to those who may see them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from django.views.decorators.http import require_safe
 
 from catalog.clip_types import clip_type
 from catalog.importers.pictures import MEDIA_TYPES
+from catalog.item_types import PEOPLE
 from catalog.models import Item
 from catalog.permissions import may_see_pictures
-from catalog.posters import poster_svg
+from catalog.posters import card_svg, poster_svg
 from catalog.selectors.datasets import picture_of
 from catalog.selectors.item_texts import title_in
+from catalog.selectors.items import headlines_at
 from core.artefacts import open_file
 from core.byte_ranges import file_response
 from core.errors import ParameterError
@@ -24,14 +26,16 @@ from core.provenance import digest_of
 
 A_YEAR = 365 * 24 * 3600
 PROJECT = "version__dataset__project"
+VERSION = (PROJECT, "version__is_synthetic", "version__created_at")
 AN_HOUR = 3600  # of a private picture, in the browser of one who may see it
 
 
 @login_not_required
 @require_safe
 def poster(request: HttpRequest, item_id: int) -> HttpResponse:
-    """The item's picture or generated poster; participants, who have no account, see public ones here."""
-    item = _shown(request, Item.objects.only("external_id", "title", "year", "image", "texts", PROJECT), item_id)
+    """The item's picture or drawing; participants, who have no account, see public ones here."""
+    items = Item.objects.only("index", "external_id", "title", "year", "image", "texts", *VERSION)
+    item = _shown(request, items, item_id)
     return poster_response(request, item, is_public=item.version.dataset.project_id is None)
 
 
@@ -52,21 +56,29 @@ def _shown(request: HttpRequest, items: QuerySet[Item], item_id: int) -> Item:
 
 
 def poster_response(request: HttpRequest, item: Item, *, is_public: bool) -> HttpResponse:
-    """The item's picture or generated poster, for those whose access was checked."""
+    """The item's picture or drawing, for those whose access was checked."""
     if item.image:
         response = HttpResponse(picture_of(item), content_type=MEDIA_TYPES[item.image.rpartition(".")[2]])
         etag = quote_etag(digest_of(item.image)[:32])
     else:
         title = title_in(item, request.GET.get("lang", ""), "").text
         try:
-            svg = poster_svg(title, item.year, item.poster_key)
+            svg = _drawing(item, title)
         except ParameterError:  # a title without a printable character
-            svg = poster_svg(f"Item {item.external_id}", item.year, item.poster_key)
+            svg = _drawing(item, f"Item {item.external_id}")
         response = HttpResponse(svg, content_type="image/svg+xml")
         etag = quote_etag(digest_of(svg)[:32])
     response["ETag"] = etag
     _set_caching(response, is_public=is_public)
     return get_conditional_response(request, etag=etag, response=response) or response
+
+
+def _drawing(item: Item, title: str) -> str:
+    """An invented poster in invented data, else a plain card; `Item.poster_url` names what it depends on."""
+    if item.version.is_synthetic:
+        return poster_svg(title, item.year, item.poster_key)
+    known = headlines_at(item.version, [item.index])[item.index]
+    return card_svg(title, item.year, next((known[kind] for kind in PEOPLE if kind in known), ""))
 
 
 def clip_response(request: HttpRequest, item: Item, *, is_public: bool) -> HttpResponseBase:

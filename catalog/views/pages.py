@@ -53,7 +53,7 @@ def newest(request: HttpRequest, name: str) -> HttpResponse:
 def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """A version's size, the shape of its ratings, and how it was imported."""
     version = version_or_404(request.user, name, number)
-    shape = shape_of(version)
+    shape, shift = shape_of(version), version.rating_shift
     return render(
         request,
         "console/catalog/version.html",
@@ -64,9 +64,14 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
             if version.source_format in FORMATS
             else version.source_format.capitalize(),
             "shape": shape,
+            "mean_rating": shape.mean_rating - shift,
             "rated_between": rated_between(version),
             "figures": [
-                *([charts.ratings_per_value(shape.values)] if len(shape.values) > 1 else []),
+                *(
+                    [charts.ratings_per_value([(value - shift, n) for value, n in shape.values])]
+                    if len(shape.values) > 1
+                    else []
+                ),
                 charts.tail(shape.counts.tolist(), shape.tail, shape.half_items),
                 *([charts.ratings_by_mean(shape.by_mean)] if shape.by_mean else []),
             ],

@@ -12,10 +12,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from catalog.importers import rows
+from catalog.importers import reading, rows
 from catalog.importers.auto import parse
 from catalog.importers.base import ImportRefused, ParsedDataset, Policy
-from catalog.importers.formats import FORMATS
 from catalog.importers.options import Options
 from catalog.management.flags import FLAGS
 from catalog.services.dataset_import import FORMAT_OPTIONS, POLICY_OPTIONS
@@ -32,7 +31,7 @@ def table(folder: Path, text: str, name: str = "ratings.csv") -> Path:
 
 def semicolons(*, decimal: str = ",", user: str = "", extra: str = "") -> str:
     lines = ["user;item;rating;timestamp"]
-    lines += [f"{user}{at % 50};{at};{1 + at % 9 / 2:.1f};{1_000_000_000 + at}" for at in range(1, N)]
+    lines += [f"{user}{at % 50};{at // 2};{1 + at % 9 / 2:.1f};{1_000_000_000 + at}" for at in range(1, N)]
     return "\n".join(line.replace(".", decimal) for line in lines) + f"\n{extra}"
 
 
@@ -46,14 +45,16 @@ def same(one: ParsedDataset, other: ParsedDataset) -> bool:
 
 
 @pytest.mark.unit
-@pytest.mark.parametrize("reader", ["blocks", "sweep", "lines"])
-def test_decimal_commas_are_read_alike_by_every_reader(tmp_path: Path, reader: str) -> None:
-    user = {"blocks": "", "sweep": "u", "lines": "u"}[reader]
-    # An open end that a field of another kind makes the readers by block and sweep give up.
-    extra = '"u1";x;"4,5";1\n;y;3,0;1\n' if reader == "lines" else ""
-    policy = Policy(on_bad_row="drop")
-    commas = parse(table(tmp_path, semicolons(user=user, extra=extra)), options=Options(decimal=","), policy=policy)
-    points = parse(table(tmp_path, semicolons(decimal=".", user=user, extra=extra.replace(",", "."))), policy=policy)
+@pytest.mark.parametrize("reader", ["blocks", "texts", "rows"])
+@pytest.mark.parametrize("options", [Options(), Options(decimal=",")], ids=["detected", "declared"])
+def test_decimal_commas_are_read_alike_by_every_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str, options: Options
+) -> None:
+    user = "" if reader == "blocks" else "u"
+    if reader == "rows":
+        monkeypatch.setattr(reading.texts, "_by_arrow", lambda *block: None)
+    commas = parse(table(tmp_path, semicolons(user=user)), options=options)
+    points = parse(table(tmp_path, semicolons(decimal=".", user=user)))
     assert same(commas, points)
     assert str(commas.scale) == "1 to 5 in steps of 0.5, detected from the ratings"
 
@@ -88,8 +89,9 @@ def test_prices_of_items_may_have_decimal_commas(tmp_path: Path) -> None:
 @pytest.mark.unit
 @pytest.mark.parametrize("policy", ["refuse", "drop"])
 def test_bad_values_with_commas_only_get_a_hint(tmp_path: Path, policy: Any) -> None:
+    points = Options(decimal=".", rating="rating")
     with pytest.raises(ImportRefused, match="All bad values look like 4,5: import with a decimal comma") as refused:
-        parse(table(tmp_path, "user;item;rating\n1;1;4,5\n1;2;3,5\n"), policy=Policy(on_bad_row=policy))
+        parse(table(tmp_path, "user;item;rating\n1;1;4,5\n1;2;3,5\n"), options=points, policy=Policy(on_bad_row=policy))
     assert refused.value.options == ("decimal",)
     with pytest.raises(ImportRefused, match="Correct the source") as refused:
         parse(table(tmp_path, "user;item;rating\n1;1;4,5\n1;2;many\n1;3;2\n"))
@@ -97,21 +99,18 @@ def test_bad_values_with_commas_only_get_a_hint(tmp_path: Path, policy: Any) -> 
 
 
 @pytest.mark.unit
-def test_dropping_many_rows_and_points_of_the_scale_warns(tmp_path: Path) -> None:
-    text = "user;item;rating\n" + "".join(f"1;{at};{at % 5 + 1}{',5' if at % 3 == 0 else ''}\n" for at in range(90))
-    report = parse(table(tmp_path, text), policy=Policy(on_bad_row="drop")).report
-    assert any(one.startswith("30 of 90 rows (33%) were dropped as bad.") for one in report.warnings)
-    assert any("All dropped values look like 4,5" in one for one in report.warnings)
-    assert any(
-        "changed the detected scale: it is 1 to 5 in steps of 1, and dropped rows have ratings of 1.5, 2.5, 3.5, …"
-        in one
-        for one in report.warnings
+def test_dropping_many_rows_warns(tmp_path: Path) -> None:
+    text = "user;item;rating\n" + "".join(
+        f"{at % 2};{at // 2};{at % 5 + 1}{',5' if at % 3 == 0 else ''}\n" for at in range(90)
     )
+    report = parse(table(tmp_path, text), options=Options(decimal="."), policy=Policy(on_bad_row="drop")).report
+    assert any(each.startswith("30 of 90 rows (33%) were dropped as bad.") for each in report.warnings)
+    assert any("All dropped values look like 4,5" in each for each in report.warnings)
 
 
 @pytest.mark.unit
-def test_dropping_few_rows_that_lack_no_point_is_silent(tmp_path: Path) -> None:
-    text = "user;item;rating\n" + "".join(f"1;{at};{at % 5 + 1}\n" for at in range(99)) + ";99;3\n"
+def test_dropping_few_rows_is_silent(tmp_path: Path) -> None:
+    text = "user;item;rating\n" + "".join(f"{at % 2};{at // 2};{at % 5 + 1}\n" for at in range(98)) + ";48;3\n"
     report = parse(table(tmp_path, text), policy=Policy(on_bad_row="drop")).report
     assert report.dropped == {"missing field": 1}
     assert report.warnings == ()
@@ -123,13 +122,13 @@ def test_dropping_few_rows_that_lack_no_point_is_silent(tmp_path: Path) -> None:
 )
 def test_finer_times_are_converted_and_that_is_said(tmp_path: Path, factor: int, unit: str) -> None:
     text = "user,item,rating,timestamp\n" + "".join(
-        f"1,{at},{at % 5 + 1},{(1_200_000_000 + at) * factor}\n" for at in range(20)
+        f"{at % 2},{at // 2},{at % 5 + 1},{(1_200_000_000 + at) * factor}\n" for at in range(20)
     )
     dataset = parse(table(tmp_path, text))
     assert dataset.timestamps is not None
     assert dataset.timestamps.tolist() == [1_200_000_000 + at for at in range(20)]
     said = [f"The times in column timestamp are {unit} since 1970; they were converted to seconds."] if unit else []
-    assert list(dataset.report.warnings) == said
+    assert [each for each in dataset.report.warnings if "since 1970" in each] == said
 
 
 @pytest.mark.unit
@@ -152,11 +151,12 @@ def imported(*arguments: str) -> str:
 @pytest.mark.parametrize(
     ("text", "arguments", "said"),
     [
-        ("user;item;rating\n1;1;4,5\n1;2;3,5\n", (), "Use --decimal ,."),
-        ("user,item,rating\n1,1,4\n1,2,many\n", (), "Use --drop-bad-rows."),
+        ("user;item;rating\n1;1;4,5\n1;2;3,5\n", ("--decimal", ".", "--rating-column", "rating"), "Use --decimal ,."),
+        ("user,item,rating\n1,1,4\n1,2,many\n", (), "Use --fix all or --drop-bad-rows."),
         ("user,item,rating\n1,1,4\n1,1,3\n", (), "Use --keep-last."),
         ("user,item,rating\n1,1,4\n1,2,4\n", (), "Use --scale LOW:HIGH:STEP."),
-        ("user,item,mark\n1,1,4\n", (), "Use --rating-column COLUMN, --usage."),
+        ("user,item,stage\n1,1,4\n1,2,3\n", (), "Use --rating-column COLUMN."),
+        ("user,item,rating\n1,1,0\n1,2,1\n2,1,2\n", (), "Use --not-rated 0 or --scale LOW:HIGH:STEP."),
         ("who,item,rating\n1,1,4\n", (), "Use --user-column COLUMN."),
         ("user,item\n1,1\n", ("--format", "bookcrossing", "--user-column", "x"), "does not take --user-column COLUMN;"),
     ],
@@ -171,20 +171,18 @@ def test_command_names_its_flags(tmp_path: Path, text: str, arguments: tuple[str
 @pytest.mark.integration
 @pytest.mark.django_db
 def test_command_reads_decimal_commas_and_prints_warnings(tmp_path: Path) -> None:
-    said = imported(str(table(tmp_path, semicolons())), "--name", "small", "--decimal", ",")
+    said = imported(str(table(tmp_path, semicolons())), "--name", "small")
     assert "1 to 5 in steps of 0.5" in said
     dropped = imported(
-        str(table(tmp_path, "user;item;rating\n1;1;4\n1;2;3,5\n1;3;3\n")), "--name", "small", "--drop-bad-rows"
+        str(table(tmp_path, "user;item;rating\n1;1;4\n1;2;many\n1;3;3\n")), "--name", "small", "--drop-bad-rows"
     )
     assert "1 of 3 rows (33%) were dropped as bad" in dropped
-    assert "changed the detected scale" in dropped
 
 
 @pytest.mark.unit
 def test_every_option_of_an_import_has_a_flag_and_no_message_names_arguments() -> None:
     assert set(FLAGS) >= set(FORMAT_OPTIONS) | set(POLICY_OPTIONS)
-    assert all(set(found.options) <= set(FLAGS) for found in FORMATS.values())
-    for file in Path(rows.__file__).parent.glob("*.py"):
+    for file in Path(rows.__file__).parent.rglob("*.py"):
         for text in re.findall(r'"[^"\n]*"', file.read_text()):
             assert "on_bad_row=" not in text, file
             assert "duplicates=" not in text, file

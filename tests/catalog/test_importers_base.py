@@ -68,13 +68,15 @@ def test_problems_refuse_in_order_of_file_and_line():
     ]
 
 
-@pytest.mark.parametrize("options", [{"on_bad_row": "ignore"}, {"duplicates": "first"}])
+@pytest.mark.parametrize("options", [{"on_bad_row": "ignore"}, {"duplicates": "median"}])
 def test_policy_refuses_what_it_does_not_know(options):
     with pytest.raises(ParameterError, match=r"it can be '.*refuse'"):
         Policy(**options)
 
 
-@pytest.mark.parametrize(("low", "high", "step"), [(5, 1, 1), (1, 1, 0), (1, 5, 0), (1, 5, 3), (1, float("nan"), 1)])
+@pytest.mark.parametrize(
+    ("low", "high", "step"), [(5, 1, 1), (1, 5, -1), (1, 5, 3), (1, float("nan"), 1), (1, 5, float("inf"))]
+)
 def test_scale_refuses_numbers_that_make_none(low, high, step):
     with pytest.raises(ParameterError):
         RatingScale(low, high, step)
@@ -87,6 +89,16 @@ def test_scale_knows_its_own_values():
     assert RatingScale(0, 1, 0.1).is_on(np.array([0.1 * 3, 0.7], dtype=np.float32)).all()
     assert str(half_stars) == "0.5 to 5 in steps of 0.5, declared"
     assert str(RatingScale(1, 5, 1, is_declared=False)) == "1 to 5 in steps of 1, detected from the ratings"
+    continuous = RatingScale(-10, 10, 0)
+    assert continuous.is_on(np.array([-10, 3.14, 10, 10.1, np.nan])).tolist() == [True, True, True, False, False]
+    assert str(continuous.shifted(11)) == "1 to 21 without steps, declared"
+
+
+def test_policy_fixes_what_it_names():
+    assert Policy(fix=("missing-field",)).fixes("missing field")
+    assert not Policy(fix=("missing-field",)).fixes("unknown item")
+    assert Policy(fix=("all",)).fixes("unknown item")
+    assert Policy(on_bad_row="drop").fixes("unknown item")
 
 
 def test_report_is_json():
@@ -106,7 +118,11 @@ def test_report_is_json():
         "rows_read": 3,
         "rows_kept": 2,
         "dropped": {"off": 1},
-        "examples": {"off": [{"file": "a.csv", "line": 4, "column": "rating", "reason": "it is wrong"}]},
+        "examples": {
+            "off": [
+                {"file": "a.csv", "line": 4, "column": "rating", "reason": "it is wrong", "unit": "line", "kind": ""}
+            ]
+        },
         "warnings": ["Mind."],
         "scale": "1 to 5",
     }

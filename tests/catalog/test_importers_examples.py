@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import doctest
 import importlib
+from pathlib import Path
 
 import pytest
 
+import catalog.importers
+
 pytestmark = pytest.mark.unit
 
+FOLDER = Path(catalog.importers.__file__).parent
+MODULES = [
+    path.relative_to(FOLDER).with_suffix("").as_posix().replace("/", ".")
+    for path in sorted(FOLDER.rglob("*.py"))
+    if ">>>" in path.read_text()
+]
 
-@pytest.mark.parametrize(
-    "name", ["download", "ids", "items", "layout", "number_reader", "row_checks", "rows", "titles", "typed_rows"]
-)
+
+def test_examples_are_found():
+    assert {"ids", "scales", "detector.roles", "reading.numbers"} <= set(MODULES)
+
+
+@pytest.mark.parametrize("name", MODULES)
 def test_examples_print_what_they_say(name):
     failed, tried = doctest.testmod(importlib.import_module(f"catalog.importers.{name}"))
     assert failed == 0

@@ -1,4 +1,4 @@
-"""Ids as indices, and scales seen in ratings."""
+"""Ids as indices."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalog.importers.base import ImportRefused
 from catalog.importers.ids import codes_among, ordered_ids
-from catalog.importers.scales import detected_scale
 
 pytestmark = pytest.mark.unit
 
@@ -42,38 +40,6 @@ def test_ordered_ids_of_text_are_in_order_of_number_where_all_are_numbers(ids, e
 def test_ordered_ids_of_nothing_is_nothing():
     distinct, codes = ordered_ids(np.zeros(0, dtype=np.int64))
     assert len(distinct) == len(codes) == 0
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([1, 5, 3, 3], (1, 5, 2)),
-        ([1, 2, 5], (1, 5, 1)),
-        ([0.5, 4, 3.5], (0.5, 4, 0.5)),
-        ([0.1 * number for number in range(1, 11)], (0.1, 1, 0.1)),
-    ],
-)
-def test_detected_scale_is_lowest_highest_and_smallest_gap(values, expected):
-    scale = detected_scale("a.csv", np.array(values, dtype=np.float64))
-    assert (scale.low, scale.high, scale.step) == pytest.approx(expected)
-    assert not scale.is_declared
-    assert scale.is_on(np.array(values)).all()
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ([3, 3], "all ratings are 3, so no scale can be seen"),
-        ([1, 2, 3.14159], "the 3 different ratings are on no evident scale"),
-        ([1, 2, 4.7, 5], "on no evident scale"),
-        ([1, 2, 3.5, 5], "on no evident scale"),
-        ([1, 1.001, 5], "on no evident scale"),
-        (np.arange(300), "the 300 different ratings are on no evident scale"),
-    ],
-)
-def test_detected_scale_refuses_to_guess(values, message):
-    with pytest.raises(ImportRefused, match=rf"a\.csv: .*{message}.*Say which scale"):
-        detected_scale("a.csv", np.array(values, dtype=np.float64))
 
 
 @settings(deadline=None)

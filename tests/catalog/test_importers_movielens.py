@@ -93,7 +93,8 @@ def test_csv_is_parsed_with_tags_and_links(tmp_path):
     report = dataset.report
     assert report.source_format == "movielens-csv"
     assert report.files == ("ratings.csv", "movies.csv", "tags.csv", "links.csv")
-    assert (report.rows_read, report.rows_kept, report.dropped, report.warnings) == (3, 3, {}, ())
+    assert (report.rows_read, report.rows_kept, report.dropped) == (3, 3, {})
+    assert report.warnings == ("No rating of 1, 1.5, 2, 2.5, 3 and 2 more points; the scale is 0.5 to 5.",)
     assert report.scale == "0.5 to 5 in steps of 0.5, declared"
 
 
@@ -119,14 +120,6 @@ def test_archive_gives_what_its_folder_gives(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        # Wrong columns
-        (
-            {"ratings": RATINGS.replace("movieId", "item", 1)},
-            ("ratings.csv", 1, None, "the columns are 'userId,item,rating,timestamp' where "),
-        ),
-        ({"movies": MOVIES.replace(",", ";")}, ("movies.csv", 1, None, "the columns are 'movieId;title;genres'")),
-        ({"tags": "a,b\n"}, ("tags.csv", 1, None, "the columns are 'a,b'")),
-        ({"links": "a,b\n"}, ("links.csv", 1, None, "the columns are 'a,b'")),
         # Ratings
         ({"ratings": RATINGS.replace("0.5", "5.5")}, ("ratings.csv", 3, "rating", "5.5 is off the scale of 0.5 to 5")),
         ({"ratings": RATINGS.replace("0.5", "0")}, ("ratings.csv", 3, "rating", "0 is off the scale of 0.5 to 5")),
@@ -146,26 +139,26 @@ def test_archive_gives_what_its_folder_gives(tmp_path):
         ),
         (
             {"ratings": RATINGS.encode().replace(b"3,7", b"3\xff,7")},
-            ("ratings.csv", 3, None, "byte 0xff at position 2 of the line is not UTF-8"),
+            ("ratings.csv", 3, "userId", "'3ÿ' is not a whole number"),
         ),
         ({"ratings": RATINGS[:-5]}, ("ratings.csv", 4, None, "the last line has no line end, so the file is probably")),
         ({"ratings": RATINGS[:-14]}, ("ratings.csv", 4, "timestamp", "the line has 3 of 4 fields (the file ends in")),
         ({"ratings": ""}, ("ratings.csv", 1, None, "the file is empty")),
         ({"ratings": RATINGS.splitlines()[0] + "\n"}, ("ratings.csv", 2, None, "there is no row after the header")),
         # Movies, tags, links
-        ({"movies": MOVIES.replace("7,Sab", "2,Sab")}, ("movies.csv", 4, "title", "movie 2 was listed before")),
+        ({"movies": MOVIES.replace("7,Sab", "2,Sab")}, ("movies.csv", 4, "title", "item 2 was listed before")),
         ({"movies": MOVIES.replace("Sabrina (1995)", " ")}, ("movies.csv", 4, "title", "the title is empty")),
         (
             {"movies": MOVIES.replace("Sabrina", "S" * 301)},
             ("movies.csv", 4, "title", "the title has 301 characters; at most 300 are kept"),
         ),
         (
-            {"movies": MOVIES.encode("latin-1")},
-            ("movies.csv", 5, None, "byte 0xe9 at position 36 of the line is not UTF-8"),
+            {"movies": (MOVIES + "11,Élève (1999),Drama\n12,Été (2000),Drama\n").encode() + b"13,\xe9 (2001),Drama\n"},
+            ("movies.csv", 8, None, "byte 0xe9 at position 4 of the line is not UTF-8"),
         ),
         (
             {"movies": MOVIES.replace("Action", "A" * 201)},
-            ("movies.csv", 3, "genres", "a genre has 201 characters; at most 200 are kept"),
+            ("movies.csv", 3, "movieId", "a genre has more characters than the 200 that are kept"),
         ),
         (
             {"movies": MOVIES.replace("Sabrina", "Sab\0rina")},
@@ -174,10 +167,9 @@ def test_archive_gives_what_its_folder_gives(tmp_path):
         ({"tags": TAGS.replace("fun", "fu\0n")}, ("tags.csv", 4, "tag", "the field holds a NUL character")),
         ({"movies": MOVIES[:75]}, ("movies.csv", 3, None, "a quotation mark opens here and is never closed")),
         ({"movies": "movieId,title,genres\nx,A,B\n"}, ("movies.csv", 2, "movieId", "'x' is not a whole number")),
-        ({"tags": TAGS.replace("4,2", "4,8")}, ("tags.csv", 5, "movieId", "movie 8 is not in movies.csv")),
+        ({"tags": TAGS.replace("4,2", "4,8")}, ("tags.csv", 5, "movieId", "item 8 is not in movies.csv")),
         ({"tags": TAGS[:-12]}, ("tags.csv", 5, "timestamp", "the line has 3 of 4 fields")),
-        ({"links": LINKS.replace("2,01", "8,01")}, ("links.csv", 3, "movieId", "movie 8 is not in movies.csv")),
-        ({"movies": None}, ("movies.csv", None, None, "the file is missing from")),
+        ({"links": LINKS.replace("2,01", "8,01")}, ("links.csv", 3, "movieId", "item 8 is not in movies.csv")),
     ],
 )
 def test_damaged_csv_is_refused_with_file_line_and_reason(tmp_path, changes, expected):
@@ -186,12 +178,46 @@ def test_damaged_csv_is_refused_with_file_line_and_reason(tmp_path, changes, exp
     assert reason.startswith(expected[3])
 
 
+def test_a_folder_of_other_columns_is_a_table_with_items(tmp_path):
+    ratings = RATINGS.replace("movieId", "item", 1) + "11,2,2.5,964982999\n"
+    dataset = parse(csv_folder(tmp_path, ratings=ratings))
+    assert dataset.report.source_format == "delimited"
+    assert triples(dataset)[-1] == ("11", "2", 2.5)
+    assert dataset.items[0].title == "Toy Story (1995)"
+
+
+@pytest.mark.parametrize("changes", [{"tags": "a,b\n"}, {"links": ""}, {"links": "a,b\n1,2\n"}])
+def test_optional_files_that_cannot_be_used_are_named(tmp_path, changes):
+    (name,) = changes
+    dataset = parse(csv_folder(tmp_path, **changes))
+    assert dataset.report.source_format == "movielens-csv"
+    assert f"{name}.csv" not in dataset.report.files
+    assert f"{name}.csv" in dataset.report.summary["files_not_used"]
+    assert any(warning.startswith(f"{name}.csv is not read: ") for warning in dataset.report.warnings)
+
+
+def test_tags_do_not_stand_in_for_ratings_that_are_missing(tmp_path):
+    assert first(csv_folder(tmp_path, ratings=""))[::3] == ("ratings.csv", "the file is empty")
+
+
 def test_refusal_says_it_all_in_one_message(tmp_path):
     path = csv_folder(tmp_path, ratings=RATINGS.replace("0.5", "7").replace("11,1", "11,4"))
     assert str(refusal(path)) == (
         "ratings.csv, line 3, column rating: 7 is off the scale of 0.5 to 5. (1 more problem) Correct the source, "
         "or exclude invalid rows. Nothing was imported."
     )
+
+
+def test_every_kind_of_problem_is_counted_in_one_pass(tmp_path):
+    ratings = RATINGS + "12,1,9,1\n12,2,3.2,1\n12,8,4,1\n12,7,x,1\n12\n3,1,2,7\n" + "13,1,,1\n" * 12
+    refused = refusal(csv_folder(tmp_path, ratings=ratings))
+    assert refused.counts == {
+        "rating off the scale": 1, "rating between steps": 1, "unknown item": 1, "not a number": 1, "missing field": 13,
+        "rated twice": 1,
+    }  # fmt: skip
+    assert refused.total == 18
+    assert len(refused.problems) == 15  # ten of a kind
+    assert refused.options == ("on_bad_row", "duplicates")
 
 
 def test_bad_rows_are_dropped_and_counted_where_that_is_asked_for(tmp_path):
@@ -227,7 +253,7 @@ def test_source_without_a_row_to_keep_is_refused_even_when_dropping(tmp_path, ro
 def test_tags_and_aliases_too_long_to_keep_are_left_out(tmp_path):
     movies = MOVIES.replace("Sabrina (1995)", f"Sabrina ({'x' * 201}) (1995)")
     dataset = parse(csv_folder(tmp_path, tags=TAGS + f"4,2,{'y' * 201},1\n", movies=movies))
-    assert dataset.report.warnings == ("1 tags longer than 200 characters were left out.",)
+    assert dataset.report.warnings[0] == "1 tags longer than 200 characters were left out."
     assert all(len(value) <= 200 for item in dataset.items for _, value in item.features)
 
 
@@ -279,9 +305,9 @@ def test_1m_is_parsed(tmp_path):
     [
         (RATINGS_1M.replace("::3::", "::3.5::"), MOVIES_1M, ("ratings.dat", 2, "rating", "3.5 is no step of 1")),
         (RATINGS_1M.replace("::5::", "::6::"), MOVIES_1M, ("ratings.dat", 1, "rating", "6 is off the scale")),
-        (RATINGS_1M.replace("2::1", "2:1"), MOVIES_1M, ("ratings.dat", 2, "timestamp", "the line has 3 of 4")),
+        (RATINGS_1M.replace("2::1", "2:1"), MOVIES_1M, ("ratings.dat", 2, "time", "the line has 3 of 4")),
         (RATINGS_1M[:-3], MOVIES_1M, ("ratings.dat", 2, None, "the last line has no line end")),
-        (RATINGS_1M, MOVIES_1M.replace("::Drama", ""), ("movies.dat", 2, "genres", "the line has 2 of 3")),
+        (RATINGS_1M, MOVIES_1M.replace("::Drama", ""), ("movies.dat", 2, "genre", "the line has 2 of 3")),
     ],
 )
 def test_damaged_1m_is_refused_with_file_line_and_reason(tmp_path, ratings, movies, expected):
@@ -290,19 +316,23 @@ def test_damaged_1m_is_refused_with_file_line_and_reason(tmp_path, ratings, movi
     assert reason.startswith(expected[3])
 
 
-GENRES_100K = "unknown|0\nAction|1\nDrama|2\n\n"
+def of_genres(*numbers: int) -> str:
+    """The 19 flags of a row of u.item: "unknown", Action, Adventure, …"""
+    return "|".join(str(int(number in numbers)) for number in range(19))
+
+
 ITEMS_100K = (
-    "1|Toy Story (1995)|01-Jan-1995||http://us.imdb.com/M/title-exact?Toy%20Story%20(1995)|0|1|0\n"
-    "2|Misérables, Les|04-Feb-1996|||0|1|1\n"
-    "3|unknown||||1|0|0\n"
+    f"1|Toy Story (1995)|01-Jan-1995||http://us.imdb.com/M/title-exact?Toy%20Story%20(1995)|{of_genres(1)}\n"
+    f"2|Misérables, Les|04-Feb-1996|||{of_genres(1, 8)}\n"
+    f"3|unknown||||{of_genres(0)}\n"
 )
 RATINGS_100K = "196\t2\t3\t881250949\n186\t1\t5\t891717742\n"
 
 
-def folder_100k(folder: Path, ratings: str = RATINGS_100K, items: str = ITEMS_100K, genres: str = GENRES_100K) -> Path:
+def folder_100k(folder: Path, ratings: str = RATINGS_100K, items: str = ITEMS_100K) -> Path:
     (folder / "u.data").write_text(ratings)
     (folder / "u.item").write_text(items, encoding="latin-1")
-    (folder / "u.genre").write_text(genres)
+    (folder / "u.user").write_text("186|24|M|technician|85711\n196|53|F|other|94043\n")
     return folder
 
 
@@ -322,14 +352,15 @@ def test_100k_is_parsed(tmp_path):
     ("parts", "expected"),
     [
         ({"ratings": RATINGS_100K.replace("\t5\t", "\t0\t")}, ("u.data", 2, "rating", "0 is off the scale")),
-        ({"ratings": RATINGS_100K.replace("\t", ",")}, ("u.data", 1, "movieId", "the line has 1 of 4 fields")),
-        ({"items": ITEMS_100K.replace("|0|1|1", "|0|1")}, ("u.item", 2, "genre Drama", "the line has 7 of 8")),
-        ({"genres": "Action|one\n"}, ("u.genre", 1, "number", "'one' is not a whole number")),
+        (
+            {"items": ITEMS_100K.replace(of_genres(1, 8), of_genres(1, 8)[:-2])},
+            ("u.item", 2, "Western", "the line has 23"),
+        ),
     ],
 )
 def test_damaged_100k_is_refused_with_file_line_and_reason(tmp_path, parts, expected):
     problems = [
-        (one.file, one.line, one.column, one.reason) for one in refusal(folder_100k(tmp_path, **parts)).problems
+        (each.file, each.line, each.column, each.reason) for each in refusal(folder_100k(tmp_path, **parts)).problems
     ]
     assert any((found[:3], found[3].startswith(expected[3])) == (expected[:3], True) for found in problems)
 
@@ -362,7 +393,9 @@ def test_real_movielens_small_cut_anywhere_is_refused(movielens_small, tmp_path)
         assert (file, line) == ("ratings.csv", whole[:cut].count(b"\n") + 1)
 
 
-def test_ratings_in_a_gzip_are_no_movielens_folder(tmp_path):
+def test_files_of_a_folder_may_be_packed(tmp_path):
     csv_folder(tmp_path, ratings=None)
     (tmp_path / "ratings.csv.gz").write_bytes(gzip.compress(RATINGS.encode()))
-    assert first(tmp_path)[0] == "ratings.csv"
+    dataset = parse(tmp_path)
+    assert dataset.report.source_format == "movielens-csv"
+    assert dataset.report.files[0] == "ratings.csv.gz"

@@ -1,8 +1,9 @@
-"""Columns of delimited text, swept and read line by line."""
+"""Columns of delimited text: the compiled reader, Apache Arrow and reading row by row give the same."""
 
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,22 +12,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog.importers.base import ImportRefused
-from catalog.importers.layout import Layout, first_line, shown
 from catalog.importers.problems import Problems
+from catalog.importers.reading import numbers, read, texts
+from catalog.importers.reading.tables import WHITE, Stretches, Table, Written, shown
 from catalog.importers.sources import SourceFile, open_source
-from catalog.importers.table_reader import read_table
 
 pytestmark = pytest.mark.unit
 
-RATINGS = Layout(
-    columns=("user", "item", "rating", "time"),
-    kinds={"user": "id", "item": "whole", "rating": "number", "time": "time"},
-)
-NUMBERS = Layout(
-    columns=("user", "item", "rating"), kinds={"user": "whole", "item": "whole", "rating": "number"}, delimiter="::",
-    has_header=False, has_quotes=False,
-)  # fmt: skip
+RATINGS = Written(("user", "item", "rating", "time"), lines_before=1)
+KINDS = {"user": "id", "item": "whole", "rating": "number", "time": "time"}
+NUMBERS = Written(("user", "item", "rating"), delimiter="::", has_quotes=False)
+OF_NUMBERS = {"user": "whole", "item": "whole", "rating": "number"}
+TITLES = Written(("id", "title"), lines_before=1)
+OF_TITLES = {"id": "whole", "title": "text"}
 HEADER = b"user,item,rating,time\n"
+
+
+@pytest.fixture(params=["as it is", "row by row"])
+def by_row(request, monkeypatch):
+    """Blocks that Arrow or the compiled reader would take are read row by row in the second case."""
+    if request.param == "row by row":
+        monkeypatch.setattr(texts, "_by_arrow", lambda *block: None)
+        monkeypatch.setattr("catalog.importers.reading.is_for_blocks", lambda *what: False)
+    return request.param
 
 
 def file_of(tmp_path: Path, content: bytes, name: str = "table.csv") -> SourceFile:
@@ -34,61 +42,112 @@ def file_of(tmp_path: Path, content: bytes, name: str = "table.csv") -> SourceFi
     return open_source(tmp_path / name).files[name]
 
 
-def read(tmp_path: Path, content: bytes, layout: Layout = RATINGS, **options):
+def table_of(
+    tmp_path: Path, content: bytes, written: Written = RATINGS, kinds: dict | None = None
+) -> tuple[Table, Problems]:
     problems = Problems()
-    return read_table(file_of(tmp_path, content), layout, problems, **options), problems
+    return read(file_of(tmp_path, content), written, kinds or KINDS, problems), problems
 
 
 def found(problems: Problems) -> list[tuple[str, int | None, str | None]]:
-    return [(kind, one.line, one.column) for kind, kept in problems.examples.items() for one in kept]
+    return [(kind, each.line, each.column) for kind, kept in problems.examples.items() for each in kept]
 
 
-def test_clean_file_is_swept(tmp_path):
-    table, problems = read(tmp_path, HEADER + b"a,1,4.5,10\nb,2,3,20\n")
-    assert table.is_bulk_read
-    assert problems.total == 0
-    assert {name: column.tolist() for name, column in table.columns.items()} == {
-        "user": ["a", "b"],
-        "item": [1, 2],
-        "rating": [4.5, 3.0],
-        "time": [10, 20],
-    }
-    assert [table.line(row) for row in range(len(table))] == [2, 3]
-    assert (table.rows_read, table.ends_open) == (2, False)
+def outcome(file: SourceFile, written: Written, kinds: dict) -> object:
+    """All that a reader says of a file."""
+    problems = Problems()
+    try:
+        table = read(file, written, kinds, problems)
+    except ImportRefused as refusal:
+        return str(refusal)
+    columns = {name: list(map(str, column.tolist())) for name, column in table.columns.items()}
+    lines = [table.line(row) for row in range(len(table))]
+    reasons = sorted(
+        (kind, each.line, str(each.column), each.reason) for kind, kept in problems.examples.items() for each in kept
+    )
+    return columns, lines, reasons, problems.counts, table.rows_read, table.ends_open
 
 
-def test_double_colons_are_swept(tmp_path):
-    table, _ = read(tmp_path, b"1::2::3\n4::5::2.5\n", NUMBERS)
-    assert table.is_bulk_read
-    assert table.columns["item"].tolist() == [2, 5]
-    assert [table.line(row) for row in range(len(table))] == [1, 2]
+def row_by_row(file: SourceFile, written: Written, kinds: dict) -> object:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(texts, "_by_arrow", lambda *block: None)
+        patch.setattr("catalog.importers.reading.is_for_blocks", lambda *what: False)
+        return outcome(file, written, kinds)
+
+
+digits = st.sampled_from(
+    ["1", "0", "-3", "007", "12345678901234567890", "1.5", "-0.25", "3.", ".5", "1e3", "nan", " 7", "", "x", '"4"',
+     "+1", "123456789.123456789", "1.2.3", "0x1F", "1_0", "99999999999999999"]
+)  # fmt: skip
+line_ends = st.sampled_from(["\n", "\n", "\n", "\r\n", "\n\n", ""])
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.tuples(st.lists(digits, min_size=2, max_size=4), line_ends), min_size=1, max_size=6),
+    st.sampled_from(["whole", "id"]),
+    st.sampled_from([",", "::"]),
+    st.integers(8, 64),
+)
+def test_blocks_of_numbers_give_what_reading_row_by_row_gives(tmp_path_factory, rows, first, delimiter, block):
+    kinds = {"user": first, "rating": "number", "time": "whole"}
+    written = Written(tuple(kinds), delimiter=delimiter, has_quotes=delimiter == ",", lines_before=1)
+    text = "user,rating,time\n" + "".join(delimiter.join(row) + end for row, end in rows)
+    file = file_of(tmp_path_factory.mktemp("table"), text.encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numbers, "BLOCK", block)
+        patch.setattr(texts, "BLOCK", block)
+        in_blocks = outcome(file, written, kinds)
+    assert in_blocks == row_by_row(file, written, kinds)
 
 
 fields = st.sampled_from(["a", "7", "", "é", "x y", '"q,1"', '"l\n2"', '"', "4.5", "nan", "inf", "1_0", "2020-01-02"])
 
 
-@settings(deadline=None, max_examples=150)
-@given(st.lists(st.lists(fields, min_size=1, max_size=5).map(",".join), min_size=1, max_size=6), st.booleans())
-def test_sweep_gives_what_reading_by_line_gives_or_nothing(tmp_path_factory, rows, ends):
-    tmp_path = tmp_path_factory.mktemp("table")
-    content = HEADER + "\n".join(rows).encode() + (b"\n" if ends else b"")
-    layout = Layout(RATINGS.columns, {"user": "id", "item": "text", "rating": "number", "time": "time"})
-    try:
-        swept, first = read(tmp_path, content, layout)
-        slow, second = read(tmp_path, content, layout, by_line=True)
-    except ImportRefused as refusal:
-        assert "no row after the header" in str(refusal)  # noqa: PT017  # either way of reading may raise it
-        return
-    assert first.counts == second.counts
-    assert found(first) == found(second)
-    assert swept.rows_read == slow.rows_read
-    for name, column in slow.columns.items():
-        assert swept.columns[name].tolist() == column.tolist()
-        assert swept.columns[name].dtype.kind == column.dtype.kind
-    assert [swept.line(row) for row in range(len(swept))] == [slow.line(row) for row in range(len(slow))]
+@settings(max_examples=200)
+@given(st.lists(st.lists(fields, min_size=1, max_size=5), min_size=1, max_size=12), st.booleans(), st.integers(64, 160))
+def test_blocks_of_text_give_what_reading_row_by_row_gives(tmp_path_factory, rows, ends, block):
+    content = HEADER + "\n".join(map(",".join, rows)).encode() + (b"\n" if ends else b"")
+    kinds = {"user": "id", "item": "text", "rating": "number", "time": "time"}
+    file = file_of(tmp_path_factory.mktemp("table"), content)
+    whole = outcome(file, RATINGS, kinds)
+    assert whole == row_by_row(file, RATINGS, kinds)
+    if not any('"' in row for row in rows):  # an open mark costs what is left of its block
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(texts, "BLOCK", block)
+            assert outcome(file, RATINGS, kinds) == whole
 
 
-def test_problems_name_kind_line_and_column(tmp_path):
+def test_clean_columns_are_read_with_their_lines(tmp_path, by_row):
+    table, problems = table_of(tmp_path, HEADER + b"a,1,4.5,10\n\nb,2,3,20\n")
+    assert problems.total == 0
+    assert {name: column.tolist() for name, column in table.columns.items()} == {
+        "user": ["a", "b"], "item": [1, 2], "rating": [4.5, 3.0], "time": [10, 20],
+    }  # fmt: skip
+    assert [table.line(row) for row in range(len(table))] == [2, 4]
+    assert (table.rows_read, table.ends_open) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("content", "written"),
+    [
+        (b"1::2::3\n4::5::2.5\n", NUMBERS),
+        (b"1\t\t2\t\t3\n4\t\t5\t\t2.5\n", replace(NUMBERS, delimiter="\t\t")),
+        (b"  1   2 \t3\n4 5 2.5 \n", replace(NUMBERS, delimiter=WHITE)),
+        (b"1;2;3\r4;5;2,5\r", replace(NUMBERS, delimiter=";", is_cr=True, decimal=",")),
+        ("1;2;3\n4;5;2.5\n".encode("utf-16"), replace(NUMBERS, delimiter=";", encoding="utf-16")),
+        (b"% a\n1;2;3\n% b\n4;5;2.5\n", replace(NUMBERS, delimiter=";", comment="%")),
+        (b"1;2;3;\n4;5;2.5;\n", replace(NUMBERS, delimiter=";")),
+    ],
+    ids=["colons", "tabs", "white space", "CR", "UTF-16", "comments", "trailing delimiter"],
+)
+def test_unusual_ways_of_writing_are_read(tmp_path, by_row, content, written):
+    table, problems = table_of(tmp_path, content, written, OF_NUMBERS)
+    assert problems.total == 0
+    assert [column.tolist() for column in table.columns.values()] == [[1, 4], [2, 5], [3, 2.5]]
+
+
+def test_every_kind_of_problem_has_its_line_column_and_reason(tmp_path, by_row):
     content = HEADER + (
         b"a,1,4.5,10\n"
         b"b,2,high,20\n"
@@ -102,23 +161,26 @@ def test_problems_name_kind_line_and_column(tmp_path):
         b"j,10,4,soon\n"
         b"k,11,1_0,100\n"
         b"l,99999999999999999999,4,100\n"
-        b"m,13,4,130\n"
+        b"m\0,13,4,130\n"
+        b"n,14,4,140\n"
+        b'"o\no",15,4,x\n'
     )
-    table, problems = read(tmp_path, content)
-    assert not table.is_bulk_read
-    assert found(problems) == [
-        ("not a number", 3, "rating"),
-        ("not a number", 5, "rating"),
-        ("not a number", 10, "item"),
-        ("not a number", 11, "time"),
-        ("not a number", 12, "rating"),
-        ("not a number", 13, "item"),
-        ("missing field", 4, "time"),
-        ("missing field", 8, "user"),
-        ("broken encoding", 6, None),
-        ("too many fields", 7, None),
+    table, problems = table_of(tmp_path, content)
+    assert sorted((line or 0, kind, column) for kind, line, column in found(problems)) == [
+        (3, "not a number", "rating"),
+        (4, "missing field", "time"),
+        (5, "not a number", "rating"),
+        (6, "broken encoding", None),
+        (7, "too many fields", None),
+        (8, "missing field", "user"),
+        (10, "not a number", "item"),
+        (11, "not a number", "time"),
+        (12, "not a number", "rating"),
+        (13, "not a number", "item"),
+        (14, "unusable character", "user"),
+        (17, "not a number", "time"),
     ]
-    reasons = {one.line: one.reason for kept in problems.examples.values() for one in kept}
+    reasons = {each.line: each.reason for kept in problems.examples.values() for each in kept}
     assert reasons[3] == "'high' is not a number"
     assert reasons[4] == "the line has 3 of 4 fields"
     assert reasons[6] == "byte 0xff at position 1 of the line is not UTF-8"
@@ -126,141 +188,134 @@ def test_problems_name_kind_line_and_column(tmp_path):
     assert reasons[8] == "the field is empty"
     assert reasons[10] == "'9.5' is not a whole number"
     assert reasons[11] == "'soon' is neither seconds since 1970 nor an ISO 8601 time"
-    assert table.columns["user"].tolist() == ["a", "m"]
-    assert [table.line(row) for row in range(len(table))] == [2, 14]
-    assert table.rows_read == 12
+    assert table.columns["user"].tolist() == ["a", "n"]
+    assert [table.line(row) for row in range(len(table))] == [2, 15]
+    assert table.rows_read == 14
 
 
-def test_last_line_without_an_end_is_cut_short(tmp_path):
-    table, problems = read(tmp_path, HEADER + b"a,1,4.5,10\nb,2,3,2")
+def test_last_line_without_an_end_is_cut_short_where_the_layout_says_so(tmp_path, by_row):
+    strict = replace(RATINGS, needs_final_newline=True)
+    table, problems = table_of(tmp_path, HEADER + b"a,1,4.5,10\nb,2,3,2", strict)
     assert found(problems) == [("cut short", 3, None)]
     assert table.columns["user"].tolist() == ["a"]
     assert (table.rows_read, table.ends_open) == (2, True)
-    table, problems = read(tmp_path, HEADER + b"a,1,4.5,10\nb,2")
+    table, problems = table_of(tmp_path, HEADER + b"a,1,4.5,10\nb,2,3,20")
+    assert (problems.total, table.ends_open) == (0, True)
+    assert table.columns["time"].tolist() == [10, 20]
+    table, problems = table_of(tmp_path, HEADER + b"a,1,4.5,10\nb,2")
     assert found(problems) == [("missing field", 3, "rating")]
     assert "the file ends in the middle of this line" in problems.examples["missing field"][0].reason
 
 
-def test_last_line_without_an_end_is_taken_where_the_layout_allows(tmp_path):
-    layout = Layout(RATINGS.columns, RATINGS.kinds, needs_final_newline=False)
-    for by_line in (False, True):
-        table, problems = read(tmp_path, HEADER + b"a,1,4.5,10\nb,2,3,20", layout, by_line=by_line)
-        assert problems.total == 0
-        assert table.ends_open
-        assert table.columns["time"].tolist() == [10, 20]
-        assert table.is_bulk_read is not by_line
-
-
-def test_quoted_fields_may_hold_delimiters_quotes_and_line_ends(tmp_path):
-    layout = Layout(("id", "title"), {"id": "whole", "title": "text"})
+def test_quoted_fields_may_hold_delimiters_quotes_and_line_ends(tmp_path, by_row):
     content = b'id,title\n1,"a ""b"", c"\n2,"two\nlines"\n3,plain\n'
-    table, problems = read(tmp_path, content, layout, by_line=True)
+    table, problems = table_of(tmp_path, content, TITLES, OF_TITLES)
     assert problems.total == 0
     assert table.columns["title"].tolist() == ['a "b", c', "two\nlines", "plain"]
     assert [table.line(row) for row in range(len(table))] == [2, 4, 5]
 
 
-def test_open_quotation_mark_costs_its_own_line_only(tmp_path):
-    layout = Layout(("id", "title"), {"id": "whole", "title": "text"})
-    table, problems = read(tmp_path, b'id,title\n1,one\n2,"two\n3,three\n4,four\n', layout)
+def test_open_quotation_mark_costs_its_own_line_only(tmp_path, by_row):
+    table, problems = table_of(tmp_path, b'id,title\n1,one\n2,"two\n3,three\n4,four\n', TITLES, OF_TITLES)
     assert found(problems) == [("unreadable row", 3, None)]
     assert problems.examples["unreadable row"][0].reason.startswith("a quotation mark opens here")
     assert table.columns["id"].tolist() == [1, 3, 4]
     assert [table.line(row) for row in range(len(table))] == [2, 4, 5]
-    table, problems = read(tmp_path, b'id,title\n1,"a"b\n2,c\n', layout, by_line=True)
+    table, problems = table_of(tmp_path, b'id,title\n1,"a"b\n2,c\n', TITLES, OF_TITLES)
     assert found(problems) == [("unreadable row", 2, None)]
     assert table.columns["id"].tolist() == [2]
 
 
 def test_open_quotation_mark_in_a_long_file_is_found(tmp_path):
-    layout = Layout(("id", "title"), {"id": "whole", "title": "text"})
     rows = b"".join(b"%d,title %d\n" % (number, number) for number in range(20_000))
-    table, problems = read(tmp_path, b'id,title\n0,"open\n' + rows, layout)
+    table, problems = table_of(tmp_path, b'id,title\n0,"open\n' + rows, TITLES, OF_TITLES)
     assert found(problems) == [("unreadable row", 2, None)]
     assert len(table) == 20_000
 
 
-def test_double_colons_by_line_name_lines_too(tmp_path):
-    table, problems = read(tmp_path, b"1::2::3\n4::5\n\n6::x::2\n7::8::1\n", NUMBERS)
-    assert found(problems) == [("missing field", 2, "rating"), ("not a number", 4, "item")]
+def test_open_quotation_mark_that_a_later_one_closes_swallows_no_row(tmp_path, by_row):
+    table, _ = table_of(tmp_path, HEADER + b'"a,1,4,1\nb,2,4,1\nc",3,4,1\nd,4,4,1\n')
+    # Taken for what it says, the user is 'a,1,4,1\nb,2,4,1\nc': exact lines show it.
+    assert table.columns["item"].tolist() == [3, 4]
+    assert [table.line(row) for row in range(len(table))] == [4, 5]
+    table, problems = table_of(tmp_path, HEADER + b'"a,1,4,1\nb,2,4,1\nc,3,"4",1\nd,4,4,1\n')
+    assert found(problems) == [("unreadable row", 2, None)]
+    assert table.columns["user"].tolist() == ["b", "c", "d"]
+
+
+def test_double_colons_name_lines_too(tmp_path, by_row):
+    table, problems = table_of(tmp_path, b"1::2::3\n4::5\n\n6::x::2\n4:x:5::2\n7::8::1\n", NUMBERS, OF_NUMBERS)
+    assert sorted(found(problems)) == [
+        ("missing field", 2, "rating"), ("missing field", 5, "rating"), ("not a number", 4, "item"),
+    ]  # fmt: skip
     assert table.columns["user"].tolist() == [1, 7]
 
 
-def test_times_are_seconds_or_iso_8601(tmp_path):
+def test_times_are_seconds_or_iso_8601(tmp_path, by_row):
     rows = b"a,1,4,2020-01-02\nb,2,4,2020-01-02T00:00:10Z\nc,3,4,2020-01-02 01:00:00+01:00\n"
-    rows += b"d,4,4,1969-12-31T23:59:59.5\n"
+    rows += b"d,4,4,1969-12-31T23:59:59.5\ne,5,4,5\n"
     midnight = 1577923200
-    for by_line in (False, True):
-        table, problems = read(tmp_path, HEADER + rows, by_line=by_line)
-        assert problems.total == 0
-        assert table.is_bulk_read is not by_line
-        assert table.columns["time"].tolist() == [midnight, midnight + 10, midnight, -1]
-    mixed = HEADER + b"a,1,4,5\nb,2,4,2020-01-02\n"
-    table, problems = read(tmp_path, mixed)
+    table, problems = table_of(tmp_path, HEADER + rows)
     assert problems.total == 0
-    assert table.columns["time"].tolist() == [5, midnight]
+    assert table.columns["time"].tolist() == [midnight, midnight + 10, midnight, -1, 5]
+    dotted = replace(RATINGS, time_format="%d.%m.%Y")
+    table, problems = table_of(tmp_path, HEADER + b"a,1,4,02.01.2020\nb,1,4,30.02.2020\n", dotted)
+    assert table.columns["time"].tolist() == [midnight]
+    assert problems.examples["not a number"][0].reason == "'30.02.2020' is no time in the form %d.%m.%Y"
 
 
-def test_byte_order_mark_is_no_part_of_the_first_name(tmp_path):
-    content = b"\xef\xbb\xbf" + HEADER + b"a,1,4.5,10\n"
-    file = file_of(tmp_path, content)
-    assert first_line(file, "utf-8-sig") == "user,item,rating,time"
-    for by_line in (False, True):
-        table, problems = read(tmp_path, content, by_line=by_line)
-        assert problems.total == 0
-        assert table.columns["user"].tolist() == ["a"]
+def test_whole_number_beyond_64_bits_is_no_time(tmp_path, by_row):
+    _, problems = table_of(tmp_path, HEADER + b"a,1,4,1\nb,2,4,99999999999999999999\n")
+    assert found(problems) == [("not a number", 3, "time")]
 
 
-@pytest.mark.parametrize("by_line", [False, True])
-def test_empty_files_are_refused(tmp_path, by_line):
+def test_infinite_rating_is_no_number(tmp_path, by_row):
+    _, problems = table_of(tmp_path, HEADER + b"a,1,inf,1\nb,2,4,2\nc,2,1e999,2\n")
+    assert found(problems) == [("not a number", 2, "rating"), ("not a number", 4, "rating")]
+
+
+def test_byte_order_mark_is_no_part_of_the_first_field(tmp_path, by_row):
+    headless = replace(RATINGS, lines_before=0)
+    table, problems = table_of(tmp_path, b"\xef\xbb\xbfa,1,4.5,10\n", headless)
+    assert problems.total == 0
+    assert table.columns["user"].tolist() == ["a"]
+
+
+def test_ids_keep_leading_zeros_and_lose_what_spreadsheets_add(tmp_path, by_row):
+    table, _ = table_of(tmp_path, HEADER + b'007,1,4,1\n" a ",2,4,2\n"=""0815""",3,4,3\n')
+    assert table.columns["user"].tolist() == ["007", "a", "0815"]
+
+
+def test_empty_files_are_refused(tmp_path, by_row):
     with pytest.raises(ImportRefused, match=r"table\.csv, line 1: the file is empty"):
-        read(tmp_path, b"", by_line=by_line)
-    with pytest.raises(ImportRefused, match=r"table\.csv, line 2: there is no row after the header"):
-        read(tmp_path, HEADER, by_line=by_line)
+        table_of(tmp_path, b"")
+    with pytest.raises(ImportRefused, match=r"table\.csv, line \d: there is no row after the header"):
+        table_of(tmp_path, HEADER)
     with pytest.raises(ImportRefused, match=r"table\.csv, line 1: the file is empty"):
-        read(tmp_path, b"", NUMBERS, by_line=by_line)
+        table_of(tmp_path, b"", NUMBERS, OF_NUMBERS)
 
 
 def test_line_that_does_not_end_is_refused(tmp_path):
     with pytest.raises(ImportRefused, match="line 2: the line does not end"):
-        read(tmp_path, HEADER + b"x" * (1 << 20) + b"\n")
+        table_of(tmp_path, HEADER + b"x" * (5 << 20) + b"\n")
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "the file is empty"),
-        (b"\n1,2\n", "the first line is empty"),
-        (b"x" * (1 << 20), "the first line does not end"),
-        (b"us\xe9r,item\n", "byte 0xe9 at position 3 of the line is not UTF-8"),
-    ],
-)
-def test_first_line_refuses_what_is_no_header(tmp_path, content, message):
-    with pytest.raises(ImportRefused, match=message) as refused:
-        first_line(file_of(tmp_path, content), "utf-8-sig")
-    assert refused.value.problems[0].line == 1
-
-
-def test_cut_gzip_is_refused_by_name(tmp_path):
+def test_cut_gzip_is_refused_by_name(tmp_path, by_row):
     rows = b"".join(b"u%d,%d,4,%d\n" % (number, number, number * 7919) for number in range(3000))
     packed = gzip.compress(HEADER + rows)
-    file = file_of(tmp_path, packed[: len(packed) // 2], "table.csv.gz")
-    for by_line in (False, True):
-        with pytest.raises(ImportRefused, match=r"table\.csv\.gz: the compressed file is damaged or cut short"):
-            read_table(file, RATINGS, Problems(), by_line=by_line)
+    with pytest.raises(ImportRefused, match=r"table\.csv\.gz: the compressed file is damaged or cut short"):
+        read(file_of(tmp_path, packed[: len(packed) // 2], "table.csv.gz"), RATINGS, KINDS, Problems())
 
 
-def test_progress_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("catalog.importers.text_reader.ROWS_AT_A_TIME", 2)
-    monkeypatch.setattr("catalog.importers.line_reader.ROWS_AT_A_TIME", 2)
-    content = HEADER + b"a,1,4,1\nb,1,4,1\nc,1,4,1\n"
-    told: list[tuple[str, int]] = []
-    table, _ = read(tmp_path, content, progress=lambda file, rows: told.append((file, rows)))
-    assert told == [("table.csv", 2), ("table.csv", 3)]
-    assert table.columns["user"].tolist() == ["a", "b", "c"]
-    told.clear()
-    read(tmp_path, content, by_line=True, progress=lambda file, rows: told.append((file, rows)))
-    assert told == [("table.csv", 2)]
+def test_progress_counts_the_rows_of_each_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "BLOCK", 24)
+    calls: list[tuple[str, int]] = []
+    file = file_of(tmp_path, HEADER + b"a,1,4,1\nb,1,4,1\nc,1,4,1\nd,1,4,1\n")
+    table = read(file, RATINGS, KINDS, Problems(), progress=lambda name, rows: calls.append((name, rows)))
+    assert [name for name, _ in calls] == ["table.csv"] * len(calls)
+    assert len(calls) > 1
+    assert [rows for _, rows in calls] == sorted(rows for _, rows in calls)
+    assert calls[-1][1] == len(table) == 4
 
 
 def test_shown_shortens_what_is_long():
@@ -269,41 +324,23 @@ def test_shown_shortens_what_is_long():
     assert len(np.unique([shown("x" * n) for n in (41, 50)])) == 1
 
 
-def test_open_quotation_mark_that_a_later_one_closes_swallows_no_row(tmp_path):
-    content = HEADER + b'"a,1,4,1\nb,2,4,1\nc",3,4,1\nd,4,4,1\n'
-    table, problems = read(tmp_path, content)
-    # Taken for what it says, the user is 'a,1,4,1\nb,2,4,1\nc': exact lines show it.
-    assert table.columns["item"].tolist() == [3, 4]
-    assert [table.line(row) for row in range(len(table))] == [4, 5]
-    assert not table.is_bulk_read
-    broken = HEADER + b'"a,1,4,1\nb,2,4,1\nc,3,"4",1\nd,4,4,1\n'
-    table, problems = read(tmp_path, broken)
-    assert found(problems) == [("unreadable row", 2, None)]
-    assert table.columns["user"].tolist() == ["b", "c", "d"]
-
-
-def test_text_between_double_delimiters_is_seen(tmp_path):
-    table, problems = read(tmp_path, b"1::2::3\n4:x:5::2\n", NUMBERS)
-    assert found(problems) == [("missing field", 2, "rating")]
-    assert table.columns["user"].tolist() == [1]
-
-
-def test_whole_number_beyond_64_bits_is_no_time(tmp_path):
-    _, problems = read(tmp_path, HEADER + b"a,1,4,1\nb,2,4,99999999999999999999\n")
-    assert found(problems) == [("not a number", 3, "time")]
-
-
 @pytest.mark.parametrize("text", ["9459101.337764159", "5271435969026.1693", "732721887700.177873"])
-def test_numbers_of_more_than_fifteen_digits_are_read_exactly(tmp_path, text):
+def test_numbers_of_more_than_fifteen_digits_are_read_exactly(tmp_path, by_row, text):
     # Digits divided by a power of ten would be off by one unit in the last place.
-    digits, _, decimals = text.partition(".")
-    assert float(digits + decimals) / 10.0 ** len(decimals) != float(text)
-    layout = Layout(columns=("user", "rating"), kinds={"user": "whole", "rating": "number"})
-    table, problems = read(tmp_path, f"user,rating\n7,{text}\n".encode(), layout)
+    whole, _, decimals = text.partition(".")
+    assert float(whole + decimals) / 10.0 ** len(decimals) != float(text)
+    written = Written(("user", "rating"), lines_before=1)
+    table, problems = table_of(
+        tmp_path, f"user,rating\n7,{text}\n".encode(), written, {"user": "whole", "rating": "number"}
+    )
     assert problems.total == 0
     assert table.columns["rating"].tolist() == [float(text)]
 
 
-def test_infinite_rating_is_no_number(tmp_path):
-    _, problems = read(tmp_path, HEADER + b"a,1,inf,1\nb,2,4,2\n")
-    assert found(problems) == [("not a number", 2, "rating")]
+def test_stretches_follow_lines_and_files():
+    joined = Stretches.joined([(2, 5, "a"), (0, 9, "b"), (2, Stretches.of(np.array([1, 3])), "c")])
+    assert [(joined.file(row), joined.line(row)) for row in range(4)] == [("a", 5), ("a", 6), ("c", 1), ("c", 3)]
+    assert len(Stretches.joined([]).starts) == 0
+    table = Table({"x": np.arange(4)}, joined, 4, ends_open=False)
+    kept = table.selected(np.array([False, True, False, True]))
+    assert [(kept.file(row, ""), kept.line(row)) for row in range(2)] == [("a", 6), ("c", 3)]

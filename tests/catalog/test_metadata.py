@@ -34,6 +34,18 @@ def facts(tmp_path: Path, text: str = FACTS, name: str = "facts.csv") -> Path:
     return path
 
 
+def test_a_file_may_name_items_by_their_ids_elsewhere(tmp_path: Path) -> None:
+    base = make_version()
+    base.items.filter(index=1).update(links={"imdb": "0114709"})
+    file = facts(tmp_path, "imdb_id,plot\ntt0114709,Toys.\n0999,Of no item.\n")
+    version = add_metadata(version=base, path=file, options={"columns": {"item": "imdb_id"}}, link="imdb")
+    assert [item.plot for item in version.items.all()].count("Toys.") == 1
+    assert version.items.get(index=1).plot == "Toys."
+    assert version.report["metadata"][-1]["read"]["dropped"] == {"unknown item": 1}
+    with pytest.raises(ParallaxError, match="No item of the dataset has an id of 'tmdb'"):
+        add_metadata(version=base, path=file, options={"columns": {"item": "imdb_id"}}, link="tmdb")
+
+
 def counts() -> tuple[int, int, int]:
     return DatasetVersion.objects.count(), Feature.objects.count(), LogEntry.objects.count()
 
@@ -97,13 +109,12 @@ def test_items_read_back_from_rows_are_the_items_that_were_imported() -> None:
     assert again.pk == base.pk
 
 
-def test_items_without_a_feature_get_their_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("catalog.importers.line_reader.ROWS_AT_A_TIME", 1)
+def test_items_without_a_feature_get_their_first(tmp_path: Path) -> None:
     base = make_version(items=tuple(ParsedItem(str(number), f"Bare {number}") for number in range(1, 9)), per_user=4)
     said: list[tuple[str, int, int | None]] = []
     version = add_metadata(version=base, path=facts(tmp_path), progress=lambda *now: said.append(now))
     assert item_details(version, version.items.get(index=0)).genres == ("Comedy", "Noir")
-    assert ("Reading facts.csv", 2, None) in said
+    assert ("Reading facts.csv", 6, None) in said
     assert add_metadata(version=base, path=facts(tmp_path, "item,tag\n1,x\n")).number == 3
 
 

@@ -14,8 +14,8 @@ import vl_convert
 from lxml import etree
 
 from catalog.demo.films import demo_films
-from catalog.posters import poster_svg
-from catalog.posters.lettering import TITLE_TOP
+from catalog.posters import card_svg, poster_svg
+from catalog.posters.lettering import CARD_TOP, TITLE_TOP
 from catalog.posters.motifs import MOTIFS
 from catalog.posters.palettes import PALETTES
 from core.errors import ParameterError
@@ -97,6 +97,23 @@ def test_poster_of_endless_title_ends_in_an_ellipsis_but_reads_in_full():
 def test_poster_of_short_title_is_set_larger_than_of_long_one():
     sizes = [int(drawn(title).find(f"{SVG}g").get("font-size")) for title in HARD_TITLES[1:4]]
     assert sizes[0] > sizes[1] > sizes[2] >= 8
+
+
+@pytest.mark.parametrize("title", HARD_TITLES)
+def test_card_holds_any_title_above_two_lines_of_facts(title):
+    root = etree.fromstring(card_svg(title, 1999, "A very long name of an author " * 9).encode())
+    assert {element.tag for element in root.iter()} == {SVG + name for name in ("svg", "rect", "g", "text")}
+    words, facts = root.findall(f"{SVG}g")
+    heights = [float(text.get("y")) for group in (words, facts) for text in group]
+    assert heights == sorted(heights)
+    assert heights[0] - 0.75 * int(words.get("font-size")) >= CARD_TOP - 0.1
+    assert heights[-1] == 283
+    assert [facts[0].text[:4], facts[-1].text[-1], len(facts)] == ["1999", "…", 2]
+
+
+def test_card_has_the_same_look_for_every_item():
+    cards = [card_svg(title, None, "") for title in ("Dune", "Heat")]
+    assert cards[0].replace("Dune", "Heat") == cards[1]
 
 
 @pytest.mark.parametrize("year", [1999, None])

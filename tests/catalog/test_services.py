@@ -92,7 +92,7 @@ def test_the_hash_follows_from_content_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ratings", "place", "reason"),
     [
-        (RATINGS.replace("rating,", "stars,"), "ratings.csv, line 1", "rating"),
+        (RATINGS.replace("rating,", "unknown,"), "ratings.csv", "no column is known to hold the ratings"),
         (RATINGS.replace("5.0", "5.3"), "ratings.csv, line 4, column rating", "5.3"),
         (RATINGS.replace("5.0", "9.0"), "ratings.csv, line 4, column rating", "off the scale"),
         (RATINGS.replace("2,10", "2,30"), "ratings.csv, line 4, column movieId", "30"),

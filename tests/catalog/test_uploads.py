@@ -54,23 +54,50 @@ def client() -> Client:
 def send(client: Client, ratings: str | bytes = RATINGS, items: str = "", *, name: str = "marks.csv") -> Any:
     """Upload these files; a redirect leads to the columns."""
     content = ratings.encode() if isinstance(ratings, str) else ratings
-    files = {"file": SimpleUploadedFile(name, content)}
+    files = [SimpleUploadedFile(name, content)]
     if items:
-        files["items_file"] = SimpleUploadedFile("books.csv", items.encode())
-    return client.post(reverse("catalog:import"), files)
+        files.append(SimpleUploadedFile("books.csv", items.encode()))
+    return client.post(reverse("catalog:import"), {"uploads": files})
 
 
 def proposed(client: Client, address: str) -> dict[str, Any]:
-    """What the columns page proposes, as a browser would send it."""
+    """What a page of an import proposes, as a browser would send it."""
     form = client.get(address).context["form"]
-    return {name: form[name].value() or "" for name in form.fields}
+    values = {name: form[name].value() for name in form.fields}
+    return {name: value for name, value in values.items() if value not in (None, False)}
 
 
-def import_it(client: Client, sent: Any, **chosen: str) -> Any:
-    """Confirm the proposed columns with some changes, let the worker work, and return the page of its job."""
-    address = sent["Location"]
-    answer = client.post(address, {**proposed(client, address), "act": "import", **chosen})
-    if answer.status_code != 302:
+def step(sent: Any, name: str) -> str:
+    """The address of a page of the import that an upload led to."""
+    return reverse("catalog:step", args=[sent["Location"].split("/")[3], name])
+
+
+def walk(client: Client, sent: Any, **chosen: Any) -> Any:
+    """Go through the pages with what is proposed and some changes, up to the job of the import; the last answer is
+    that of the page which did not lead on.
+    """
+    for name in ("columns", "ratings", "items", "check"):
+        address = step(sent, name)
+        values = proposed(client, address)
+        answer = client.post(
+            address,
+            {
+                **values,
+                "act": "next",
+                **{key: chosen[key] for key in chosen if key in values or name == chosen.get("at")},
+            },
+        )
+        if answer.status_code != 302 or answer["Location"] == address:
+            return answer
+        if name == "ratings":
+            work()
+    return answer
+
+
+def import_it(client: Client, sent: Any, **chosen: Any) -> Any:
+    """Walk through the pages, let the worker work, and return the page of the job."""
+    answer = walk(client, sent, **chosen)
+    if answer.status_code != 302 or "/jobs/" not in answer["Location"]:
         return answer
     work()
     return client.get(answer["Location"])
@@ -87,11 +114,11 @@ def test_ratings_and_items_become_a_version(client: Client, var: Path) -> None:
     sent = send(client, items=BOOKS)
     page = client.get(sent["Location"]).text
     assert "The book 3" in page
-    assert "1 to 10 in steps of 1" in page
     assert '<option value="author" selected>' in page
+    assert "its values are 100% of the rated items" in page
     (folder,) = folders(var)
     assert folder.stat().st_mode & 0o777 == 0o700
-    answer = import_it(client, sent, title="Marks", item_type="book")
+    answer = import_it(client, sent, title="Marks", item_type="book", disliked="3", at="check")
     version = DatasetVersion.objects.get()
     assert answer["Location"] == version.get_absolute_url()
     assert (version.n_users, version.n_items, version.n_ratings) == (12, 8, 96)
@@ -101,6 +128,7 @@ def test_ratings_and_items_become_a_version(client: Client, var: Path) -> None:
     item = version.items.get(external_id="3")
     assert item.title == "The book 3"
     assert item.features.get(kind="author").value == "Author 0"
+    assert version.report["limits"] == {"relevant": 9.0, "irrelevant": 3.0}
     page = client.get(version.get_absolute_url()).text
     assert "Imported 96 ratings of 8 items." in page
     assert "Measure algorithms on this" in page
@@ -147,32 +175,170 @@ def test_what_is_detected_is_imported_as_it_is_proposed(
 def test_usage_data_have_no_ratings(client: Client) -> None:
     rows = "Invoice,StockCode\n" + "".join(f"{u},{(u + step) % 9}\n" for u in range(9) for step in range(3))
     sent = send(client, rows)
-    assert proposed(client, sent["Location"])["kind"] == "usage"
+    assert "each row says that the user took the item" in client.get(sent["Location"]).text
     assert import_it(client, sent).status_code == 302
     version = DatasetVersion.objects.get()
     assert version.scale_low == version.scale_high
 
 
-def test_an_archive_of_known_layout_needs_no_columns(client: Client) -> None:
+def test_an_archive_of_known_layout_is_recognised(client: Client) -> None:
     sent = send(client, movielens_archive(), name="ml-tiny.zip")
-    page = client.get(sent["Location"]).text
-    assert "Recognised: MovieLens latest" in page
-    assert '<th scope="col">' not in page
+    assert "MovieLens" in client.get(sent["Location"]).context["format"].title
     assert import_it(client, sent).status_code == 302
     assert DatasetVersion.objects.get().source_format == "movielens-csv"
 
 
-def test_a_text_read_wrongly_is_previewed_again(client: Client) -> None:
+def test_files_read_otherwise_are_proposed_again(client: Client) -> None:
     address = send(client, RATINGS)["Location"]
-    given = {**proposed(client, address), "act": "preview", "has_header": "no", "name": "kept"}
-    page = client.post(address, given)
-    assert page.status_code == 200
-    assert "Column 1" in page.text
-    assert 'value="kept"' in page.text
-    # Sent for import with another delimiter than it was previewed with: shown again, not imported.
-    page = client.post(address, {**proposed(client, address), "act": "import", "encoding": "latin-1"})
-    assert page.status_code == 200
-    assert DatasetJob.objects.get().status == JobStatus.WAITING
+    for changed in ({"act": "preview", "has_header": "no"}, {"act": "next", "encoding": "latin-1"}):
+        sent = client.post(address, {**proposed(client, address), **changed})
+        assert sent["Location"] == address  # shown again before it leads on
+    page = client.get(address).text
+    assert "Column 1" in page
+    assert DatasetJob.objects.get().settings["options"] == {"has_header": "no", "encoding": "latin-1"}
+
+
+def test_roles_win_over_what_is_detected(client: Client) -> None:
+    rows = "who,what,a,b\n" + "".join(f"u{u},i{i},{1 + (u + i) % 5},{1 + (2 * u + i) % 5}\n" for u, i in PAIRS)
+    sent = send(client, rows)
+    client.post(
+        sent["Location"],
+        {**proposed(client, sent["Location"]), "role_0_0": "user", "role_0_1": "item", "role_0_3": "rating"},
+    )
+    assert import_it(client, sent).status_code == 302
+    version = DatasetVersion.objects.get()
+    assert (version.n_users, version.n_items, version.scale_high) == (9, 9, 5)
+    assert version.report["recipe"]["parts"][0]["columns"][3]["role"] == "rating"
+    assert version.report["summary"]["columns_not_used"] == ["a"]
+
+
+ZEROS = "user,item,score\n" + "".join(f"{u},{i},{(u + i) % 6}\n" for u, i in PAIRS)
+
+
+@pytest.mark.parametrize(("answer", "n_ratings", "scale"), [("0", 68, (1, 5)), ("0:5:1", 81, (1, 6))])
+def test_a_question_is_asked_and_can_be_asked_again(
+    client: Client, answer: str, n_ratings: int, scale: tuple[int, int]
+) -> None:
+    sent = send(client, ZEROS)
+    refused = walk(client, sent)
+    assert refused.status_code == 400
+    assert "Choose an answer." in str(refused.context["form"].errors["answer_zero"])
+    page = client.get(step(sent, "ratings"))
+    assert "can mean that an item was not rated, or be the lowest rating" in page.text
+    assert not page.context["form"]["answer_zero"].value()
+    assert client.get(step(sent, "check"))["Location"] == step(sent, "ratings")
+    other = {"0": "0:5:1", "0:5:1": "0"}[answer]
+    client.post(step(sent, "ratings"), {"act": "preview", "answer_zero": other})
+    client.post(step(sent, "ratings"), {"act": "again"})
+    assert import_it(client, sent, answer_zero=answer, at="ratings").status_code == 302
+    version = DatasetVersion.objects.get()
+    assert (version.n_ratings, version.scale_low, version.scale_high) == (n_ratings, *scale)
+
+
+def test_an_outlier_is_asked_about_with_its_line(client: Client) -> None:
+    sent = send(client, RATINGS + "3,9,12\n")
+    client.post(sent["Location"], proposed(client, sent["Location"]))
+    page = client.get(step(sent, "ratings"))
+    assert "One row of 97 has 12 (line 98)" in page.text
+    assert 'class="stray"' in page.text
+    answer = walk(client, sent, answer_scale="1:10:1", at="ratings")
+    assert "/jobs/" in answer["Location"]
+    work()
+    version = DatasetVersion.objects.get()
+    assert (version.n_ratings, version.scale_high) == (96, 10)
+    assert version.report["dropped"] == {"rating off the scale": 1}
+
+
+def test_events_are_chosen(client: Client) -> None:
+    rows = "visitor,item,event\n" + "".join(f"{u},{i},{'view' if (u + i) % 3 else 'buy'}\n" for u, i in PAIRS)
+    sent = send(client, rows)
+    assert import_it(client, sent, answer_events=["buy"], at="ratings").status_code == 302
+    assert DatasetVersion.objects.get().n_ratings == 27
+
+
+def test_a_file_of_items_is_added_and_removed(client: Client, var: Path) -> None:
+    sent = send(client)
+    client.post(sent["Location"], proposed(client, sent["Location"]))
+    address = step(sent, "ratings")
+    client.post(address, proposed(client, address))
+    work()
+    address = step(sent, "items")
+    page = client.get(address)
+    assert len(page.context["items"]) == 8
+    assert "8 of 8 items have no title" in flat(page.text)
+    answer = client.post(address, {"act": "add"})
+    assert "Choose a file of items." in str(answer.context["form"].errors["items_file"])
+    answer = client.post(address, {"act": "add", "items_file": SimpleUploadedFile("bad.csv", b"nothing")})
+    assert "bad.csv" in str(answer.context["form"].errors["items_file"])
+    client.post(address, {"act": "add", "items_file": SimpleUploadedFile("books.csv", BOOKS.encode())})
+    assert "Waiting for a worker" in client.get(address).text
+    work()
+    page = flat(client.get(address).text)
+    assert "<strong>The book 3</strong>" in page
+    assert "have no title" not in page
+    (folder,) = folders(var)
+    client.post(address, {"act": "remove"})
+    work()
+    assert "have no title" in client.get(address).text
+    client.post(address, {"act": "add", "items_file": SimpleUploadedFile("books.csv", BOOKS.encode())})
+    work()
+    assert import_it(client, sent).status_code == 302
+    assert DatasetVersion.objects.get().items.get(external_id="3").title == "The book 3"
+    assert not folder.exists()
+
+
+def test_every_problem_is_shown_at_once_and_fixed_in_one_import(client: Client) -> None:
+    bad = RATINGS + "3,7,excellent\n,2,4\n0,0,2\n1,0,9\n"
+    sent = send(client, bad)
+    page = walk(client, sent, name="Marks!")
+    assert page.status_code == 400
+    text = flat(page.text)
+    for said in (
+        "Leave out 1 row",
+        "Keep the last of 2 repeats",
+        "line 98, column mark: &#x27;excellent&#x27; is not a number",
+        "Fix and import",
+    ):
+        assert said in text
+    assert page.context["check"]["summary"]["ratings"] == 96
+    assert not DatasetVersion.objects.exists()
+    assert import_it(client, sent).status_code == 302
+    version = DatasetVersion.objects.get()
+    assert version.n_ratings == 96
+    assert sum(version.report["dropped"].values()) == 4
+    text = flat(client.get(version.get_absolute_url()).text)
+    assert "marks.csv, line 98, column mark" in text
+
+
+def test_a_recipe_is_saved_and_imports_the_next_file(client: Client) -> None:
+    sent = send(client, ZEROS)
+    assert import_it(client, sent, answer_zero="0", at="ratings").status_code == 302
+    recipe = client.get(reverse("catalog:recipe", args=[DatasetJob.objects.get().pk]))
+    assert recipe["Content-Disposition"] == 'attachment; filename="marks-recipe.yaml"'
+    files = {"uploads": [SimpleUploadedFile("more.csv", ZEROS.replace("0,0,0", "0,0,3").encode())]}
+    broken = client.post(reverse("catalog:import"), {**files, "recipe": SimpleUploadedFile("r.yaml", b"parts: 3")})
+    assert "r.yaml: The recipe cannot be used" in str(broken.context["form"].errors["recipe"])
+    files["uploads"][0].seek(0)
+    again = client.post(reverse("catalog:import"), {**files, "recipe": SimpleUploadedFile("r.yaml", recipe.content)})
+    assert import_it(client, again).status_code == 302
+    assert DatasetVersion.objects.latest("pk").n_ratings == 69
+
+
+def test_an_import_is_taken_up_where_it_was_left(client: Client) -> None:
+    sent = send(client)
+    client.post(sent["Location"], proposed(client, sent["Location"]))
+    assert step(sent, "ratings") in client.get(reverse("catalog:import")).text
+    address = step(sent, "ratings")
+    client.post(address, {**proposed(client, address), "liked": "7"})
+    work()
+    assert client.get(address).context["form"]["liked"].value() == "7"
+    # A change of what is read needs another check, and one of the limits does not.
+    client.post(address, {**proposed(client, address), "liked": "8"})
+    assert "check" in DatasetJob.objects.get().settings
+    client.post(address, {**proposed(client, address), "scale": "1:11:1"})
+    assert "check" not in DatasetJob.objects.get().settings
+    work()
+    assert "1 to 11" in client.get(step(sent, "check")).context["check"]["scale"]
 
 
 # Refusals
@@ -182,13 +348,13 @@ def test_a_text_read_wrongly_is_previewed_again(client: Client) -> None:
     ("name", "content", "said"),
     [
         ("empty.csv", b"", "empty"),
-        ("one.csv", b"hello\nworld\n", "there is one column"),
+        ("one.csv", b"hello\nworld\n", "has one column"),
         ("bytes.csv", b"\x00\x01\x02PK", "this is no text"),
-        ("utf16.csv", "a,b\n1,2\n".encode("utf-16"), "Save it as UTF-8"),
+        ("utf16.csv", "a,b\n1,2\n".encode("utf-16"), "no column of users"),
         ("header.csv", b"user,item,rating\n", "no row after the header"),
         ("twice.csv", b"user,user,rating\n1,2,3\n", "names column &#x27;user&#x27; twice"),
         ("broken.zip", b"PK\x03\x04nothing", "no ZIP archive"),
-        ("sheet.xlsx", b"PK\x03\x04\x00nothing", "this is no text"),
+        ("sheet.xlsx", b"PK\x03\x04\x00nothing", "no ZIP archive"),
     ],
 )
 def test_a_file_that_is_no_dataset_is_refused_beside_its_field(
@@ -196,7 +362,7 @@ def test_a_file_that_is_no_dataset_is_refused_beside_its_field(
 ) -> None:
     answer = send(client, content, name=name)
     assert answer.status_code == 400
-    assert said in str(answer.context["form"].errors["file"])
+    assert said in str(answer.context["form"].errors["uploads"])
     assert not DatasetJob.objects.exists()
     assert folders(var) == []
 
@@ -211,63 +377,36 @@ def test_a_zip_bomb_is_refused(client: Client, var: Path) -> None:
     assert folders(var) == []
 
 
-def test_items_that_are_no_table_are_refused_beside_their_field(client: Client) -> None:
-    answer = send(client, items="nothing")
-    assert answer.status_code == 400
-    assert "books.csv" in str(answer.context["form"].errors["items_file"])
-
-
 @pytest.mark.parametrize(
-    ("chosen", "field", "said"),
+    ("at", "chosen", "field", "said"),
     [
-        ({"scale": "1:10"}, "scale", "LOWEST:HIGHEST:STEP"),
-        ({"scale": "5:1:1"}, "scale", "cannot be"),
-        ({"name": "Marks!"}, "name", "valid"),
-        ({"column_0": "item"}, "column_1", "Item is column reader already"),
-        ({"column_2": ""}, "__all__", "Choose the column of the rating"),
-        ({"column_2": "rating", "kind": "usage"}, "column_2", "Usage data have no ratings"),
-        ({"item_column_1": ""}, "__all__", "Choose the column of the title among those of books.csv"),
+        ("ratings", {"scale": "1:10:x"}, "__all__", "LOWEST:HIGHEST:STEP"),
+        ("ratings", {"scale": "5:1:1"}, "__all__", "cannot be"),
+        ("ratings", {"not_rated": "none"}, "not_rated", "Write numbers"),
+        ("ratings", {"disliked": "9", "liked": "3"}, "liked", "above"),
+        ("check", {"name": "Marks!"}, "name", "valid"),
+        ("columns", {"role_0_0": "item"}, "role_0_1", "reader is the column of items already"),
+        ("columns", {"role_0_0": ""}, "__all__", "Choose the column of users in marks.csv"),
+        ("columns", {"role_1_0": ""}, "__all__", "Choose the column of ids in books.csv"),
     ],
 )  # fmt: skip
-def test_columns_that_cannot_be_are_refused_in_words(
-    client: Client, chosen: dict[str, str], field: str, said: str
+def test_choices_that_cannot_be_are_refused_in_words(
+    client: Client, at: str, chosen: dict[str, str], field: str, said: str
 ) -> None:
-    answer = import_it(client, send(client, items=BOOKS), **chosen)
+    answer = walk(client, send(client, items=BOOKS), **chosen, at=at)
     assert answer.status_code == 400
     assert said in str(answer.context["form"].errors[field])
     assert DatasetJob.objects.get().status == JobStatus.WAITING
     assert not Dataset.objects.exists()
 
 
-def test_a_wrong_value_in_the_first_rows_is_named_at_its_column(client: Client) -> None:
-    answer = import_it(client, send(client, "user,item,rating\n1,2,3\n1,3,good\n2,2,4\n"))
-    assert answer.status_code == 400
-    assert "Line 3: &#x27;good&#x27; is not a number." in str(answer.context["form"].errors["column_2"])
-
-
-def test_a_bad_row_is_named_at_its_column_or_excluded(client: Client, var: Path) -> None:
-    bad = RATINGS + "3,7,excellent\n"
-    page = import_it(client, send(client, bad))
-    assert page.status_code == 200
-    text = flat(page.text)
-    assert "Nothing was changed." in text
-    assert '<th scope="row">marks.csv</th><td class="n" data-label="Line">98</td>' in text
-    assert '<td data-label="Column">mark</td>' in text
-    job = DatasetJob.objects.get()
-    assert job.status == JobStatus.FAILED
-    assert len(folders(var)) == 1
-    address = reverse("catalog:columns", args=[job.pk])
-    form = client.get(address).context["form"]
-    assert "Line 98" in str(form.errors["column_2"])
-    assert "may help" in str(form.errors["on_bad_row"])
-    answer = client.post(address, {**proposed(client, address), "act": "import", "on_bad_row": "drop"})
-    work()
-    assert client.get(answer["Location"]).status_code == 302
-    version = DatasetVersion.objects.get()
-    text = flat(client.get(version.get_absolute_url()).text)
-    assert "1 row was excluded" in text
-    assert "marks.csv, line 98, column mark" in text
-    assert folders(var) == []
+def test_a_file_of_which_nothing_is_left_leads_back(client: Client) -> None:
+    sent = send(client, RATINGS)
+    page = walk(client, sent, scale="100:200:1", at="ratings")
+    text = flat(client.get(step(sent, "check")).text)
+    assert "These files cannot be imported so." in text
+    assert "Fix and import" not in text
+    assert page.status_code in (302, 400)
 
 
 def test_a_large_file_is_refused_with_what_to_do(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,8 +432,7 @@ def test_other_people_s_datasets_get_no_version(client: Client) -> None:
 
 
 def test_a_name_that_is_taken_meanwhile_is_refused_by_the_worker(client: Client) -> None:
-    address = send(client)["Location"]
-    answer = client.post(address, {**proposed(client, address), "act": "import"})
+    answer = walk(client, send(client))
     Dataset.objects.create(name="marks", title="Marks", owner=UserFactory())
     work()
     assert "is not available. Choose another name." in client.get(answer["Location"]).text
@@ -303,12 +441,14 @@ def test_a_name_that_is_taken_meanwhile_is_refused_by_the_worker(client: Client)
 
 def test_an_import_goes_into_a_project_that_the_account_writes_in(client: Client) -> None:
     owner = User.objects.get(pk=client.session["_auth_user_id"])
-    assert "project" not in proposed(client, send(client)["Location"])
+    assert "Visible to" not in walk(client, send(client), name="!").text
     own, foreign = create_project(name="Own", owner=owner), create_project(name="Foreign", owner=UserFactory())
     sent = send(client)
-    assert "Foreign" not in client.get(sent["Location"]).text
-    assert import_it(client, sent, project=str(foreign.pk)).status_code == 400
-    assert import_it(client, sent, project=str(own.pk)).status_code == 302
+    refused = walk(client, sent, project=str(foreign.pk), at="check")
+    assert refused.status_code == 400
+    assert "Own" in refused.text
+    assert "Foreign" not in refused.text
+    assert import_it(client, sent, project=str(own.pk), at="check").status_code == 302
     dataset = Dataset.objects.get()
     assert dataset.project == own
     # A new version stays where the dataset is, whatever the form says.
@@ -321,8 +461,7 @@ def test_an_import_into_a_project_that_the_account_has_left_stores_nothing(clien
     owner = User.objects.get(pk=client.session["_auth_user_id"])
     project = create_project(name="Own", owner=UserFactory())
     set_member(project=project, email=owner.email, role="member", actor=None)
-    address = send(client)["Location"]
-    answer = client.post(address, {**proposed(client, address), "act": "import", "project": project.pk})
+    answer = walk(client, send(client), project=project.pk, at="check")
     project.memberships.filter(researcher=owner).update(role="viewer")
     work()
     assert "You may no longer add datasets to the project" in client.get(answer["Location"]).text
@@ -333,7 +472,7 @@ def test_administrators_see_jobs_of_others_but_no_waiting_uploads_and_none_of_pr
     owner = User.objects.get(pk=client.session["_auth_user_id"])
     project = create_project(name="Own", owner=owner)
     boss = UserFactory(is_superuser=True, is_staff=True)
-    waiting = DatasetJob.objects.get(pk=send(client)["Location"].rstrip("/").rpartition("/")[2])
+    waiting = DatasetJob.objects.get(pk=send(client)["Location"].split("/")[3])
     failed = DatasetJob.objects.create(kind="import", status="failed", requested_by=owner, source="a.csv")
     private = DatasetJob.objects.create(
         kind="import", status="failed", requested_by=owner, source="b.csv", project=project
@@ -356,7 +495,11 @@ def test_nobody_sees_the_uploads_of_others(client: Client) -> None:
 
 
 def test_the_pages_stand_behind_sign_in() -> None:
-    for address in (reverse("catalog:import"), reverse("catalog:columns", args=[1]), reverse("catalog:job", args=[1])):
+    for address in (
+        reverse("catalog:import"),
+        reverse("catalog:step", args=[1, "columns"]),
+        reverse("catalog:job", args=[1]),
+    ):
         assert "/account/" in Client().get(address)["Location"]
 
 
@@ -427,7 +570,7 @@ def test_an_upload_can_be_discarded(
 
 def test_a_file_that_is_gone_is_said_to_be(client: Client, var: Path) -> None:
     address = send(client)["Location"]
-    given = proposed(client, address)
+    given = {**proposed(client, address), "act": "next"}
     upload_folders.delete_folder(DatasetJob.objects.get().folder)
     page = client.get(address, follow=True)
     assert "no longer there. Upload it again." in page.text
@@ -455,8 +598,7 @@ def test_a_large_upload_is_linked_and_a_full_disk_refuses(client: Client, monkey
 
 
 def test_the_page_of_a_job_shows_its_progress_and_leads_to_the_version(client: Client) -> None:
-    address = send(client)["Location"]
-    sent = client.post(address, {**proposed(client, address), "act": "import"})
+    sent = walk(client, send(client))
     page = client.get(sent["Location"])
     assert "Waiting for a worker" in page.text
     assert "every 1500ms" in page.text
@@ -473,14 +615,13 @@ def test_the_page_of_a_job_shows_its_progress_and_leads_to_the_version(client: C
     assert answer["HX-Redirect"] == sent["Location"]
     client.get(sent["Location"])  # a page that polls may be sent on twice
     assert client.get(sent["Location"], follow=True).text.count("Imported 96 ratings") == 1
-    assert client.get(address)["Location"] == sent["Location"]
+    assert client.get(reverse("catalog:step", args=[job.pk, "check"]))["Location"] == sent["Location"]
     DatasetVersion.objects.all().delete()
     assert "The version is no longer there" in client.get(sent["Location"]).text
 
 
 def test_a_cancelled_job_stores_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    address = send(client)["Location"]
-    sent = client.post(address, {**proposed(client, address), "act": "import"})
+    sent = walk(client, send(client))
     job = DatasetJob.objects.get()
 
     def cancelled(started: DatasetJob, progress: Any) -> Any:
@@ -496,9 +637,9 @@ def test_a_cancelled_job_stores_nothing(client: Client, monkeypatch: pytest.Monk
 def test_jobs_of_dead_workers_are_sent_again(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[int] = []
     monkeypatch.setattr(leases, "enqueue_on_commit", lambda task, job_id: sent.append(job_id))
-    address = send(client)["Location"]
-    client.post(address, {**proposed(client, address), "act": "import"})
+    walk(client, send(client))
     job = DatasetJob.objects.get()
+    assert sent.pop(0) == job.pk  # the check
     assert sent == [job.pk]
     DatasetJob.objects.update(status=JobStatus.RUNNING, leased_until=None, lease="gone", attempts=1)
     assert dataset_jobs.sweep_jobs() == 1
@@ -589,15 +730,15 @@ def test_movielens_goes_through_the_pages(client: Client, movielens_small: Path)
 
 
 def test_market_baskets_go_through_the_pages(client: Client, shared_dir: Path) -> None:
-    files = {
-        "file": SimpleUploadedFile(
-            "b.csv.gz", (shared_dir / "data" / "online-retail" / "orII_0910_baskets.csv.gz").read_bytes()
-        ),
-        "items_file": SimpleUploadedFile(
-            "p.csv.gz", (shared_dir / "data" / "online-retail" / "orII_0910_median_price.csv.gz").read_bytes()
-        ),
-    }
-    sent = client.post(reverse("catalog:import"), files)
+    names = ("orII_0910_baskets.csv.gz", "orII_0910_median_price.csv.gz")
+    files = [SimpleUploadedFile(name, (shared_dir / "data" / "online-retail" / name).read_bytes()) for name in names]
+    sent = client.post(reverse("catalog:import"), {"uploads": files[:1]})
     form = client.get(sent["Location"]).context["form"]
-    assert form["kind"].value() == "usage"
-    assert form.table.roles == {"Invoice": "user", "StockCode": "item"}
+    assert [form[f"role_0_{at}"].value() for at in range(2)] == ["user", "item"]
+    for name in ("columns", "ratings"):
+        client.post(step(sent, name), proposed(client, step(sent, name)))
+    work()
+    client.post(step(sent, "items"), {"act": "add", "items_file": files[1]})
+    work()
+    assert import_it(client, sent).status_code == 302
+    assert DatasetVersion.objects.get().dataset.name == "orii-0910-baskets"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from lxml import etree
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
@@ -15,6 +16,7 @@ from catalog.importers.base import ImportProblem
 from catalog.models import Item
 from catalog.selectors.shape import shape_of
 from catalog.services import import_dataset, import_parsed, load_demo_dataset, retire_version
+from core.provenance import digest_of
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_items, make_parsed, make_version
 
@@ -202,6 +204,17 @@ def test_a_poster_is_drawn_for_a_title_without_a_printable_character(client: Cli
     page = client.get(version.items.get(index=0).poster_url)
     assert page.status_code == 200
     assert ">Item 1<" in page.text
+
+
+def test_data_that_nobody_invented_have_plain_cards(client: Client) -> None:
+    invented = make_version(name="invented").items.get(index=0)
+    item = make_version(is_synthetic=False).items.get(index=0)
+    card = client.get(item.poster_url).text
+    words = [each.text for each in etree.fromstring(card.encode()).iter("{*}text")]
+    assert words == ["Film 01", "1980 · Director 0"]
+    assert "Drawn poster of Film 01" in client.get(invented.poster_url).text
+    # Before there were cards, browsers kept the drawing of this address for a year.
+    assert not item.poster_url.endswith(digest_of([item.poster_key, item.year])[:12])
 
 
 def test_the_owner_retires_a_version_and_others_cannot(console: Client, researcher: User) -> None:

@@ -19,11 +19,11 @@ import django, sys
 django.setup()
 from django.core.files.uploadedfile import SimpleUploadedFile
 from accounts.models import User
-from catalog.services.dataset_jobs import start_import, upload_dataset
+from catalog.services.dataset_jobs import prepare_import, start_import
 actor, _ = User.objects.get_or_create(email="a@example.org")
 ratings = open(sys.argv[1], "rb").read()
-job = upload_dataset(upload=SimpleUploadedFile("marks.csv", ratings), actor=actor)
-start_import(job=job, chosen={"name": sys.argv[2], "item_type": "book", "options": {}}, actor=actor)
+job = prepare_import(uploads=[SimpleUploadedFile("marks.csv", ratings)], actor=actor)
+start_import(job=job, chosen={"name": sys.argv[2], "item_type": "book"}, actor=actor)
 """
 WORKER = ["-m", "celery", "-A", "parallax", "worker", "--pool", "solo", "--without-gossip", "--without-mingle"]
 

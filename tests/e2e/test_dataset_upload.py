@@ -1,9 +1,11 @@
-"""A dataset from a dropped file to its version, in a browser: columns, progress and report, without a barrier."""
+"""A dataset from a dropped file to its version, in a browser: five pages without a barrier, and published layouts."""
 
 from __future__ import annotations
 
+import importlib.util
 import threading
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from accounts.models import User
 from catalog.enums import JobStatus
 from catalog.models import DatasetJob, DatasetVersion
 from catalog.services import dataset_jobs
+from core import artefacts
 from jobs import leases
 from tests.e2e.test_accessibility import SIDEWAYS, violations, with_axe
 from tests.e2e.test_console_accessibility import signed_in
@@ -30,6 +33,11 @@ DROP = """([zone, name, content]) => {
   for (const kind of ["dragenter", "dragover", "drop"])
     zone.dispatchEvent(new DragEvent(kind, {dataTransfer: files, bubbles: true, cancelable: true}));
 }"""
+# Published layouts: several files, an added file of items, a workbook, a matrix, and what has to be asked.
+CASES = {
+    "01": {}, "05": {}, "10": {}, "12": {}, "16": {}, "23": {"events": "view"}, "29": {}, "30": {},
+    "34": {"scale": "1:10:1"}, "40": {},
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -64,55 +72,88 @@ def drop(page: Page, field: str, name: str, content: str) -> None:
     page.evaluate(DROP, [zone, name, content])
 
 
+def opened(browser: Browser, url: str, researcher: User, **settings: Any) -> Page:
+    """The first page of an import."""
+    context = browser.new_context(**settings)
+    signed_in(context, url, researcher)
+    page = context.new_page()
+    page.set_default_timeout(90_000)  # the first page waits until the runtime of charts is bundled
+    page.goto(f"{url}/catalog/import/dataset/")
+    return page
+
+
+def go_on(page: Page, to: str) -> None:
+    page.click("button.go")
+    page.wait_for_url(f"**/{to}/")
+
+
 @pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.core), 390])
 def test_a_dropped_file_becomes_a_version(
     live_server: Any, browser: Browser, worker: threading.Event, settings: Any, tmp_path: Path, width: int
 ) -> None:
     settings.VAR_DIR = tmp_path
     researcher: User = UserFactory()
-    context = browser.new_context(viewport={"width": width, "height": 900})
-    signed_in(context, live_server.url, researcher)
-    page = context.new_page()
-    page.set_default_timeout(90_000)  # the first page waits until the runtime of charts is bundled
-    page.goto(f"{live_server.url}/catalog/import/dataset/")
-    look_at(page, "upload")
+    page = opened(browser, live_server.url, researcher, viewport={"width": width, "height": 900})
+    look_at(page, "files")
     # Too large: refused before anything is sent.
-    page.evaluate("document.querySelector('[name=file]').dataset.most = 10")
-    drop(page, "file", "marks.csv", RATINGS)
+    page.evaluate("document.querySelector('[name=uploads]').dataset.most = 10")
+    drop(page, "uploads", "marks.csv", RATINGS)
     assert "limit for uploads" in page.locator(".drop-problem").first.inner_text()
-    assert page.evaluate("!document.querySelector('[name=file]').checkValidity()")
+    assert page.evaluate("!document.querySelector('[name=uploads]').checkValidity()")
     page.reload()
     # No table: the error stands beside the field, and the page takes another file.
-    drop(page, "file", "words.csv", "hello\nworld\n")
+    drop(page, "uploads", "words.csv", "hello\nworld\n")
     page.click("form[data-upload] button.go")
     page.wait_for_selector(".errorlist li")
-    assert "words.csv, line 1: there is one column" in page.locator(".errorlist li").first.inner_text()
-    look_at(page, "upload refused")
-    drop(page, "file", "marks.csv", RATINGS + "3,7,excellent\n")
-    page.click("form[data-upload] button.go")
-    page.wait_for_url("**/import/columns/*/")
-    assert page.locator("[name=column_2]").input_value() == "rating"
+    assert (
+        "words.csv, line 1: the first line 'hello' has one column" in page.locator(".errorlist li").first.inner_text()
+    )
+    look_at(page, "files refused")
+    drop(page, "uploads", "marks.csv", RATINGS + "3,7,excellent\n4,9,12\n")
+    go_on(page, "columns")
+    assert page.locator("[name=role_0_2]").input_value() == "rating"
     assert page.locator(".preview tbody tr").count() == 8
     look_at(page, "columns")
-    page.click("button[value=import]")
-    page.wait_for_url("**/import/jobs/*/")
+    go_on(page, "ratings")
+    look_at(page, "ratings")
+    # Nothing is preselected; without an answer the page does not lead on.
+    page.click("button.go")
+    assert "ratings" in page.url
+    page.check("[name=answer_scale][value='1:10:1']")
+    page.focus(".handles input:last-child")
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("[name=liked]").input_value() == "8"
+    assert page.locator("[data-count=liked]").inner_text() == "28 ratings"
+    assert page.locator(".bars .high").count() == 3
+    go_on(page, "items")
     assert "Waiting for a worker" in page.locator("#job").inner_text()
     look_at(page, "progress")
     worker.set()
-    page.wait_for_selector("text=Nothing was changed.")
-    look_at(page, "refused by the worker")
-    page.click("text=Change columns and settings")
-    assert "Line 98: 'excellent' is not a number." in page.locator(".preview .errorlist").inner_text()
-    look_at(page, "columns with errors")
-    page.select_option("[name=on_bad_row]", "drop")
-    page.click("button[value=import]")
+    page.wait_for_selector(".item-grid")
+    look_at(page, "items")
+    page.set_input_files(
+        "[name=items_file]", {"name": "b.csv", "mimeType": "text/csv", "buffer": b"book,name\n3,Three\n"}
+    )
+    page.click("button[value=add]")
+    page.wait_for_selector("text=Three")
+    go_on(page, "check")
+    look_at(page, "check")
+    assert "line 98, column mark: 'excellent' is not a number" in page.locator("main").inner_text()
+    page.uncheck("[name=fix_0]")
+    assert not page.evaluate("document.querySelector('#step').checkValidity()")
+    page.check("[name=fix_0]")
+    with page.expect_download() as download:
+        page.click("text=Save recipe")
+    assert download.value.suggested_filename == "import-recipe.yaml"
+    page.click("text=Fix and import")
     page.wait_for_url("**/catalog/marks/1/", timeout=60_000)
-    assert "Imported 96 ratings of 8 items; 1 row was excluded." in page.locator(".messages").inner_text()
+    assert "Imported 96 ratings of 9 items; 2 rows were excluded." in page.locator(".messages").inner_text()
     assert "marks.csv, line 98, column mark" in page.locator("section:has(#import)").inner_text()
     look_at(page, "version")
-    assert DatasetVersion.objects.get().dataset.owner == researcher
+    version = DatasetVersion.objects.get()
+    assert (version.dataset.owner, version.report["limits"]["relevant"]) == (researcher, 8)
     assert list((tmp_path / "uploads").iterdir()) == []
-    context.close()
+    page.context.close()
 
 
 @pytest.mark.core
@@ -121,23 +162,96 @@ def test_the_pages_work_without_scripts(
 ) -> None:
     settings.VAR_DIR = tmp_path
     worker.set()
-    context = browser.new_context(java_script_enabled=False)
-    signed_in(context, live_server.url, UserFactory())
-    page = context.new_page()
-    page.set_default_timeout(90_000)  # the first page waits until the runtime of charts is bundled
-    page.goto(f"{live_server.url}/catalog/import/dataset/")
-    file = {"name": "marks.csv", "mimeType": "text/csv", "buffer": RATINGS.encode()}
-    page.set_input_files("[name=file]", file)  # type: ignore[arg-type]  # a file of the test's own
-    page.click("form[data-upload] button.go")
-    page.click("button[value=import]")
-    for _ in range(600):
-        if "/marks/1/" in page.url:
-            break
-        page.wait_for_timeout(100)
-        page.reload()
-    assert page.url.endswith("/catalog/marks/1/")
+    page = opened(browser, live_server.url, UserFactory(), java_script_enabled=False)
+    page.set_input_files("[name=uploads]", {"name": "marks.csv", "mimeType": "text/csv", "buffer": RATINGS.encode()})
+    go_on(page, "columns")
+    go_on(page, "ratings")
+    page.select_option("[name=liked]", "7")
+    go_on(page, "items")
+    until(page, lambda: page.locator(".item-grid").count() > 0)
+    go_on(page, "check")
+    page.click("button.go")
+    until(page, lambda: "/marks/1/" in page.url)
+    assert DatasetVersion.objects.get().report["limits"]["relevant"] == 7
     page.goto(f"{live_server.url}/catalog/marks/1/subset/")
     page.fill("[name=top_items]", "3")
     page.click("text=Count what remains")
     assert "Top 3 items" in page.locator("#subset-count").inner_text()
-    context.close()
+    page.context.close()
+
+
+def until(page: Page, is_done: Any) -> None:
+    """Reload a page that does not do so by itself."""
+    for _ in range(600):
+        if is_done():
+            return
+        page.wait_for_timeout(100)
+        page.reload()
+    raise AssertionError(page.url)
+
+
+@pytest.mark.parametrize("number", CASES)
+def test_a_published_layout_is_imported_as_it_is_proposed(
+    live_server: Any,
+    browser: Browser,
+    worker: threading.Event,
+    settings: Any,
+    tmp_path: Path,
+    shared_dir: Path,
+    number: str,
+) -> None:
+    settings.VAR_DIR = tmp_path
+    worker.set()
+    (case,) = (shared_dir / "cases" / "import").glob(f"{number}-*")
+    about = tomllib.loads((case / "case.toml").read_text())
+    source = case / about["path"]
+    page = opened(browser, live_server.url, UserFactory(), viewport={"width": 1280, "height": 900})
+    page.set_input_files("[name=uploads]", sorted(source.iterdir()) if source.is_dir() else [source])
+    go_on(page, "columns")
+    if number not in ("16",):
+        assert_roles(page, about["roles"])
+    go_on(page, "ratings")
+    for option, answer in CASES[number].items():
+        page.check(f"[name=answer_{option}][value='{answer}']")
+    go_on(page, "items")
+    page.wait_for_selector(".item-grid")
+    if "--items-file" in about["options"]:
+        page.set_input_files("[name=items_file]", case / about["options"][1])
+        page.click("button[value=add]")
+        page.wait_for_selector("text=Remove the added file")
+        page.wait_for_selector(".item-grid")
+    go_on(page, "check")
+    warned = page.locator("main").inner_text()
+    page.click("button.go")
+    page.wait_for_url("**/1/")
+    spec = importlib.util.spec_from_file_location("check_import", shared_dir / "cases" / "check_import.py")
+    assert spec is not None
+    assert spec.loader is not None
+    checks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(checks)
+    assert checks.judge(about, 0, warned, stored(DatasetVersion.objects.get())) == ("right", "")
+    page.context.close()
+
+
+def assert_roles(page: Page, roles: dict[str, str]) -> None:
+    """The preselected role of each column of the case that is on the page."""
+    chosen: dict[str, str] = {}
+    for field in page.locator(".preview select").all():
+        label = page.locator(f"label[for={field.get_attribute('id')}]").inner_text()
+        chosen.setdefault(label.removeprefix("Role of ").rpartition(" in ")[0], field.input_value())
+    for name, role in roles.items():
+        if name in chosen:
+            assert chosen[name].removeprefix("feature:") == role.removeprefix("feature:"), name
+
+
+def stored(version: DatasetVersion) -> dict[str, Any]:
+    """What was imported, as the cases are compared with."""
+    items = version.items.order_by("index").prefetch_related("features")
+    arrays = artefacts.load("ratings", version.ratings_digest).arrays
+    return {
+        "n_users": version.n_users, "n_items": version.n_items, "n_ratings": version.n_ratings,
+        "scale": [version.scale_low, version.scale_high, version.scale_step], "report": version.report,
+        "items": [[item.external_id, item.title] for item in items],
+        "features": {item.external_id: [[each.kind, each.value] for each in item.features.all()] for item in items},
+        "arrays": {name: array.tolist() for name, array in arrays.items()},
+    }  # fmt: skip

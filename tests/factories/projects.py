@@ -11,7 +11,8 @@ ASKER = {"viewer": 404, "member": 404, "owner": 200}  # a job of the catalogue i
 # What those in the project are answered by each address that is about a dataset, a run or the project. To everyone
 # else, administrators included, none of it is there.
 OF_DATA: dict[str, dict[str, int]] = {
-    "catalog:columns": ASKER,
+    "catalog:recipe": ASKER,
+    "catalog:step": ASKER,
     "catalog:job": ASKER,
     "catalog:job-cancel": NOT_READ,
     "catalog:job-retry": NOT_READ,

@@ -11,7 +11,7 @@ from accounts.services.invitations import invite
 from accounts.services.projects import create_project
 from catalog.enums import JobKind
 from catalog.models import DatasetJob
-from catalog.services.dataset_jobs import upload_dataset
+from catalog.services.dataset_jobs import prepare_import
 from evaluation.models import ExperimentJob
 from parallax.replication.models import ReplicationJob
 from studies.models import SimulationJob, Study
@@ -23,7 +23,7 @@ RATINGS = b"user,item,rating\nann,Alien,4\nann,Brazil,5\nbob,Alien,3\nbob,Brazil
 def subjects_of(study: Study, owner: User) -> dict[str, dict[str, Any]]:
     """Make them for a study that runs, and return the arguments of their addresses."""
     run = study.run
-    upload = upload_dataset(upload=SimpleUploadedFile("ratings.csv", RATINGS), actor=owner)
+    upload = prepare_import(uploads=[SimpleUploadedFile("ratings.csv", RATINGS)], actor=owner)
     import_job = DatasetJob.objects.create(kind=JobKind.IMPORT, requested_by=owner, source="ratings.csv")
     experiment = ExperimentJob.objects.create(
         experiment="croc-cold",
@@ -42,7 +42,8 @@ def subjects_of(study: Study, owner: User) -> dict[str, dict[str, Any]]:
     return {
         "accounts:invitation": {"key": key},
         "accounts:researcher": {"pk": owner.pk},
-        "catalog:columns": {"pk": upload.pk},
+        "catalog:step": {"pk": upload.pk, "step": "columns"},
+        "catalog:recipe": {"pk": upload.pk},
         "catalog:job": {"pk": import_job.pk},
         "evaluation:experiment": {"key": "croc-hot"},
         "evaluation:experiment-job": {"pk": experiment.pk},

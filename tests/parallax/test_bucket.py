@@ -258,9 +258,8 @@ def uploaded(settings: Any, tmp_path: Path) -> DatasetJob:
     """An upload that the web server of one machine has received."""
     on_another_machine(settings, tmp_path / "web")
     upload = SimpleUploadedFile("marks.csv", RATINGS.encode())
-    job = dataset_jobs.upload_dataset(upload=upload, actor=UserFactory())
-    options = {"user": "reader", "item": "book", "rating": "mark", "scale": "1:10:1"}
-    dataset_jobs.start_import(job=job, chosen={"name": "marks", "options": options}, actor=job.requested_by)
+    job = dataset_jobs.prepare_import(uploads=[upload], actor=UserFactory())
+    dataset_jobs.start_import(job=job, chosen={"name": "marks"}, actor=job.requested_by)
     return job
 
 

@@ -274,6 +274,7 @@ def test_every_form_with_files_is_read() -> None:
     """Each form that templates send in parts has a page that takes files."""
     urls = {
         "console/catalog/import.html": "/catalog/import/",
+        "console/catalog/import_items.html": "/catalog/import/7/items/",
         "console/catalog/metadata.html": "/catalog/ml/1/metadata/",
         "console/studies/recruiting.html": "/studies/x/recruiting/links/",
         "console/studies/questionnaire_import.html": "/studies/x/questionnaire/import/",

@@ -92,8 +92,9 @@ class Scene:
             experiment="croc-hot", version=self.version, runs={"main": self.run.pk}, file=file, requested_by=owner
         )
         self.job = DatasetJob.objects.create(
-            kind=JobKind.IMPORT, requested_by=owner, source="quokka.csv", project=self.project, status=JobStatus.FAILED
-        )
+            kind=JobKind.IMPORT, requested_by=owner, source="quokka.csv", project=self.project, status=JobStatus.FAILED,
+            settings={"proposal": {"layout": "delimited", "parts": []}},
+        )  # fmt: skip
         DatasetJob.objects.create(kind=JobKind.SUBSET, requested_by=owner, source="quokka", base=self.version)
         self.replication = ReplicationJob.objects.create(
             paper="cremonesi-2011", version=self.version, run=self.run, study=self.study, requested_by=owner,
@@ -123,7 +124,7 @@ class Scene:
         if name.startswith("api-"):
             return {}
         return {
-            "catalog": {**run, "pk": self.job.pk, "index": 0, "item_id": item.pk},
+            "catalog": {**run, "pk": self.job.pk, "step": "columns", "index": 0, "item_id": item.pk},
             "evaluation": {**run, "key": "croc-hot"} if own != "figure" else {**run, "name": "recall"},
             "projects": {**run, "pk": self.project.pk, "seat": self.seat.pk},
             "replication": {"pk": self.replication.pk},

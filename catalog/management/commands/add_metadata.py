@@ -43,6 +43,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--rename", action="append", default=[], metavar="KIND=KIND", help="rename a kind; repeatable"
         )
+        parser.add_argument(
+            "--link",
+            default="",
+            metavar="PLACE",
+            help="the file has ids of this place, such as imdb or tmdb of MovieLens",
+        )
         parser.add_argument("--separator", metavar="TEXT", help="between the values of one column (default: |)")
         parser.add_argument("--delimiter", metavar="CHARACTER", help="default: detected")
         parser.add_argument("--encoding", metavar="NAME", help="default: utf-8")
@@ -70,6 +76,7 @@ class Command(BaseCommand):
                 version=base,
                 path=options["path"],
                 media=options["media"],
+                link=options["link"],
                 on_bad_row="drop" if options["drop_bad_rows"] else "refuse",
                 options={
                     "columns": _pairs("--column", options["column"]),

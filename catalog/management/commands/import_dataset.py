@@ -13,30 +13,36 @@ from django.core.management.base import BaseCommand, CommandError
 from accounts.models import Project
 from accounts.selectors import projects_named
 from catalog.importers.auto import FORMATS
-from catalog.importers.base import RatingScale
+from catalog.importers.proposal import as_recipe, of_recipe
+from catalog.importers.scales import scale_of_text
 from catalog.item_types import ITEM_TYPES
-from catalog.management.flags import in_flags
+from catalog.management.flags import asked, in_flags, in_words
 from catalog.management.import_line import ImportLine
 from catalog.models import DatasetVersion
-from catalog.services import import_dataset
+from catalog.services import import_dataset, proposed
 from core.errors import ParallaxError, ParameterError
 
 EXAMPLES_SHOWN = 3
+SHORT = 16  # characters of a value that is set to the right
 # Options of the command that name a column or a setting of delimited files, as the service calls them.
 COLUMN_OPTIONS = {
     "user_column": "user",
     "item_column": "item",
     "rating_column": "rating",
     "time_column": "time",
+    "count_column": "count",
+    "event_column": "event",
     "utility_column": "utility",
     "zeros": "zeros",
-    "delimiter": "delimiter",
+    "time_format": "time_format",
+    "bins": "bins",
     "decimal": "decimal",
     "encoding": "encoding",
     "items_encoding": "items_encoding",
     "items_file": "items_file",
     "items_id_column": "items_id",
     "title_column": "title",
+    "author_column": "author",
     "year_column": "year",
     "plot_column": "plot",
     "image_column": "image",
@@ -47,7 +53,10 @@ COLUMN_OPTIONS = {
 
 
 class Command(BaseCommand):
-    help = "Import ratings and items as a version of a dataset. The import succeeds completely or changes nothing."
+    help = (
+        "Import ratings and items as a version of a dataset. The import succeeds completely or changes nothing. What "
+        "is not said is detected; see --dry-run."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.formatter_class = RawDescriptionHelpFormatter
@@ -55,8 +64,15 @@ class Command(BaseCommand):
         parser.epilog = "formats:\n" + "\n".join(
             f"  {name:<{width}}  {description.title}. {description.sentence}" for name, description in FORMATS.items()
         )
-        parser.add_argument("path", type=Path, metavar="PATH", help="a folder, a ZIP archive, or one file (also .gz)")
-        parser.add_argument("--name", required=True, help="name of the dataset: small letters, digits, - and _")
+        parser.add_argument(
+            "path", type=Path, metavar="PATH", help="a folder, an archive (ZIP, tar), or one file (also packed)"
+        )
+        parser.add_argument("--name", help="name of the dataset: small letters, digits, - and _")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="import nothing; print what would be done, and its recipe"
+        )
+        parser.add_argument("--save-recipe", type=Path, metavar="FILE", help="write what is done as YAML")
+        parser.add_argument("--recipe", type=Path, metavar="FILE", help="import by a saved recipe")
         parser.add_argument("--title", help="title on pages (default: the name)")
         parser.add_argument(
             "--item-type",
@@ -73,13 +89,23 @@ class Command(BaseCommand):
             "--format",
             default="auto",
             choices=["auto", *FORMATS],
-            help="default: detected from the file names; see below",
+            help="default: detected; see below",
         )
-        parser.add_argument("--drop-bad-rows", action="store_true", help="exclude and count invalid rows")
+        parser.add_argument(
+            "--fix",
+            action="append",
+            default=[],
+            metavar="KIND",
+            help="leave out rows with a kind of problem, such as missing-field; repeats: keep the last of each; all: "
+            "of every kind; repeatable",
+        )
+        parser.add_argument("--drop-bad-rows", action="store_true", help="--fix all, but for repeats")
         repeats = parser.add_mutually_exclusive_group()
         repeats.add_argument(
             "--keep-last", action="store_true", help="if a user rated an item twice, keep the last rating"
         )
+        repeats.add_argument("--keep-first", action="store_true", help="keep the first rating")
+        repeats.add_argument("--keep-mean", action="store_true", help="keep the mean of the ratings")
         repeats.add_argument(
             "--count-repeats",
             action="store_true",
@@ -91,24 +117,33 @@ class Command(BaseCommand):
             help="BookCrossing: leave out rows without a rating (default), or import only those",
         )
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers and the report")
-        columns = parser.add_argument_group(
-            "delimited, parquet and jsonlines", "Columns are detected by their usual names unless specified."
-        )
-        for name in ("user", "item", "rating", "time"):
+        columns = parser.add_argument_group("columns", "By the names of the header, or Column 1, Column 2, …")
+        for name in ("user", "item", "rating", "time", "count", "event"):
             columns.add_argument(f"--{name}-column", metavar="COLUMN")
         columns.add_argument("--utility-column", metavar="COLUMN", help="utility of a row (tafeng: price or profit)")
         columns.add_argument(
             "--usage", action="store_true", help="usage data without ratings: each row says that the user took the item"
         )
-        columns.add_argument("--scale", metavar="LOW:HIGH:STEP", help="for example 1:5:1 (default: detected)")
-        columns.add_argument("--delimiter", metavar="CHARACTER", help="default: detected")
+        columns.add_argument("--events", metavar="NAME,NAME", help="the events that are imported")
+        columns.add_argument(
+            "--scale", metavar="LOW:HIGH:STEP", help="for example 1:5:1, 1-10 or 1:5:none (default: detected)"
+        )
+        columns.add_argument("--bins", type=int, metavar="N", help="equal parts of a scale without steps")
+        columns.add_argument(
+            "--not-rated", action="append", type=float, metavar="NUMBER", help="a value that is no rating; repeatable"
+        )
+        columns.add_argument("--time-format", metavar="FORM", help="for example %%d.%%m.%%Y (default: detected)")
+        columns.add_argument("--delimiter", metavar="CHARACTERS", help="default: detected; \\t is a tab")
+        columns.add_argument(
+            "--quoting", choices=["on", "off"], help="whether quotation marks enclose fields (default: detected)"
+        )
         columns.add_argument(
             "--decimal",
             choices=[".", ","],
             metavar="CHARACTER",
-            help="before the decimals of a number in delimited files: . (default) or ,",
+            help="before the decimals of a number: . or , (default: detected)",
         )
-        columns.add_argument("--encoding", metavar="NAME", help="default: utf-8")
+        columns.add_argument("--encoding", metavar="NAME", help="default: detected")
         columns.add_argument("--items-encoding", metavar="NAME", help="of the file of items (default: the same)")
         columns.add_argument(
             "--no-header",
@@ -116,8 +151,8 @@ class Command(BaseCommand):
             help="delimited files whose first line is data; the columns are then called Column 1, Column 2, …",
         )
         columns.add_argument("--items-file", type=Path, metavar="FILE", help="a file of items, in any of these formats")
-        for name in ("items-id", "title", "year", "plot", "image", "trailer", "item-utility"):
-            columns.add_argument(f"--{name}-column", metavar="COLUMN", help="in the file of items")
+        for name in ("items-id", "title", "author", "year", "plot", "image", "trailer", "item-utility"):
+            columns.add_argument(f"--{name}-column", metavar="COLUMN", help="of the items")
         columns.add_argument(
             "--feature", action="append", default=[], metavar="KIND=COLUMN", help="for example genre=genres; repeatable"
         )
@@ -133,12 +168,26 @@ class Command(BaseCommand):
         started = time.monotonic()
         line = ImportLine(self.stdout)
         try:
+            chosen = _service_options(options)
+            proposal = of_recipe(options["recipe"].read_text()) if options["recipe"] else None
+            if options["dry_run"] or options["save_recipe"]:
+                proposal = proposal or proposed(path=options["path"], source_format=options["format"], options=chosen)
+                if options["save_recipe"]:
+                    options["save_recipe"].write_text(as_recipe(proposal))
+            if options["dry_run"] and proposal is not None:
+                self.stdout.write(in_words(proposal))
+                if questions := asked(proposal):
+                    raise CommandError(questions)
+                return
+            if not options["name"]:
+                raise CommandError("Give the dataset a name: --name NAME.")
             version = import_dataset(
                 path=options["path"],
                 name=options["name"],
                 title=options["title"],
                 source_format=options["format"],
-                options=_service_options(options),
+                options=chosen,
+                proposal=proposal,
                 progress=line.update,
                 item_type=options["item_type"],
                 item_language=options["item_language"],
@@ -146,6 +195,10 @@ class Command(BaseCommand):
             )
         except ParallaxError as refusal:
             raise CommandError(in_flags(refusal)) from refusal
+        except ParameterError as problem:
+            raise CommandError(str(problem)) from problem
+        except OSError as problem:
+            raise CommandError(f"{problem.filename}: {problem.strerror}.") from problem
         finally:
             line.clear()
         seconds = time.monotonic() - started
@@ -165,17 +218,28 @@ class Command(BaseCommand):
             ("ratings", f"{version.n_ratings:,}"),
             ("rows dropped", f"{sum(report['dropped'].values()):,}"),
             ("scale", str(report["scale"])),
+            *(
+                (
+                    f"per {who}",
+                    f"{spread['median']:g} ratings in the median, {spread['lowest']:,} to {spread['highest']:,}",
+                )
+                for who in ("user", "item")
+                if (spread := report.get("summary", {}).get(f"ratings_per_{who}"))
+            ),
             ("content", version.content_hash[:16]),
             ("seconds", f"{seconds:.1f}"),
         ]
         self.stdout.write(f"{version.dataset.name}, version {version.number} ({version.source_format})")
         for name, value in rows:
-            self.stdout.write(f"  {name:<13} {value:>12}" if name != "scale" else f"  {name:<13} {value}")
+            self.stdout.write(f"  {name:<13} {value if len(value) > SHORT else value.rjust(SHORT)}")
         for reason, count in report["dropped"].items():
             self.stdout.write(f"  {count:,} × {reason}")
             for example in report["examples"].get(reason, [])[:EXAMPLES_SHOWN]:
                 position = example["file"] + (f", line {example['line']}" if example["line"] is not None else "")
                 self.stdout.write(f"    {position}: {example['reason']}")
+        add = report.get("mapping", {}).get("add")
+        if add:
+            self.stdout.write(f"  {add} was added to every rating, because 0 is kept for what is not rated.")
         for warning in report["warnings"]:
             self.stdout.write(f"  {warning}")
 
@@ -195,7 +259,7 @@ def _service_options(options: dict[str, Any]) -> dict[str, Any]:
     """The options of the command line, by the names of the service."""
     chosen = {name: options[option] for option, name in COLUMN_OPTIONS.items() if options[option] is not None}
     if options["scale"]:
-        chosen["scale"] = _scale(options["scale"])
+        chosen["scale"] = scale_of_text(options["scale"])
     if options["feature"]:
         chosen["features"] = _features(options["feature"])
     if options["no_header"]:
@@ -204,21 +268,25 @@ def _service_options(options: dict[str, Any]) -> dict[str, Any]:
         chosen["usage"] = True
     if options["drop_bad_rows"]:
         chosen["on_bad_row"] = "drop"
-    if options["keep_last"]:
-        chosen["duplicates"] = "last"
-    if options["count_repeats"]:
-        chosen["duplicates"] = "count"
+    if options["fix"]:
+        chosen["fix"] = tuple(options["fix"])
+    for option, way in (
+        ("keep_last", "last"),
+        ("keep_first", "first"),
+        ("keep_mean", "mean"),
+        ("count_repeats", "count"),
+    ):
+        if options[option]:
+            chosen["duplicates"] = way
+    if options["events"]:
+        chosen["events"] = tuple(name.strip() for name in options["events"].split(","))
+    if options["not_rated"]:
+        chosen["not_rated"] = tuple(options["not_rated"])
+    if options["delimiter"] is not None:
+        chosen["delimiter"] = options["delimiter"].replace("\\t", "\t")
+    if options["quoting"]:
+        chosen["quoting"] = options["quoting"] == "on"
     return chosen
-
-
-def _scale(text: str) -> RatingScale:
-    try:
-        low, high, step = (float(number) for number in text.split(":"))
-        return RatingScale(low, high, step)
-    except ParameterError as problem:
-        raise CommandError(f"--scale {text}: {problem}") from problem
-    except ValueError as problem:
-        raise CommandError(f"--scale is LOW:HIGH:STEP, as in 0.5:5:0.5; {text!r} is not.") from problem
 
 
 def _features(texts: list[str]) -> dict[str, str]:

@@ -1,0 +1,652 @@
+"""What a source is and how it would be imported: the one place that decides, for the command, the pages and the API."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from catalog.importers.base import ImportProblem, ImportRefused, Limits
+from catalog.importers.detector.layouts import LAYOUTS, LayoutFile, proposal_of
+from catalog.importers.detector.roles import NAMES, NUMBER, columns_of, plain_name, rank_by_name, words_of
+from catalog.importers.detector.times import TWINS, time_formats_of
+from catalog.importers.detector.writing import BASKET_COLUMNS, MATRIX_COLUMNS, Examined, examined
+from catalog.importers.kinds import localised_field, usual_kind
+from catalog.importers.options import Options
+from catalog.importers.proposal import Column, Part, Proposal, Question, Values
+from catalog.importers.reading.tables import shown
+from catalog.importers.scales import found_scale, text_of
+from catalog.importers.sources import Source, SourceFile, open_source, refuse
+
+__all__ = ["GENERIC", "Roles", "inspect"]
+
+# How files without a named layout are called, by their records.
+GENERIC: Mapping[str, str] = {
+    "table": "delimited", "objects": "jsonlines", "array": "json", "dicts": "dicts", "baskets": "fimi",
+    "matrix": "matrix", "sections": "sections", "parquet": "parquet", "workbook": "workbook",
+}  # fmt: skip
+_NO_TABLE = re.compile(
+    r"(readme|licen[cs]e|copying|changelog)|.*\.(md|html?|pdf|png|jpe?g|gif|py|r|sh|pl|ipynb|docx?)", re.I
+)
+_RATINGS_FILE = re.compile(r"rating|review|interaction|inter\b|event|\.inter|play|purchase|transaction", re.IGNORECASE)
+_LEAST_OVERLAP = 0.8  # of the rated items that have to be in a file of items
+_COLUMNS = ("user", "item", "rating", "time", "count", "event", "utility")
+_OF_ITEMS = ("title", "author", "year", "plot", "image", "trailer")
+_MOST_ATTRIBUTE_VALUES = 100
+_SPLIT_KINDS = ("genre", "tag", "category", "cast", "country", "author")
+Roles = Mapping[str, Mapping[str, str]]  # file to column to role
+Examine = Callable[[SourceFile, LayoutFile | None], Examined]
+
+
+def inspect(
+    source: Source,
+    hints: Options,
+    *,
+    format: str = "auto",
+    recipe: Proposal | None = None,
+    roles: Roles = MappingProxyType({}),
+) -> Proposal:
+    """The proposal for a source: what is detected, or what a `recipe` says. `roles` are those that the user gives to
+    columns, by file. Raises ImportRefused where nothing in it can be imported, and says why.
+    """
+    samples: dict[tuple[object, ...], Examined] = {}
+
+    def examine(file: SourceFile, wanted: LayoutFile | None = None) -> Examined:
+        own: dict[str, Any] = {}
+        if wanted is not None:
+            settings = {"delimiter": wanted.delimiter, "encoding": wanted.encoding, "quoting": wanted.quotes}
+            own = {
+                name: value for name, value in settings.items() if value is not None and getattr(hints, name) is None
+            }
+            own |= {"has_header": wanted.has_header} if wanted.fields and (wanted.delimiter or wanted.name) else {}
+        key = (file.name, *own.items())
+        if key not in samples:
+            samples[key] = examined(file, replace(hints, **own), are_baskets=format == "fimi")
+        return samples[key]
+
+    if not source.files:
+        raise refuse(source.name, "there is no file in it")
+    if len(source.files) == 1:
+        next(iter(source.files.values())).check_readable()
+    names_columns = any(getattr(hints, role) for role in (*_COLUMNS[:6], *_OF_ITEMS)) or hints.usage
+    proposal: Proposal | None = None
+    if recipe is not None:
+        proposal = _here(recipe, source, hints)
+    elif format in LAYOUTS:
+        proposal = proposal_of(format, source, examine, is_forced=True)
+    elif format == "auto" and not names_columns:
+        proposal = next(
+            (each for name in LAYOUTS if (each := _tried(partial(proposal_of, name, source, examine)))), None
+        )
+    proposal = proposal or _detected(source, hints, examine, format)
+    if hints.items_file is not None and (recipe is None or recipe.part("items") is None):
+        proposal = replace(proposal, parts=tuple(part for part in proposal.parts if part.use != "items"))
+        table = examined(_only_file(hints), _of_items(hints))
+        ratings = examine(source.files[proposal.ratings.files[0].lower()], None)
+        items = _items_part(table, ratings, proposal.ratings, hints, True)
+        proposal = replace(proposal, parts=(*proposal.parts, *([items] if items else [])))
+    return _finished(_with_roles(proposal, roles), source, hints, examine)
+
+
+def _here(recipe: Proposal, source: Source, hints: Options) -> Proposal:
+    """A recipe for the files of a source; one for a single file also serves a file of another name."""
+    names = [file.name for file in source.files.values()]
+    if hints.items_file is not None:
+        names.append(_only_file(hints).name)
+    if len(names) == 1 and len(recipe.parts) == 1 and len(recipe.ratings.files) == 1:
+        return replace(recipe, parts=(replace(recipe.ratings, files=(names[0],)),))
+    lacking = [name for part in recipe.parts for name in part.files if name not in names]
+    if lacking:
+        raise refuse(
+            lacking[0],
+            f"the recipe reads this file, and {source.name} lacks it",
+            advice="Add the file, or leave the recipe out.",
+        )
+    return recipe
+
+
+def _with_roles(proposal: Proposal, roles: Roles) -> Proposal:
+    """The proposal with the roles that the user gives to columns."""
+    parts = tuple(
+        replace(
+            part,
+            columns=tuple(
+                each if (role := roles.get(part.files[0], {}).get(each.name, each.role)) == each.role
+                else Column(each.name, role, "certain" if role else "", "named by you" if role else "")
+                for each in part.columns
+            ),
+        )
+        for part in proposal.parts
+    )  # fmt: skip
+    hinted = replace(proposal, parts=parts)
+    had, has = (bool(each.ratings.column("rating")) for each in (proposal, hinted))
+    return hinted if had == has else replace(hinted, is_usage=not has)
+
+
+def _tried(propose: Callable[[], Proposal | None]) -> Proposal | None:
+    """What an entry proposes; files that cannot be examined fit none, while a refusal of the entry itself is one."""
+    try:
+        return propose()
+    except ImportRefused as refusal:
+        if any(layout.refuse and layout.refuse in str(refusal) for layout in LAYOUTS.values()):
+            raise
+        return None
+
+
+def _only_file(hints: Options) -> SourceFile:
+    source = open_source(hints.items_file, Limits())  # type: ignore[arg-type]  # asked for where there is one
+    if len(source.files) != 1:
+        raise refuse(source.name, f"one file of items is needed, and there are {len(source.files)} here")
+    return next(iter(source.files.values()))
+
+
+def _of_items(hints: Options) -> Options:
+    """The hints for a file of items, which may be written otherwise than the ratings."""
+    return replace(hints, delimiter=None, quoting=None, decimal=None, has_header=None, encoding=hints.items_encoding)
+
+
+def _detected(source: Source, hints: Options, examine: Examine, format: str) -> Proposal:
+    """The proposal by the contents of the files alone."""
+    tables: dict[str, Examined] = {}
+    unused: list[str] = []
+    unread: list[ImportProblem] = []
+    for key, file in source.files.items():
+        if len(source.files) > 1 and _NO_TABLE.fullmatch(key):
+            unused.append(file.name)
+            continue
+        try:
+            tables[key] = examine(file, None)
+        except ImportRefused as refusal:
+            if len(source.files) == 1:
+                raise
+            unused.append(file.name)
+            unread += refusal.problems
+    if format not in ("auto", *LAYOUTS):
+        fits = {key: each for key, each in tables.items() if GENERIC[each.written.records] == format}
+        if not fits:
+            here = ", ".join(f"{each.file.name} ({GENERIC[each.written.records]})" for each in tables.values())
+            raise refuse(
+                source.name, f"no file is written as {format} (there is {here or 'nothing'})", options=("format",)
+            )
+        tables = fits
+    if not tables:
+        raise refuse(source.name, f"no table is in it (there is {', '.join(unused[:8])})")
+    parts: dict[str, Part] = {}
+    misfits: dict[str, ImportRefused] = {}  # of files that lack a column that is named
+    for key, each in tables.items():
+        try:
+            parts[key] = _ratings_part(each, hints)
+        except ImportRefused as refusal:
+            misfits[key] = refusal
+
+    def score(key: str) -> tuple[int, bool, int]:
+        return _score(parts[key], hints), bool(_RATINGS_FILE.search(key)), tables[key].file.packed_bytes
+
+    best = max(parts, key=score, default="")
+    if misfits and not (best and _score(parts[best], hints)):
+        raise misfits[max(misfits, key=lambda key: bool(_RATINGS_FILE.search(key)))]
+    ratings, table = parts[best], tables[best]
+    lacking = [each for each in unread if _RATINGS_FILE.search(each.file)]
+    if lacking and not _RATINGS_FILE.search(best):
+        raise ImportRefused(lacking, advice="Correct the file, or remove it to import another.")
+    if not _score(ratings, hints):
+        raise _no_ratings(table, ratings, unread)
+    rest = {key: each for key, each in tables.items() if key != best}
+    candidates = [part for each in rest.values() if (part := _items_part(each, table, ratings, hints, False))]
+    items = max(candidates, key=lambda part: (bool(part.column("title")), len(part.roles())), default=None)
+    read = {*ratings.files, *(items.files if items else ())}
+    users = next(
+        (part for each in rest.values() if each.file.name not in read and (part := _users_part(each, table, ratings))),
+        None,
+    )
+    chosen = tuple(part for part in (ratings, items, users) if part is not None)
+    alike = [
+        each.file.name
+        for key, each in rest.items()
+        if each.written.columns == table.written.columns and key in parts and _score(parts[key], hints)
+        and all(each.file.name not in part.files for part in chosen)
+    ]  # fmt: skip
+    return Proposal(
+        layout=GENERIC[table.written.records],
+        parts=chosen,
+        is_usage=hints.usage or not (ratings.column("rating") or table.written.records in ("matrix",)),
+        separator=_separator(tables, items),
+        doubts=(
+            *(f"{each.file} is not read: {each.reason}." for each in unread),
+            *(
+                f"{name} has the columns of {table.file.name} and is not read: join them in one file to import both."
+                for name in alike
+            ),
+        ),
+        unused=(
+            *unused,
+            *(each.file.name for each in rest.values() if all(each.file.name not in part.files for part in chosen)),
+        ),
+    )
+
+
+def _ratings_part(table: Examined, hints: Options) -> Part:
+    """A table as one of ratings."""
+    records = table.written.records
+    if records == "baskets":
+        columns = tuple(
+            Column(name, role, "certain", "lines of item numbers")
+            for name, role in zip(BASKET_COLUMNS, ("user", "item"), strict=True)
+        )
+    elif records == "matrix":
+        columns = tuple(
+            Column(name, role, "likely", "a column for each item")
+            for name, role in zip(MATRIX_COLUMNS, ("user", "item", "rating"), strict=True)
+        )
+    elif records == "sections":
+        below = columns_of(table.written.columns[1:], [row[1:] for row in table.fields()], has_header=False)
+        heading = Column(table.written.columns[0], "item", "likely", "headings")
+        roles = {"item": "user"}  # below a heading there is no second item
+        columns = (heading, *(replace(each, role=roles.get(each.role, each.role)) for each in below))
+        if not any(each.role == "rating" for each in columns):
+            columns = tuple(
+                replace(each, role="rating", confidence="possible", evidence="numbers of few kinds")
+                if each.name == "Column 2" and not each.role else each for each in columns
+            )  # fmt: skip
+    else:
+        has_header = table.written.columns[:1] != ("Column 1",)
+        columns = columns_of(table.written.columns, table.fields(), has_header=has_header)
+    return Part((table.file.name,), "ratings", table.written, _with_hints(columns, table, hints))
+
+
+def _with_hints(columns: tuple[Column, ...], table: Examined, hints: Options) -> tuple[Column, ...]:
+    """The columns with the roles that the user names."""
+    by_hint = {role: getattr(hints, role) for role in _COLUMNS if getattr(hints, role)}
+    if hints.utility in ("price", "profit") and hints.utility not in table.written.columns:
+        by_hint.pop("utility", None)
+    here = [each.name for each in columns]
+    for role in ("title", "author", "year", "image"):  # of the ratings, where no file of items is named
+        if hints.items_file is None and getattr(hints, role) in here:
+            by_hint[role] = getattr(hints, role)
+    by_hint |= {
+        f"feature:{kind}": name for kind, name in hints.features.items() if hints.items_file is None and name in here
+    }
+    for role, name in by_hint.items():
+        if name not in here:
+            listed = ", ".join(here)
+            raise refuse(
+                table.file.name, f"there is no column {shown(name)} for the {role}s: the header has {listed}", line=1
+            )
+    twice = [name for name, n in Counter(by_hint.values()).items() if n > 1]
+    if twice:
+        raise refuse(table.file.name, f"one column is named for two things ({', '.join(twice)})", line=1)
+    gone = set(by_hint)
+    if hints.usage:
+        gone |= {"rating", *(role for role in ("count", "event") if not getattr(hints, role))}
+    if "rating" in by_hint:
+        gone |= {"count", "event"} - set(by_hint)
+    by_name = {name: role for role, name in by_hint.items()}
+    return tuple(
+        Column(each.name, by_name[each.name], "certain", "named by you")
+        if each.name in by_name
+        else Column(each.name) if each.role in gone else each
+        for each in columns
+    )  # fmt: skip
+
+
+def _score(part: Part, hints: Options) -> int:
+    """How well a table serves as the one of ratings; 0: not at all."""
+    roles = set(part.roles().values())
+    if "user" not in roles or not roles & {"item", "title", "items", "clicks"}:
+        return 0
+    return 3 if "rating" in roles else 2 if roles & {"count", "event"} else 1
+
+
+def _no_ratings(table: Examined, part: Part, unread: Sequence[ImportProblem]) -> ImportRefused:
+    lacking = "users" if not part.column("user") else "items"
+    of_which = "items" if lacking == "users" else "users"
+    option = lacking.removesuffix("s")
+    columns = ", ".join(map(shown, table.written.columns[:12]))
+    reason = f"it has no column of {lacking}: none has values that repeat over several {of_which} (there is {columns})"
+    return ImportRefused(
+        [*unread, ImportProblem(table.file.name, None, None, reason)],
+        advice="Nothing was imported.",
+        options=(option,),
+    )
+
+
+def _items_part(table: Examined, ratings: Examined, part: Part, hints: Options, is_named: bool) -> Part | None:
+    """A table as one of items, joined by the column with the largest overlap; None where it is none, or not named."""
+    columns, rows = table.written.columns, table.fields()
+    has_header = columns[:1] != ("Column 1",)
+    at = part.written.columns.index(part.column("item")) if part.column("item") in part.written.columns else None
+    rated = {row[at].strip() for row in ratings.fields() if at is not None and at < len(row)} - {""}
+    own = plain_name(part.column("item"))
+
+    def overlap(name: str) -> float:
+        position = columns.index(name)
+        ids = [row[position].strip() for row in rows if position < len(row)]
+        if not rated or len(set(ids)) < 0.9 * len(ids):
+            return 0.0
+        return len(rated & set(ids)) / len(rated)
+
+    shares = {name: overlap(name) for name in columns}
+    wanted = hints.items_id or (hints.item if is_named and hints.item in columns else None)
+    if wanted is not None and wanted not in columns:
+        raise refuse(
+            table.file.name,
+            f"there is no column {shown(wanted)} for the ids: the header has {', '.join(columns)}",
+            line=1,
+        )
+    identity = wanted or max(
+        columns,
+        key=lambda name: (
+            shares[name] >= _LEAST_OVERLAP or (not table.is_whole and plain_name(name) == own),
+            plain_name(name) == own, round(shares[name], 2), rank_by_name(name, "item") >= 0, -columns.index(name),
+        ),
+    )  # fmt: skip
+    is_joined = shares[identity] >= _LEAST_OVERLAP or (not table.is_whole and plain_name(identity) == own)
+    if not is_joined and not is_named:
+        return None
+    if not is_joined and wanted is None and rank_by_name(identity, "item") < 0:
+        raise refuse(
+            table.file.name,
+            f"no column is known to hold the ids: the header has {', '.join(map(shown, columns))}",
+            line=1,
+            options=("items_id",),
+        )
+    roles = _roles_of_items(columns, rows, identity, hints, is_named, table.file.name, has_header=has_header)
+    if not is_named and len(roles) < 2:
+        return None
+    if is_named and "title" not in roles.values() and hints.title != identity:
+        advice = "Say which column has the titles; where items have none, name the column of ids once more."
+        reason = f"no column is known to hold the titles: the header has {', '.join(map(shown, columns))}"
+        raise refuse(table.file.name, reason, line=1, advice=advice, options=("title",))
+    evidence = f"its values are {100 * shares[identity]:.0f}% of the rated items" if shares[identity] else "name"
+    return Part(
+        (table.file.name,), "items", table.written,
+        tuple(
+            Column(name, roles.get(name, ""), "likely" if name in roles else "", evidence if name == identity else "")
+            for name in columns
+        ),
+    )  # fmt: skip
+
+
+def _roles_of_items(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    identity: str,
+    hints: Options,
+    is_named: bool,
+    file: str,
+    *,
+    has_header: bool,
+) -> dict[str, str]:
+    """What each column of a file of items holds."""
+    roles = {identity: "item"}
+    by_hint = {role: getattr(hints, role) for role in _OF_ITEMS if getattr(hints, role)}
+    by_hint |= {"utility": hints.item_utility} if hints.item_utility else {}
+    by_hint |= {f"feature:{kind}": column for kind, column in hints.features.items()}
+    for role, name in by_hint.items():
+        if name in columns:
+            roles[name] = role if name != identity else "item+title" if role == "title" else roles[name]
+        elif is_named:
+            what = role.replace("feature:", "features of kind ")
+            raise refuse(
+                file, f"there is no column {shown(name)} for the {what}: the header has {', '.join(columns)}", line=1
+            )
+    if roles[identity] == "item+title":
+        roles[identity] = "item"
+        by_hint["title"] = identity
+    if not has_header:
+        texts = [
+            name
+            for at, name in enumerate(columns)
+            if name not in roles and _is_title([row[at] for row in rows if at < len(row)])
+        ]
+        return roles | ({texts[0]: "title"} if texts and "title" not in by_hint else {})
+    for role in ("title", "author", "year", "image"):
+        if role in by_hint or (role == "author" and "feature:author" in by_hint):
+            continue
+        ranked = sorted(
+            (rank, at, name)
+            for at, name in enumerate(columns)
+            if name not in roles
+            and (rank := rank_by_name(name, role)) >= 0
+            and (role == "image" or "url" not in words_of(name))
+        )
+        if role == "year":
+            ranked = [each for each in ranked if _is_year([row[each[1]] for row in rows if each[1] < len(row)])]
+        if ranked:
+            roles[ranked[0][2]] = role
+    for name in columns:
+        kind = usual_kind(re.sub(r":(token|float)(_seq)?$", "", name))
+        if name in roles or kind is None or localised_field(name) is not None:
+            continue
+        if kind in ("plot", "trailer") and kind not in roles.values() and kind not in by_hint:
+            roles[name] = kind
+        elif (
+            kind not in ("title", "year", "image", "excerpt", "author", "plot", "trailer")
+            and f"feature:{kind}" not in roles.values()
+        ):
+            roles[name] = f"feature:{kind}"
+    return roles
+
+
+def _is_title(texts: Sequence[str]) -> bool:
+    filled = [text for text in texts if text.strip()]
+    return (
+        bool(filled)
+        and sum(not re.fullmatch(r"[\d.,:/ -]+", text) for text in filled) > 0.9 * len(filled)
+        and len(set(filled)) > 0.5 * len(filled)
+    )
+
+
+def _is_year(texts: Sequence[str]) -> bool:
+    filled = [text.strip() for text in texts if text.strip()]
+    return not filled or sum(
+        bool(re.fullmatch(r"-?\d{1,4}(\.0)?|\d{4}-\d\d.*|.*\d{4}", text)) for text in filled
+    ) > 0.9 * len(filled)
+
+
+def _users_part(table: Examined, ratings: Examined, part: Part) -> Part | None:
+    """A table as one of users with attributes; None where it is none."""
+    columns, rows = table.written.columns, table.fields()
+    at = part.written.columns.index(part.column("user")) if part.column("user") in part.written.columns else None
+    known = {row[at].strip() for row in ratings.fields() if at is not None and at < len(row)}
+    for position, name in enumerate(columns):
+        ids = [row[position].strip() for row in rows if position < len(row)]
+        is_user = plain_name(name) == plain_name(part.column("user")) or rank_by_name(name, "user") >= 0
+        if not is_user or len(set(ids)) < len(ids) or len(known & set(ids)) < _LEAST_OVERLAP * len(known):
+            continue
+        candidates = [Column(name, "user", "likely", "name; its values are the users")]
+        for position, each in enumerate(columns):
+            values = {row[position].strip() for row in rows if position < len(row)} - {""}
+            if each != name and 1 < len(values) <= _MOST_ATTRIBUTE_VALUES:
+                candidates.append(
+                    Column(each, f"attribute:{' '.join(words_of(each)) or each.lower()}", "likely", "name")
+                )
+        return Part((table.file.name,), "users", table.written, tuple(candidates)) if len(candidates) > 1 else None
+    return None
+
+
+def _separator(tables: Mapping[str, Examined], items: Part | None) -> str:
+    """What stands between the values of one feature."""
+    if items is None:
+        return "|"
+    table = next(each for each in tables.values() if each.file.name in items.files)
+    texts = [
+        row[at]
+        for at, column in enumerate(items.columns)
+        if column.role.removeprefix("feature:") in _SPLIT_KINDS[:2]
+        for row in table.fields()
+        if at < len(row)
+    ]
+    for separator in ("|", "; ", ", ", ";", ","):
+        if sum(separator in text for text in texts) * 5 > len(texts) > 0:
+            return separator
+    return "|"
+
+
+def _finished(proposal: Proposal, source: Source, hints: Options, examine: Examine) -> Proposal:
+    """The proposal with what the sampled values show: scale, times and events, and what has to be asked."""
+    part = proposal.ratings
+    table = examine(source.files[part.files[0].lower()], None)
+    if len(table.written.columns) != len(part.written.columns) and proposal.layout in LAYOUTS:
+        wanted = next(each for each in LAYOUTS[proposal.layout].files if each.use == "ratings")
+        table = examine(source.files[part.files[0].lower()], wanted)
+    roles: dict[str, str] = {role: name for name, role in part.roles().items()}
+    order = [column.name for column in part.columns]
+    texts = {
+        role: [row[order.index(name)] for row in table.fields() if name in order and order.index(name) < len(row)]
+        for role, name in roles.items()
+    }
+    questions: list[Question] = []
+    doubts: list[str] = list(proposal.doubts)
+    values = proposal.values
+    if hints.scale is not None:
+        values = replace(values, scale=text_of(hints.scale), is_observed=False)
+    if hints.not_rated:
+        values = replace(values, not_rated=hints.not_rated)
+    if roles.get("rating") and rank_zero(roles["rating"]) and not hints.not_rated and hints.scale is None:
+        values = replace(
+            values, not_rated=(*values.not_rated, 0.0) if 0.0 not in values.not_rated else values.not_rated
+        )
+    values = replace(values, bins=hints.bins or values.bins)
+    if hints.zeros == "apart":
+        part = replace(
+            part, columns=tuple(replace(each, role="zero") if each.role == "rating" else each for each in part.columns)
+        )
+        proposal = replace(proposal, is_usage=True)
+    elif "rating" in texts:
+        questions += _about_scale(texts["rating"], values, table.written.decimal, roles["rating"], part.files[0])
+    if not proposal.is_usage or "rating" in roles:
+        pass
+    elif (
+        not roles.keys() & {"count", "event", "items", "clicks"}
+        and not hints.usage
+        and proposal.layout in GENERIC.values()
+        and part.written.records not in ("baskets",)
+    ):
+        doubts_found, open_questions = _about_usage(table, part)
+        doubts += doubts_found
+        questions += open_questions
+    for column in part.columns if "time" not in roles else ():
+        if not column.role and rank_by_name(column.name, "time") in range(2000):
+            doubts.append(f"Column {column.name} is not used: its values are no times from 1990 to now.")
+    written = part.written
+    if "time" in texts and written.records != "sections":
+        forms = time_formats_of(tuple(texts["time"][:5000])) or time_formats_of(tuple(texts["time"][:5000]), 0.5)
+        if hints.time_format is None and written.time_format and forms != ("",):
+            pass  # as the named layout says
+        elif hints.time_format is not None or len(forms) == 1 or (forms and not _is_ambiguous(forms)):
+            written = replace(written, time_format=hints.time_format if hints.time_format is not None else forms[0])
+        elif forms:
+            questions.append(_about_times(forms, roles["time"], texts["time"]))
+    events = hints.events or proposal.events
+    if "event" in texts:
+        kinds = [name for name, _ in Counter(text.strip() for text in texts["event"] if text.strip()).most_common()]
+        unknown = sorted(set(events) - set(kinds)) if table.is_whole else []
+        if unknown:
+            raise refuse(
+                part.files[0],
+                f"column {roles['event']} has no {unknown[0]!r}: it has {', '.join(kinds)}",
+                options=("events",),
+            )
+        if not events:
+            questions.append(_about_events(kinds, roles["event"], part.files[0]))
+    part = replace(part, written=written)
+    by_hint = [column.role for column in part.columns if column.role]
+    figures: dict[str, Any] = {
+        "rows": len(table.rows),
+        "is_whole": table.is_whole,
+        **{role: _figure(texts[role]) for role in ("user", "item") if role in texts and role in by_hint},
+    }
+    return replace(
+        proposal,
+        parts=tuple(part if each.use == "ratings" else each for each in proposal.parts),
+        values=values,
+        events=tuple(events),
+        separator=hints.feature_separator or proposal.separator,
+        doubts=tuple(dict.fromkeys(doubts)),
+        questions=tuple(questions),
+        sample=figures,
+    )
+
+
+def rank_zero(name: str) -> bool:
+    """Whether a 0 in a column of this name is known to be no rating."""
+    return plain_name(name) in NAMES["zero_is_unrated"]
+
+
+def _figure(texts: Iterable[str]) -> dict[str, int]:
+    counts = Counter(text.strip() for text in texts if text.strip())
+    return {"values": len(counts), "rows": counts.total()}
+
+
+def _about_scale(texts: Sequence[str], values: Values, decimal: str, column: str, file: str) -> list[Question]:
+    written = (text.strip().replace(",", ".") if decimal == "," else text.strip() for text in texts)
+    numbers = [float(text) for text in written if NUMBER.fullmatch(text) and "," not in text]
+    numbers = [number for number in numbers if math.isfinite(number)]
+    if not numbers:
+        return []
+    distinct, counts = np.unique(np.array(numbers), return_counts=True)
+    question = found_scale(distinct, counts, values, column=column).question
+    if question is None or question.about == "scale":
+        return []  # the scale is found among all rows; stray values with their lines
+    return [replace(question, text=f"{file}: {question.text}")]
+
+
+def _about_usage(table: Examined, part: Part) -> tuple[list[str], list[Question]]:
+    """What a table without ratings says: usage, or a question where a column of numbers may be ratings."""
+    by_hint = [column.name for column in part.columns if not column.role and rank_by_name(column.name, "rating") >= 0]
+    numeric = by_hint or [
+        column.name
+        for at, column in enumerate(part.columns)
+        if not column.role
+        and not plain_name(column.name).endswith("id")
+        and _may_rate([row[at] for row in table.fields() if at < len(row)])
+    ]
+    if numeric:
+        text = (
+            f"{part.files[0]}: no column is known to hold the ratings. Columns that may be are "
+            f"{', '.join(map(shown, numeric[:6]))}; without one, each row says that the user took the item."
+        )
+        return [], [Question("rating", text, (*((name, name) for name in numeric[:6]), ("No ratings", "usage")))]
+    return [f"{part.files[0]} has no column of ratings: each row says that the user took the item."], []
+
+
+def _may_rate(texts: Sequence[str]) -> bool:
+    filled = [text.strip() for text in texts if text.strip()]
+    distinct = set(filled)
+    return 1 < len(distinct) <= 21 and all(re.fullmatch(r"-?\d+([.,]\d+)?", text) for text in distinct)
+
+
+def _is_ambiguous(forms: Sequence[str]) -> bool:
+    """Whether the forms read a text as different days."""
+    return any(
+        forms[0].startswith(twin) and any(position.startswith(swapped) for position in forms)
+        for twin, swapped in TWINS.items()
+    )
+
+
+def _about_times(forms: Sequence[str], column: str, texts: Sequence[str]) -> Question:
+    example = next(text for text in texts if text.strip())
+    chosen = [forms[0], *[form for form in forms[1:] if form[:5] == TWINS.get(forms[0][:5])][:1]]
+    label = {"%m": "Month first", "%d": "Day first"}
+    return Question(
+        "time_format",
+        f"Times in column {column}, such as {shown(example)}, can begin with the day or the month.",
+        tuple((label[form[:2]], form) for form in chosen),
+    )
+
+
+def _about_events(kinds: Sequence[str], column: str, file: str) -> Question:
+    listed = ", ".join(map(shown, kinds))
+    return Question(
+        "events",
+        f"{file}: column {column} has {listed}. Say which are imported; purchases and plays are rarely the same.",
+        tuple((kind, kind) for kind in kinds),
+    )

@@ -1,0 +1,47 @@
+"""Formats: the named layouts and the kinds of files that need none, from the table of layouts."""
+
+from __future__ import annotations
+
+from catalog.importers.auto import FORMATS
+from catalog.importers.detector.layouts import LAYOUTS, Layout
+from catalog.item_types import ITEM_TYPES
+from parallax.reference.markdown import code, table
+
+
+def entries() -> str:
+    """A table of the named layouts, a table of the other formats, and one of the item types."""
+    named = table(
+        ("`--format`", "data", "files and meaning", "scale", "item type"),
+        (
+            (
+                code(name),
+                each.title,
+                each.sentence,
+                _scale(each),
+                code(each.item_type) if each.item_type else "by columns",
+            )
+            for name, each in LAYOUTS.items()
+        ),
+    )
+    others = table(
+        ("`--format`", "files", "meaning"),
+        ((code(name), each.title, each.sentence) for name, each in FORMATS.items() if name not in LAYOUTS),
+    )
+    kinds = table(
+        ("item type", "title", "on cards", "in details", "picture"),
+        (
+            (code(kind.key), kind.title, ", ".join(sum(kind.card, ())), ", ".join(kind.details), kind.picture)
+            for kind in ITEM_TYPES.values()
+        ),
+    )
+    return f"### Named layouts\n\n{named}\n\n### Any file\n\n{others}\n\n### Item types by key\n\n{kinds}"
+
+
+def _scale(layout: Layout) -> str:
+    if layout.refuse:
+        return "refused"
+    if not layout.scale:
+        return "usage" if layout.usage else "detected"
+    low, high, step = layout.scale.split(":")
+    left_out = f"; {', '.join(f'{value:g}' for value in layout.not_rated)} is no rating" if layout.not_rated else ""
+    return f"{low} to {high}, {'any number' if step == 'none' else f'steps of {step}'}{left_out}"

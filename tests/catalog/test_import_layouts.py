@@ -1,0 +1,82 @@
+"""Every layout and every way of writing that is detected: examples, and what they become."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.importers.auto import parse
+from catalog.importers.base import ImportRefused
+from catalog.importers.detector.layouts import LAYOUTS
+from catalog.importers.options import Options
+from catalog.importers.scales import text_of
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "tests" / "data" / "imports"
+EXPECTED: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "expected.toml").read_text())
+
+
+def source_of(name: str) -> Path:
+    """The folder of an example, or the one file in it."""
+    files = list((FOLDER / name).iterdir())
+    return files[0] if len(files) == 1 else FOLDER / name
+
+
+@pytest.mark.unit
+def test_every_layout_has_an_example() -> None:
+    assert {path.name for path in FOLDER.iterdir() if path.is_dir()} == set(EXPECTED)
+    assert set(LAYOUTS) <= set(EXPECTED)
+    assert all(EXPECTED[name].get("layout", name) == name for name in LAYOUTS)
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(("name", "expected"), EXPECTED.items(), ids=EXPECTED)
+def test_an_example_becomes_what_is_expected(name: str, expected: dict[str, Any]) -> None:
+    options = Options(**{option: tuple(value) for option, value in expected.get("options", {}).items()})
+    if "refused" in expected:
+        with pytest.raises(ImportRefused) as refused:
+            parse(source_of(name), options=options)
+        assert str(refused.value) == expected["refused"]
+        return
+    dataset = parse(source_of(name), options=options)
+    scale = "" if dataset.scale.low == dataset.scale.high else text_of(dataset.scale)
+    assert {
+        "layout": dataset.report.source_format,
+        "users": dataset.n_users,
+        "items": dataset.n_items,
+        "ratings": dataset.n_ratings,
+        "scale": scale,
+        "warnings": list(dataset.report.warnings),
+    } == {key: expected[key] for key in ("layout", "users", "items", "ratings", "scale", "warnings")}
+    ids = [item.external_id for item in dataset.items]
+    rows = [
+        [str(dataset.user_ids[user]), ids[item], round(float(value), 4)]
+        for user, item, value in zip(dataset.users, dataset.items_rated, dataset.values, strict=True)
+    ]
+    assert expected["rating"] in rows
+    assert "title" not in expected or expected["title"] in [[item.external_id, item.title] for item in dataset.items]
+    assert (None if dataset.counts is None else dataset.counts.tolist()) == expected.get("weights")
+
+
+@pytest.mark.reference
+@pytest.mark.slow
+def test_the_shared_cases_import_right_by_the_command(shared_dir: Path, tmp_path: Path) -> None:
+    checker = shared_dir / "cases" / "check_import.py"
+    if not checker.is_file():
+        pytest.skip("the cases of imports are not among the shared data")
+    verdicts = tmp_path / "verdicts.json"
+    arguments = [str(ROOT), str(checker.parent / "import"), "--python", sys.executable, "--json", str(verdicts)]
+    done = subprocess.run(
+        [sys.executable, str(checker), *arguments], capture_output=True, text=True, timeout=1800, env=dict(os.environ),
+        check=False,
+    )  # fmt: skip
+    assert verdicts.is_file(), done.stdout + done.stderr
+    wrong = {case["case"]: case for case in json.loads(verdicts.read_text()) if case["verdict"] != "right"}
+    assert wrong == {}
