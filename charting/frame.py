@@ -177,6 +177,9 @@ def _wrapped(text: str, character: float) -> str | Spec:
     return {"expr": expression}
 
 
+_broken = lru_cache(maxsize=1000)(textwrap.wrap)  # charts of all widths, and with a mark, break the same words
+
+
 def _balanced(text: str, characters: int) -> list[str]:
     """Break text into as few lines as fit, and those about equally long."""
     lines: list[str] = []
@@ -188,12 +191,6 @@ def _balanced(text: str, characters: int) -> list[str]:
             narrower -= 1
         lines += _broken(paragraph, narrower)
     return lines
-
-
-@lru_cache(maxsize=1000)
-def _broken(paragraph: str, characters: int) -> tuple[str, ...]:
-    """The lines of a paragraph; cached, since charts of all widths and with a mark break the same words."""
-    return tuple(textwrap.wrap(paragraph, characters))
 
 
 def _with_whole_width(value: Any, width: str) -> Any:

@@ -22,8 +22,7 @@ def histogram(
     limits: tuple[float, float] | None = None,
 ) -> Spec:
     """Draw how often each value occurs, a bar a value, in ascending order; values that could occur and do not come with
-    0. `x_title` names the values, `y_title` what is counted. With `limits`, bars from the first on are solid, those up
-    to the second outlined.
+    0. `x_title` names the values, `y_title` what is counted; `limits`: solid from the first, outlined to the second.
 
     Examples
     --------
@@ -61,16 +60,12 @@ def histogram(
         numbers(0, highest, grid=True, values=whole_ticks(0, highest), format=",d"),
     )
     tooltip = [tip("value", x_title), tip("count", number=",d"), tip("share")]
-    solid = [limits is None or value >= limits[0] for value, _ in ordered]
-    outlined = [limits is not None and value <= limits[1] for value, _ in ordered]
-    looks: tuple[tuple[list[bool], Spec], ...] = (
-        (solid, {"fill": LIGHT.quiet if limits is None else LIGHT.ink}),
-        (outlined, {"fill": LIGHT.paper, "stroke": LIGHT.ink}),
-        ([not (a or b) for a, b in zip(solid, outlined, strict=True)], {"fill": LIGHT.line, "stroke": LIGHT.quiet}),
-    )
-    for which, look in looks:
-        of_look = [bar for bar, is_of_look in zip(bars, which, strict=True) if is_of_look]
-        plot.draw(of_look, {"type": "rect", **look}, x="left", x2="right", y="start", y2="count", tooltip=tooltip)
+    outlined, grey = {"fill": LIGHT.paper, "stroke": LIGHT.ink}, {"fill": LIGHT.line, "stroke": LIGHT.quiet}
+    looks: list[Spec] = [{"fill": LIGHT.quiet}] if limits is None else [{"fill": LIGHT.ink}, outlined, grey]
+    kinds = [0 if limits is None or value >= limits[0] else 1 if value <= limits[1] else 2 for value, _ in ordered]
+    for kind, look in enumerate(looks):
+        of_kind = [bar for bar, of_bar in zip(bars, kinds, strict=True) if of_bar == kind]
+        plot.draw(of_kind, {"type": "rect", **look}, x="left", x2="right", y="start", y2="count", tooltip=tooltip)
     text: Spec = {"type": "text", "baseline": "bottom", "dy": -4, "color": LIGHT.quiet}
     text["fontSize"] = expression(when_narrow("10", str(SMALL_TEXT_SIZE)))
     # More shares than a phone has room for: its table says them.
