@@ -295,16 +295,19 @@ def utility_of(text: str) -> float | None:
 
 
 def equal_titles(items: Iterable[ParsedItem]) -> list[tuple[str, int]]:
-    """Titles (with their author) that several items have, the most frequent first, and how many have each."""
-    counts = Counter(
-        (item.title.casefold(), next((value for kind, value in item.features if kind == "author"), ""))
-        for item in items
-        if item.title != item.external_id
-    )
+    """Titles that several items have, the most frequent first, and how many have each.
+
+    Works of one title by several authors, or without an author of several years, are not counted together.
+    """
+
+    def work(item: ParsedItem) -> tuple[str, str | int | None]:
+        return item.title.casefold(), next((value for kind, value in item.features if kind == "author"), item.year)
+
+    counts = Counter(work(item) for item in items if item.title != item.external_id)
     first = {item.title.casefold(): item.title for item in reversed(tuple(items))}
     return [(first[title], n) for (title, _), n in counts.most_common() if n > 1]
 
 
 def n_untitled(items: Sequence[ParsedItem]) -> int:
-    """Items whose id stands in for a title."""
+    """Items whose id is their title."""
     return int(np.sum([item.title == item.external_id for item in items]))

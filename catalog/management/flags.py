@@ -71,11 +71,11 @@ def in_words(proposal: Proposal) -> str:
         written = part.written
         how = [SHOWN_DELIMITERS.get(written.delimiter, written.delimiter), written.encoding.upper()]
         header = ["header"] if written.lines_before else ["no header"]
-        said = [written.records, *(how + header if written.records == "table" else [])]
+        how_written = [written.records, *(how + header if written.records == "table" else [])]
         rows = (
             [f"{proposal.sample['rows']:,} rows"] if part.use == "ratings" and proposal.sample.get("is_whole") else []
         )
-        lines.append(f"{', '.join(part.files[:3])}: {', '.join([*said, *rows])}, for the {part.use}")
+        lines.append(f"{', '.join(part.files[:3])}: {', '.join([*how_written, *rows])}, for the {part.use}")
         width = max((len(column.name) for column in part.columns), default=0)
         lines += [
             f"  {column.name:<{width}}  {column.role or '-':<16} {column.confidence}: {column.evidence}".removesuffix(
@@ -87,7 +87,7 @@ def in_words(proposal: Proposal) -> str:
     return "\n".join([*lines, "", as_recipe(proposal)])
 
 
-def asked(proposal: Proposal) -> str:
+def questions_in_words(proposal: Proposal) -> str:
     """The questions of a proposal, each with the options that answer it; empty where there are none."""
     lines = []
     for question in proposal.questions:

@@ -56,27 +56,27 @@ def check_files(job: DatasetJob, progress: Progress) -> dict[str, Any]:
                 progress=lambda file, rows: progress(f"Reading {file}", rows, None),
             )
 
-    found: dict[str, Any] = {"counts": {}}
+    outcome: dict[str, Any] = {"counts": {}}
     try:
         parsed = dataset()
     except ParallaxError as refusal:
-        found |= {"error": str(refusal), **{name: refusal.extra.get(name) for name in ("problems", "options")}}
+        outcome |= {"error": str(refusal), **{name: refusal.extra.get(name) for name in ("problems", "options")}}
         if not refusal.extra.get("counts"):
-            return found
+            return outcome
         try:
             parsed = dataset(fix=("all",))
         except ParallaxError as final:  # what is left cannot be imported either
-            return found | {"error": str(final), "options": final.extra.get("options")}
-        found |= {"error": "", "counts": refusal.extra["counts"]}
+            return outcome | {"error": str(final), "options": final.extra.get("options")}
+        outcome |= {"error": "", "counts": refusal.extra["counts"]}
     report = parsed.report.as_json()
-    found |= {name: report[name] for name in ("scale", "summary", "mapping", "warnings", "dropped") if name in report}
+    outcome |= {name: report[name] for name in ("scale", "summary", "mapping", "warnings", "dropped") if name in report}
     lacking = {
         "year": sum(item.year is None for item in parsed.items),
         "author or other person": sum(not _people(item) for item in parsed.items),
         "description": sum(not item.plot for item in parsed.items),
         "picture": sum(not (item.image_url or item.image) for item in parsed.items),
     }
-    return found | {"items": shown_items(parsed), "lacking": lacking}
+    return outcome | {"items": shown_items(parsed), "lacking": lacking}
 
 
 def shown_items(parsed: ParsedDataset) -> list[dict[str, Any]]:

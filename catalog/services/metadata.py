@@ -95,7 +95,7 @@ def add_metadata(
             files=files,
             progress=reading,
         )
-    named = _named_by_content(metadata.items.values(), files)
+    media_read = _named_by_content(metadata.items.values(), files)
     changes = _changed(before, metadata.items)
     if changes.n_changed == 0:
         raise ParallaxError(
@@ -104,7 +104,7 @@ def add_metadata(
         )
     if progress is not None:
         progress("Storing items", len(before), len(before))
-    for read in named:  # before the rows: a crash in between leaves files that no item names
+    for read in media_read:  # before the rows: a crash in between leaves files that no item names
         store_item_file(file=read())
     entry = {
         "base_version": version.number,

@@ -178,10 +178,10 @@ def _sampled(file: SourceFile, part: Part) -> Examined:
 
 def _texts(sample: Examined, part: Part, role: str) -> list[tuple[int, str]]:
     """The sampled texts of the column with a role, each with its line."""
-    places = MATRIX_COLUMNS if part.written.records == "matrix" else part.written.columns
-    if (name := part.column(role)) not in places:
+    columns = MATRIX_COLUMNS if part.written.records == "matrix" else part.written.columns
+    if (name := part.column(role)) not in columns:
         return []
-    at = list(places).index(name)
+    at = list(columns).index(name)
     return [(line, row[at].strip()) for line, row in sample.rows if at < len(row) and row[at].strip()]
 
 
@@ -194,12 +194,12 @@ def _numbers(sample: Examined, part: Part, role: str) -> list[tuple[int, float]]
     return [(line, float(text)) for line, text in texts if _NUMBER.fullmatch(text)]
 
 
-def _histogram(finding: ScaleFinding, given: dict[float, int], is_whole: bool) -> Histogram:
-    """Ratings per point of the scale; values that are none and outliers stand beside it."""
+def _histogram(finding: ScaleFinding, counts_by_value: dict[float, int], is_whole: bool) -> Histogram:
+    """Ratings per point of the scale; values that are none come first and outliers last."""
     scale = finding.scale
-    is_stray = {value: scale is not None and not scale.is_on(np.array([value]))[0] for value in given}
-    rated = {value: n for value, n in given.items() if value not in finding.not_rated and not is_stray[value]}
-    strays = [value for value in given if is_stray[value] and value not in finding.not_rated][:STRAYS_SHOWN]
+    is_stray = {value: scale is not None and not scale.is_on(np.array([value]))[0] for value in counts_by_value}
+    rated = {value: n for value, n in counts_by_value.items() if value not in finding.not_rated and not is_stray[value]}
+    strays = [value for value in counts_by_value if is_stray[value] and value not in finding.not_rated][:STRAYS_SHOWN]
     ends, points = list(rated), list(rated.values())
     if scale is not None and scale.step:
         near = Counter({round((value - scale.low) / scale.step): n for value, n in rated.items()})
@@ -221,10 +221,10 @@ def _histogram(finding: ScaleFinding, given: dict[float, int], is_whole: bool) -
         if len(ends) == len(points)
         else f"{ends[most]:g} to {ends[most + 1]:g} are the most frequent."
     )
-    beside = [[Bar(f"{value:g}", given[value], state, value) for value in values]
+    marks = [[Bar(f"{value:g}", counts_by_value[value], state, value) for value in values]
               for state, values in (("none", finding.not_rated), ("stray", strays))]  # fmt: skip
-    gaps = [[Bar("", 0, "gap")] * bool(beside[0] and beside[0][-1].value != 0), [Bar("", 0, "gap")] * bool(strays)]
-    shown = [*beside[0], *gaps[0], *bars, *gaps[1], *beside[1]]
+    gaps = [[Bar("", 0, "gap")] * bool(marks[0] and marks[0][-1].value != 0), [Bar("", 0, "gap")] * bool(strays)]
+    shown = [*marks[0], *gaps[0], *bars, *gaps[1], *marks[1]]
     return Histogram(shown, sum(points), is_whole, scale, ends, words)
 
 

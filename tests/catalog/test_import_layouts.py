@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from catalog.importers.auto import parse
-from catalog.importers.base import ImportRefused
+from catalog.importers.base import ImportRefused, ParsedItem
 from catalog.importers.detector.layouts import LAYOUTS
+from catalog.importers.items import equal_titles
 from catalog.importers.options import Options
 from catalog.importers.scales import text_of
 
@@ -80,3 +81,12 @@ def test_the_shared_cases_import_right_by_the_command(shared_dir: Path, tmp_path
     assert verdicts.is_file(), done.stdout + done.stderr
     wrong = {case["case"]: case for case in json.loads(verdicts.read_text()) if case["verdict"] != "right"}
     assert wrong == {}
+
+
+def test_remakes_and_namesakes_share_no_title() -> None:
+    def item(number: int, year: int | None = None, author: str = "") -> ParsedItem:
+        return ParsedItem(str(number), "The Ferry", year, features=(("author", author),) if author else ())
+
+    assert equal_titles([item(1, 1951), item(2, 1984)]) == []
+    assert equal_titles([item(1, author="A. Reed"), item(2, author="B. Moss")]) == []
+    assert equal_titles([item(1, 1951, "A. Reed"), item(2, 1984, "A. Reed"), item(3, 1984)]) == [("The Ferry", 2)]

@@ -187,16 +187,16 @@ def _detected(source: Source, hints: Options, examine: Examine, format: str) -> 
             misfits[key] = refusal
 
     def score(key: str) -> tuple[int, bool, int]:
-        return _score(parts[key], hints), bool(_RATINGS_FILE.search(key)), tables[key].file.packed_bytes
+        return _score(parts[key]), bool(_RATINGS_FILE.search(key)), tables[key].file.packed_bytes
 
     best = max(parts, key=score, default="")
-    if misfits and not (best and _score(parts[best], hints)):
+    if misfits and not (best and _score(parts[best])):
         raise misfits[max(misfits, key=lambda key: bool(_RATINGS_FILE.search(key)))]
     ratings, table = parts[best], tables[best]
     lacking = [each for each in unread if _RATINGS_FILE.search(each.file)]
     if lacking and not _RATINGS_FILE.search(best):
         raise ImportRefused(lacking, advice="Correct the file, or remove it to import another.")
-    if not _score(ratings, hints):
+    if not _score(ratings):
         raise _no_ratings(table, ratings, unread)
     rest = {key: each for key, each in tables.items() if key != best}
     candidates = [part for each in rest.values() if (part := _items_part(each, table, ratings, hints, False))]
@@ -210,7 +210,7 @@ def _detected(source: Source, hints: Options, examine: Examine, format: str) -> 
     alike = [
         each.file.name
         for key, each in rest.items()
-        if each.written.columns == table.written.columns and key in parts and _score(parts[key], hints)
+        if each.written.columns == table.written.columns and key in parts and _score(parts[key])
         and all(each.file.name not in part.files for part in chosen)
     ]  # fmt: skip
     return Proposal(
@@ -296,7 +296,7 @@ def _with_hints(columns: tuple[Column, ...], table: Examined, hints: Options) ->
     )  # fmt: skip
 
 
-def _score(part: Part, hints: Options) -> int:
+def _score(part: Part) -> int:
     """How well a table serves as the one of ratings; 0: not at all."""
     roles = set(part.roles().values())
     if "user" not in roles or not roles & {"item", "title", "items", "clicks"}:
@@ -462,8 +462,8 @@ def _users_part(table: Examined, ratings: Examined, part: Part) -> Part | None:
         if not is_user or len(set(ids)) < len(ids) or len(known & set(ids)) < _LEAST_OVERLAP * len(known):
             continue
         candidates = [Column(name, "user", "likely", "name; its values are the users")]
-        for position, each in enumerate(columns):
-            values = {row[position].strip() for row in rows if position < len(row)} - {""}
+        for number, each in enumerate(columns):
+            values = {row[number].strip() for row in rows if number < len(row)} - {""}
             if each != name and 1 < len(values) <= _MOST_ATTRIBUTE_VALUES:
                 candidates.append(
                     Column(each, f"attribute:{' '.join(words_of(each)) or each.lower()}", "likely", "name")
@@ -473,7 +473,7 @@ def _users_part(table: Examined, ratings: Examined, part: Part) -> Part | None:
 
 
 def _separator(tables: Mapping[str, Examined], items: Part | None) -> str:
-    """What stands between the values of one feature."""
+    """What separates the values of one feature."""
     if items is None:
         return "|"
     table = next(each for each in tables.values() if each.file.name in items.files)
@@ -510,7 +510,7 @@ def _finished(proposal: Proposal, source: Source, hints: Options, examine: Exami
         values = replace(values, scale=text_of(hints.scale), is_observed=False)
     if hints.not_rated:
         values = replace(values, not_rated=hints.not_rated)
-    if roles.get("rating") and rank_zero(roles["rating"]) and not hints.not_rated and hints.scale is None:
+    if roles.get("rating") and _is_zero_unrated(roles["rating"]) and not hints.not_rated and hints.scale is None:
         values = replace(
             values, not_rated=(*values.not_rated, 0.0) if 0.0 not in values.not_rated else values.not_rated
         )
@@ -522,14 +522,8 @@ def _finished(proposal: Proposal, source: Source, hints: Options, examine: Exami
         proposal = replace(proposal, is_usage=True)
     elif "rating" in texts:
         questions += _about_scale(texts["rating"], values, table.written.decimal, roles["rating"], part.files[0])
-    if not proposal.is_usage or "rating" in roles:
-        pass
-    elif (
-        not roles.keys() & {"count", "event", "items", "clicks"}
-        and not hints.usage
-        and proposal.layout in GENERIC.values()
-        and part.written.records not in ("baskets",)
-    ):
+    is_said = roles.keys() & {"rating", "count", "event", "items", "clicks"} or part.written.records == "baskets"
+    if proposal.is_usage and not is_said and not hints.usage and proposal.layout in GENERIC.values():
         doubts_found, open_questions = _about_usage(table, part)
         doubts += doubts_found
         questions += open_questions
@@ -539,11 +533,12 @@ def _finished(proposal: Proposal, source: Source, hints: Options, examine: Exami
     written = part.written
     if "time" in texts and written.records != "sections":
         forms = time_formats_of(tuple(texts["time"][:5000])) or time_formats_of(tuple(texts["time"][:5000]), 0.5)
-        if hints.time_format is None and written.time_format and forms != ("",):
-            pass  # as the named layout says
-        elif hints.time_format is not None or len(forms) == 1 or (forms and not _is_ambiguous(forms)):
-            written = replace(written, time_format=hints.time_format if hints.time_format is not None else forms[0])
-        elif forms:
+        is_known = bool(written.time_format) and forms != ("",)  # by the named layout
+        if hints.time_format is not None:
+            written = replace(written, time_format=hints.time_format)
+        elif not is_known and (len(forms) == 1 or (forms and not _is_ambiguous(forms))):
+            written = replace(written, time_format=forms[0])
+        elif not is_known and forms:
             questions.append(_about_times(forms, roles["time"], texts["time"]))
     events = hints.events or proposal.events
     if "event" in texts:
@@ -576,7 +571,7 @@ def _finished(proposal: Proposal, source: Source, hints: Options, examine: Exami
     )
 
 
-def rank_zero(name: str) -> bool:
+def _is_zero_unrated(name: str) -> bool:
     """Whether a 0 in a column of this name is known to be no rating."""
     return plain_name(name) in NAMES["zero_is_unrated"]
 

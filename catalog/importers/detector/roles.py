@@ -8,7 +8,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -86,7 +86,6 @@ class Values:
     name: str
     texts: Sequence[str]
     at: int  # its place among the columns
-    by_item: Callable[[], dict[str, str]] = field(default=dict)
 
     @cached_property
     def filled(self) -> list[str]:

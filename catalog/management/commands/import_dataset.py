@@ -16,7 +16,7 @@ from catalog.importers.auto import FORMATS
 from catalog.importers.proposal import as_recipe, of_recipe
 from catalog.importers.scales import scale_of_text
 from catalog.item_types import ITEM_TYPES
-from catalog.management.flags import asked, in_flags, in_words
+from catalog.management.flags import in_flags, in_words, questions_in_words
 from catalog.management.import_line import ImportLine
 from catalog.models import DatasetVersion
 from catalog.services import import_dataset, proposed
@@ -176,7 +176,7 @@ class Command(BaseCommand):
                     options["save_recipe"].write_text(as_recipe(proposal))
             if options["dry_run"] and proposal is not None:
                 self.stdout.write(in_words(proposal))
-                if questions := asked(proposal):
+                if questions := questions_in_words(proposal):
                     raise CommandError(questions)
                 return
             if not options["name"]:
