@@ -31,7 +31,7 @@ class MetadataForm(forms.Form):
         widget=DropInput(MOST_UPLOADED),
         help_text=(
             "A table with one fact per row (item, kind, value) or one item per row (plot, genres, people, image, "
-            "trailer, excerpt), or JSON Lines; also gzipped. Item ids are those of the dataset. "
+            "trailer, excerpt), or JSON; also gzipped. Item ids are those of the dataset. "
             f"At most {file_size(MOST_UPLOADED)}."
         ),
     )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from catalog.importers.base import ImportProblem, ParsedDataset, ParsedItem, Policy, Progress, RatingScale
 from catalog.importers.ids import codes_among, ordered_ids
-from catalog.importers.items import FACTS, ItemNotes, items_beside_ratings, items_of_files
+from catalog.importers.items import FACTS, ItemNotes, items_beside_ratings, items_of_files, works
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
 from catalog.importers.proposal import Part, Proposal, as_json
@@ -68,6 +68,7 @@ def build(
     notes = ItemNotes()
     listed = items_of_files(by_name, proposal, problems, notes, languages=options.languages, progress=progress)
     rows = _read(by_name, part, proposal, problems, progress)
+    _join_days(rows, part, problems)
     _explode(rows, part)
     _choose_events(rows, part, proposal)
     _number_rows(rows, proposal, by_name)
@@ -75,6 +76,8 @@ def build(
     _worth(rows, part, options)
     finding = _scale(rows, proposal, problems, policy)
     items = _items(rows, part, proposal, listed, policy, notes)
+    if proposal.merges_titles and items is not None:
+        items = _merge_titles(rows, items, notes)
     scale = finding.scale if finding is not None and finding.scale is not None else USED
     names = list(
         dict.fromkeys(
@@ -130,6 +133,8 @@ def _read(
             kinds[name] = "name" if role == "item" and has_names else id_kind
         elif role in _KINDS:
             kinds[name] = _KINDS[role]
+        elif role.startswith("time:"):
+            kinds[name] = "whole"
         elif role in FACTS or role.startswith("feature:"):
             kinds[name] = "text"
     if part.written.records in ("sections", "baskets", "matrix"):
@@ -158,6 +163,27 @@ def _read(
         reason = "it is rated, and only what is not was asked for"
         rows.keep(rows.table.columns[zero] == 0, zero, "rated, where the unrated are imported apart", reason)
     return rows
+
+
+def _join_days(rows: _Rows, part: Part, problems: Problems) -> None:
+    """A time for each day, month and year in columns of their own."""
+    import pandas as pd
+
+    names = {unit: part.column(f"time:{unit}") for unit in ("year", "month", "day")}
+    if not all(names.values()):
+        return
+    table = rows.table
+    moments = pd.to_datetime(pd.DataFrame({unit: table.columns[name] for unit, name in names.items()}), errors="coerce")
+    is_day = moments.notna().to_numpy()
+
+    def no_day(row: int) -> ImportProblem:
+        reason = "-".join(str(table.columns[name][row]) for name in names.values()) + " is no day of the calendar"
+        return ImportProblem(table.file(row, rows.columns.file), table.line(row), names["day"], reason)
+
+    problems.add_rows("no day", np.flatnonzero(~is_day), no_day)
+    table.columns["time"] = np.zeros(len(table), dtype=np.int64)
+    table.columns["time"][is_day] = moments[is_day].to_numpy(dtype="datetime64[s]").astype(np.int64)
+    rows.table, rows.columns = table.selected(is_day), replace(rows.columns, time="time")
 
 
 def _explode(rows: _Rows, part: Part) -> None:
@@ -309,6 +335,20 @@ def _items(
             f"{len(alone):,} rated items are not in {file}: without other facts, their ids are their titles."
         )
     return (*listed.values(), *(of_rows.get(key) or ParsedItem(key, key) for key in alone))
+
+
+def _merge_titles(rows: _Rows, items: tuple[ParsedItem, ...], notes: ItemNotes) -> tuple[ParsedItem, ...]:
+    """The items with those of one title as one, which keeps the first one's id and facts."""
+    first: dict[str, str] = {}
+    for same in works(items).values():
+        first.update((item.external_id, same[0].external_id) for item in same[1:])
+    ids = rows.table.columns[rows.columns.item]
+    known, codes = ordered_ids(ids)
+    rows.table.columns[rows.columns.item] = np.array([first.get(key, key) for key in known.tolist()], ids.dtype)[codes]
+    if first:
+        items_were = "item was" if len(first) == 1 else "items were"
+        notes.warnings.append(f"{len(first):,} {items_were} merged into another one with the same title.")
+    return tuple(item for item in items if item.external_id not in first)
 
 
 def _mapped(parsed: ParsedDataset, finding: ScaleFinding, proposal: Proposal) -> tuple[ParsedDataset, dict[str, Any]]:

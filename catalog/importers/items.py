@@ -294,18 +294,20 @@ def utility_of(text: str) -> float | None:
     return number if 0 <= number < float("inf") and "_" not in text else None
 
 
+def works(items: Iterable[ParsedItem]) -> dict[tuple[str, str | int | None], list[ParsedItem]]:
+    """The items with a title by their work: the title and the author, or without an author the year."""
+    by_work: dict[tuple[str, str | int | None], list[ParsedItem]] = {}
+    for item in items:
+        by = next((value for kind, value in item.features if kind == "author"), item.year)
+        if item.title != item.external_id:
+            by_work.setdefault((item.title.casefold(), by), []).append(item)
+    return by_work
+
+
 def equal_titles(items: Iterable[ParsedItem]) -> list[tuple[str, int]]:
-    """Titles that several items have, the most frequent first, and how many have each.
-
-    Works of one title by several authors, or without an author of several years, are not counted together.
-    """
-
-    def work(item: ParsedItem) -> tuple[str, str | int | None]:
-        return item.title.casefold(), next((value for kind, value in item.features if kind == "author"), item.year)
-
-    counts = Counter(work(item) for item in items if item.title != item.external_id)
-    first = {item.title.casefold(): item.title for item in reversed(tuple(items))}
-    return [(first[title], n) for (title, _), n in counts.most_common() if n > 1]
+    """Titles that several items of a work have, the most frequent first, and how many have each."""
+    shared = [(same[0].title, len(same)) for same in works(items).values() if len(same) > 1]
+    return sorted(shared, key=lambda pair: -pair[1])
 
 
 def n_untitled(items: Sequence[ParsedItem]) -> int:

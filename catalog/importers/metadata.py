@@ -1,4 +1,4 @@
-"""Reads metadata of known items: a table with one fact or one item per row, or JSON Lines."""
+"""Reads metadata of known items: one fact or one item per row, in any file of which rows are read."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from catalog.importers.base import ImportProblem, ImportReport, Limits, Policy, Progress
+from catalog.importers.base import ImportReport, Limits, Policy, Progress
 from catalog.importers.detector.roles import rank_by_name
 from catalog.importers.detector.writing import examined
 from catalog.importers.facts import Facts, ItemFacts, NamedFiles
-from catalog.importers.json_items import json_items
 from catalog.importers.kinds import kind_of, plain, unknown_language, unknown_language_warnings, usual_kind
 from catalog.importers.options import Options
 from catalog.importers.reading import read
@@ -24,7 +23,6 @@ LIMITS = Limits(bytes_unpacked=2 * 2**30)
 _STRUCTURE = ("item", "kind", "value")
 _KIND_NAMES = ("kind", "relation", "property", "attribute", "predicate", "type")
 _VALUE_NAMES = ("value", "object", "name")
-_JSON_LINES = (".jsonl", ".ndjson")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +82,8 @@ def read_metadata(
     """Read and check the metadata of known items. Raises ImportRefused with everything that is
     wrong with the file, by line, column and reason, and for a file that says nothing of any known item.
 
-    The file, also gzipped or in a ZIP archive, is JSON Lines by its ending (.jsonl, .ndjson), else delimited text with
-    a header. Rows of items that are not in `known` (a mapping goes from the file's ids to the dataset's own) are
+    The file is a table with a header, or objects, also packed; lists in objects are parted by the separator "|". Rows
+    of items that are not in `known` (a mapping goes from the file's ids to the dataset's own) are
     counted and left out. By default a row that cannot be taken refuses the file; limits are those of `LIMITS`. `files`
     are those that fields may name instead of an address.
     """
@@ -103,10 +101,7 @@ def read_metadata(
         languages=options.languages,
     )
     problems = facts.problems
-    if file.name.lower().removesuffix(".gz").endswith(_JSON_LINES):
-        layout, warnings = "json-lines", _read_json(file, options, facts, progress)
-    else:
-        layout, warnings = _read_delimited(file, options, facts, progress)
+    layout, warnings = _read(file, options, facts, progress)
     if policy.on_bad_row == "refuse":
         problems.refuse(ADVICE_ROWS, ("on_bad_row",))
     if not facts.items:
@@ -127,9 +122,7 @@ def read_metadata(
     return Metadata(facts.items, report)
 
 
-def _read_delimited(
-    file: SourceFile, options: MetadataOptions, facts: Facts, progress: Progress | None
-) -> tuple[str, list[str]]:
+def _read(file: SourceFile, options: MetadataOptions, facts: Facts, progress: Progress | None) -> tuple[str, list[str]]:
     written = examined(file, options.hints()).written
     header = list(written.columns)
     item = _column_named(file, header, options, "item") or _item_key(header)
@@ -203,35 +196,6 @@ def _item_columns(file: SourceFile, header: list[str], item: str, options: Metad
         if usual is not None and name != item and name not in columns and usual not in assigned:
             columns[name] = usual
     return columns
-
-
-def _read_json(file: SourceFile, options: MetadataOptions, facts: Facts, progress: Progress | None) -> list[str]:
-    targets = {column: target for target, column in options.columns.items() if target != "item"}
-    identity = options.columns.get("item")
-    unread: dict[str, None] = {}
-    for line, record in json_items(file, facts.problems, progress):
-        facts.rows += 1
-        if record is None:
-            facts.rows_left_out += 1
-            continue
-        key = identity if identity is not None else _item_key(list(record))
-        ids = record.get(key, ()) if key is not None else ()
-        if len(ids) != 1 or key is None:
-            wanted = shown(identity) if identity is not None else "id of an item (item, item_id, movieId, …)"
-            facts.problems.add("missing field", ImportProblem(file.name, line, identity, f"there is no {wanted}"))
-            facts.rows_left_out += 1
-            continue
-        statements = []
-        for name, values in record.items():
-            target = targets.get(name) or _known_kind(name, options)
-            if name == key:
-                continue
-            if target is None:
-                unread[name] = None
-            else:
-                statements.append((target, name, values))
-        facts.add(ids[0], statements, line)
-    return _unread(unread, options)
 
 
 def _known_kind(name: str, options: MetadataOptions) -> str | None:

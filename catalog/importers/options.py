@@ -50,6 +50,7 @@ class Options:
     has_header: bool | None = None  # without one, columns are called "Column 1", "Column 2", …
     scale: RatingScale | None = None  # None: detected from the ratings, and said so
     bins: int = 0  # equal parts of a scale without steps; 0: none
+    merge_titles: bool = False  # items of one title, by one author or of one year, are one item
     items_file: Path | None = None  # a file of items
     features: Mapping[str, str] = field(default_factory=dict)  # kind of feature to column ("genre": "genres")
     feature_separator: str | None = None  # between the values of one feature; None: "|"

@@ -20,8 +20,9 @@ class Column:
     """A column and the role that it seems to have."""
 
     name: str
-    # user, item, rating, time, count, event, title, author, year, image, trailer, plot, text, utility, amount, cost,
-    # feature:KIND, link:PLACE, items (a list of them), clicks ("ID-1 ID-0"), attribute; empty: none.
+    # user, item, rating, time (or time:day, time:month and time:year), count, event, title, author, year, image,
+    # trailer, plot, text, utility, amount, cost, feature:KIND, link:PLACE, items (a list of them), clicks ("ID-1
+    # ID-0"), attribute; empty: none.
     role: str = ""
     confidence: Confidence = ""
     evidence: str = ""  # in words
@@ -80,6 +81,7 @@ class Proposal:
     is_complete: bool = False  # whether an item that the file of items lacks is an error
     catalogue_titles: bool = False  # "Matrix, The (1999)"
     has_whole_ids: bool = False
+    merges_titles: bool = False  # whether items of one title are one item
     separator: str = "|"  # between the values of one feature
     unused: tuple[str, ...] = ()  # files that are not read
     doubts: tuple[str, ...] = ()

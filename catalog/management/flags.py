@@ -32,6 +32,7 @@ FLAGS: Mapping[str, str] = {
     "time_format": "--time-format FORM",
     "quoting": "--quoting on|off",
     "bins": "--bins N",
+    "merge_titles": "--merge-titles",
     **{
         name: f"--{name}-column COLUMN"
         for name in (

@@ -120,7 +120,9 @@ def import_step(request: HttpRequest, pk: int, step: str) -> HttpResponse:
         messages.error(request, "Answer the open questions first.")
         return redirect("catalog:step", pk=pk, step="ratings")
     form = FORMS[step](request.POST or None, request.FILES or None, job=job, preview=preview)
-    if request.method == "POST" and (request.POST.get("act") in ("again", "check", "remove") or form.is_valid()):
+    if request.method == "POST" and (
+        request.POST.get("act") in ("again", "check", "remove", "merge", "apart") or form.is_valid()
+    ):
         try:
             if address := _saved(request, job, step, form):
                 return redirect(address)
@@ -134,6 +136,9 @@ def _saved(request: HttpRequest, job: DatasetJob, step: str, form: StepForm) -> 
     act, actor = request.POST.get("act", "next"), request.user
     if act == "again":
         change_import(job=job, options=without(form.options, ANSWERS), limits=None)
+    elif act in ("merge", "apart"):
+        change_import(job=job, options={**form.options, "merge_titles": act == "merge"})
+        request_check(job=job, actor=actor)
     elif act in ("add", "remove"):
         add_items(job=job, upload=form.cleaned_data["items_file"] if act == "add" else None)
         request_check(job=job, actor=actor)

@@ -7,16 +7,18 @@ import os
 import subprocess
 import sys
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from catalog.importers.auto import parse
-from catalog.importers.base import ImportRefused, ParsedItem
+from catalog.importers.base import ImportRefused, ParsedItem, Policy
 from catalog.importers.detector.layouts import LAYOUTS
 from catalog.importers.items import equal_titles
 from catalog.importers.options import Options
+from catalog.importers.proposal import of_json
 from catalog.importers.scales import text_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,6 +83,31 @@ def test_the_shared_cases_import_right_by_the_command(shared_dir: Path, tmp_path
     assert verdicts.is_file(), done.stdout + done.stderr
     wrong = {case["case"]: case for case in json.loads(verdicts.read_text()) if case["verdict"] != "right"}
     assert wrong == {}
+
+
+def test_editions_of_a_work_are_merged() -> None:
+    options, policy = Options(merge_titles=True), Policy(duplicates="mean")
+    with pytest.raises(ImportRefused, match=r"marks\.csv, line 11"):
+        parse(source_of("editions"), options=options)
+    dataset = parse(source_of("editions"), options=options, policy=policy)
+    assert [(item.external_id, item.title) for item in dataset.items] == [
+        ("1001", "Orchard"), ("1003", "Orchard"), ("1004", "Tides"), ("1005", "Lamps"),
+    ]  # fmt: skip
+    of_r4 = dataset.values[dataset.users == dataset.user_ids.tolist().index("r4")]
+    assert sorted(of_r4.tolist()) == [1.0, 3.5, 5.0]
+    assert "1 item was merged into another one with the same title." in dataset.report.warnings
+    again = parse(source_of("editions"), policy=policy, proposal=of_json(dataset.report.recipe))
+    assert again.n_items == 4
+
+
+def test_days_months_and_years_in_columns_are_times(tmp_path: Path) -> None:
+    dataset = parse(source_of("days-in-columns"))
+    assert dataset.timestamps is not None
+    assert dataset.timestamps[0] == datetime(2019, 4, 5, tzinfo=UTC).timestamp()
+    text = source_of("days-in-columns").read_text().replace("3,5,4,2019", "3,31,4,2019")
+    (tmp_path / "visits.csv").write_text(text)
+    with pytest.raises(ImportRefused, match=r"visits.csv, line 2, column day: 2019-4-31 is no day of the calendar"):
+        parse(tmp_path / "visits.csv")
 
 
 def test_remakes_and_namesakes_share_no_title() -> None:

@@ -34,6 +34,7 @@ from tests.factories.pages import flat
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 RATINGS = "reader,book,mark\n" + "".join(f"{u},{b},{1 + (3 * u + 5 * b) % 10}\n" for u in range(12) for b in range(8))
 BOOKS = "book,name,author\n" + "".join(f"{b},The book {b},Author {b % 3}\n" for b in range(8))
+EDITIONS = Path(__file__).parents[1] / "data" / "imports" / "editions" / "marks.csv"
 
 
 @pytest.fixture(autouse=True)
@@ -285,6 +286,29 @@ def test_a_file_of_items_is_added_and_removed(client: Client, var: Path) -> None
     assert import_it(client, sent).status_code == 302
     assert DatasetVersion.objects.get().items.get(external_id="3").title == "The book 3"
     assert not folder.exists()
+
+
+def test_equal_titles_are_merged_and_kept_apart_again(client: Client) -> None:
+    sent = send(client, EDITIONS.read_bytes())
+    for name in ("columns", "ratings"):
+        address = step(sent, name)
+        client.post(address, proposed(client, address))
+    work()
+    address = step(sent, "items")
+    assert "Merge each into one item" in client.get(address).text
+    client.post(address, {"act": "merge"})
+    work()
+    page = client.get(address)
+    assert "Keep them apart" in page.text
+    assert len(page.context["items"]) == 4
+    client.post(address, {"act": "apart"})
+    work()
+    assert len(client.get(address).context["items"]) == 5
+    client.post(address, {"act": "merge"})
+    work()
+    assert import_it(client, sent).status_code == 302
+    version = DatasetVersion.objects.get()
+    assert (version.n_items, version.n_ratings) == (4, 17)
 
 
 def test_every_problem_is_shown_at_once_and_fixed_in_one_import(client: Client) -> None:

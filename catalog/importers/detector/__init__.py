@@ -564,6 +564,7 @@ def _finished(proposal: Proposal, source: Source, hints: Options, examine: Exami
         parts=tuple(part if each.use == "ratings" else each for each in proposal.parts),
         values=values,
         events=tuple(events),
+        merges_titles=hints.merge_titles or proposal.merges_titles,
         separator=hints.feature_separator or proposal.separator,
         doubts=tuple(dict.fromkeys(doubts)),
         questions=tuple(questions),

@@ -204,6 +204,7 @@ def columns_of(names: Sequence[str], rows: Sequence[Sequence[str]], *, has_heade
 
     if has_header:
         _by_names(free, assigned)
+        _as_days(free, assigned)
     _by_values(free, assigned, has_header=has_header, n_columns=len(names))
     roles = {each.name: (role, confidence, evidence) for role, (each, confidence, evidence) in assigned.items()}
     roles |= _item_facts(values, assigned, roles, has_header=has_header)
@@ -234,6 +235,18 @@ def _by_names(free: Callable[[], list[Values]], assigned: Found) -> None:
         if ranked:
             each = ranked[0][2]
             assigned["user" if role == "basket" else role] = (each, "likely", f"name; {_values_in_words(each)}")
+
+
+def _as_days(free: Callable[[], list[Values]], assigned: Found) -> None:
+    """Day, month and year in columns of their own as the time, where nothing else is."""
+    found: Found = {}
+    for role, low, high in (("day", 1, 31), ("month", 1, 12), ("year", 1990, 2100)):
+        for each in free():
+            is_part = each.is_whole and all(low <= number <= high for number in each.numbers)
+            if is_part and set(words_of(each.name)) & set(NAMES[role]):
+                found[f"time:{role}"] = (each, "likely", f"name; {_values_in_words(each)}")
+    if "time" not in assigned and len(found) == 3:
+        assigned |= found
 
 
 def _by_values(free: Callable[[], list[Values]], assigned: Found, *, has_header: bool, n_columns: int) -> None:

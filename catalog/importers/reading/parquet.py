@@ -154,4 +154,6 @@ def _text(value: Any, kind: Kind) -> str | None:
         return str(value.isoformat())
     if hasattr(value, "as_tuple"):  # a decimal
         return str(value)
+    if kind == "text" and value != value:  # as pandas writes a number that is not there
+        return ""
     return text_of(value, kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
@@ -73,7 +74,7 @@ def numbered_records(
 
 def _array(stream: BinaryIO, file: str) -> Iterable[dict[str, Any] | UnusableRecord]:
     try:
-        objects = json.loads(stream.read(), parse_constant=_no_constant)
+        objects = _JSON.decode(stream.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise refuse(
             file, f"this is no JSON array of objects ({error})", advice="Write one object per line."
@@ -89,7 +90,9 @@ def _parsed(raw: bytes, *, is_first: bool, is_python: bool) -> dict[str, Any]:
     what = "Python dictionary" if is_python else "JSON"
     try:
         text = raw.decode("utf-8-sig" if is_first else "utf-8")
-        parsed = ast.literal_eval(text.strip()) if is_python else json.loads(text, parse_constant=_no_constant)
+        parsed = ast.literal_eval(text.strip()) if is_python else _JSON.decode(text)
+    except UnusableRecord:
+        raise
     except UnicodeDecodeError as error:
         raise UnusableRecord("broken encoding", None, undecodable(error, "utf-8")) from error
     except (RecursionError, MemoryError) as error:
@@ -97,10 +100,8 @@ def _parsed(raw: bytes, *, is_first: bool, is_python: bool) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         reason = f"this is no JSON: {error.msg} at position {error.colno}{cut}"
         raise UnusableRecord("unreadable row", None, reason) from error
-    except SyntaxError as error:
+    except (SyntaxError, ValueError) as error:
         raise UnusableRecord("unreadable row", None, f"this is no {what}{cut}") from error
-    except ValueError as error:
-        raise UnusableRecord("not a number", None, str(error)) from error
     if not isinstance(parsed, dict):
         raise UnusableRecord(
             "unreadable row", None, f"{shown(text.strip())} is no {'dictionary' if is_python else 'JSON object'}"
@@ -108,8 +109,18 @@ def _parsed(raw: bytes, *, is_first: bool, is_python: bool) -> dict[str, Any]:
     return parsed
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise UnusableRecord("unreadable row", None, "a key comes twice in one object")
+    return record
+
+
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a number")
+    raise UnusableRecord("not a number", None, f"{name} is not a number")
+
+
+_JSON = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)
 
 
 def _field(record: Mapping[str, Any], name: str, kind: Kind) -> str:
@@ -135,10 +146,13 @@ def text_of(value: Any, kind: Kind) -> str | None:
         return value
     if isinstance(value, bool):
         return str(value).lower() if kind == "text" else None
+    if kind == "text" and isinstance(value, float) and not math.isfinite(value):
+        return None
     if isinstance(value, int | float):
         is_whole = isinstance(value, float) and value.is_integer() and kind in ("whole", "time", "id")
         return str(int(value)) if is_whole else str(value)
     if kind == "text" and isinstance(value, list | tuple):
-        flat = [text for each in value for text in (each if isinstance(each, list | tuple) else [each])]
-        return "|".join(flat) if all(isinstance(text, str) for text in flat) else None
+        flat = [part for each in value for part in (each if isinstance(each, list | tuple) else [each])]
+        is_plain = all(isinstance(part, str | int | float | None) and not isinstance(part, bool) for part in flat)
+        return "|".join(str(part) for part in flat if part is not None) if is_plain else None
     return None

@@ -31,7 +31,7 @@ class Command(BaseCommand):
             "path",
             type=Path,
             metavar="FILE",
-            help="a table, one fact (item, kind, value) or one item per row, or JSON Lines; also .gz or .zip",
+            help="a table, one fact (item, kind, value) or one item per row, or JSON; also .gz or .zip",
         )
         parser.add_argument(
             "--column",

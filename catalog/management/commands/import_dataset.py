@@ -150,6 +150,9 @@ class Command(BaseCommand):
             action="store_true",
             help="delimited files whose first line is data; the columns are then called Column 1, Column 2, …",
         )
+        columns.add_argument(
+            "--merge-titles", action="store_true", help="items of one title, by one author or of one year, are one item"
+        )
         columns.add_argument("--items-file", type=Path, metavar="FILE", help="a file of items, in any of these formats")
         for name in ("items-id", "title", "author", "year", "plot", "image", "trailer", "item-utility"):
             columns.add_argument(f"--{name}-column", metavar="COLUMN", help="of the items")
@@ -264,8 +267,7 @@ def _service_options(options: dict[str, Any]) -> dict[str, Any]:
         chosen["features"] = _features(options["feature"])
     if options["no_header"]:
         chosen["has_header"] = False
-    if options["usage"]:
-        chosen["usage"] = True
+    chosen |= {name: True for name in ("usage", "merge_titles") if options[name]}
     if options["drop_bad_rows"]:
         chosen["on_bad_row"] = "drop"
     if options["fix"]:
