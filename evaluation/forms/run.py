@@ -11,8 +11,8 @@ from django.http import QueryDict
 
 from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import dataset_lines, newest_version
-from catalog.selectors.ratings import describes, features_of
-from core.errors import ParallaxError, ParameterError
+from catalog.selectors.ratings import features_of
+from core.errors import DataError, ParallaxError, ParameterError
 from evaluation.forms.algorithm_rows import AlgorithmRows, named_algorithms, picker
 from evaluation.forms.parameter_fields import ParameterForm, entered
 from evaluation.forms.settings_text import COPY, is_changed
@@ -23,7 +23,8 @@ from evaluation.selectors.candidates import candidate_warning
 from evaluation.selectors.repeats import MOST_REPEATS
 from evaluation.services.run_inputs import split_names
 from evaluation.splitting.kinds import STRANGERS
-from recommenders.registry import algorithm
+from recommenders.data_limits import TrainingSize
+from recommenders.registry import feasible_params
 
 Part = TypeVar("Part", AlgorithmRows, SplitChoice, ProtocolChoice)
 
@@ -35,10 +36,20 @@ APPLY = "apply"
 
 
 def _study_algorithms(version: DatasetVersion | None) -> str:
-    """Return the study's algorithms as text, without those that need item features where there are none."""
-    if version is None or describes(features_of(version, "alone")):
+    """Return the study's algorithms as text, without those that these ratings are too few for or lack features of."""
+    if version is None:
         return STUDY
-    return ",".join(text for text in STUDY.split(",") if not algorithm(text.split(":")[0]).needs_features)
+    size = TrainingSize(version.n_users, version.n_items, features_of(version, "alone"))
+    return ",".join(text for text in STUDY.split(",") if _is_possible(text, size))
+
+
+def _is_possible(text: str, size: TrainingSize) -> bool:
+    ((key, values),) = named_algorithms(text)
+    try:
+        feasible_params(key, values, size)
+    except (ParameterError, DataError):
+        return False
+    return True
 
 
 def _text(label: str) -> forms.CharField:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from accounts.models import User
 from analysis.enums import RequestStatus
@@ -63,11 +63,8 @@ def finished_replication(study: Study) -> ReplicationJob:
 
 def drawn(page: Page) -> None:
     """Wait until every chart of a report is drawn."""
-    page.wait_for_function(
-        "document.querySelectorAll('figure[data-chart]').length === "
-        "document.querySelectorAll('figure[data-chart] .chart-drawing svg').length",
-        timeout=60_000,
-    )
+    waiting = page.locator("figure[data-chart]:not(:has(.chart-drawing svg))")
+    expect(waiting).to_have_count(0, timeout=60_000)
 
 
 def unfolded(page: Page) -> None:

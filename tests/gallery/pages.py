@@ -28,7 +28,7 @@ class Installation:
     studies: tuple[Study, ...]
     report: Report
     request: ReportRequest
-    subjects: dict[str, dict[str, Any]]  # arguments of addresses that are about one thing; see tests.gallery.subjects
+    subjects: dict[str, list[dict[str, Any]]]  # arguments of addresses about single things; see tests.gallery.subjects
 
 
 def console_pages(installation: Installation) -> dict[str, str]:
@@ -52,7 +52,7 @@ def _addresses(installation: Installation) -> Iterator[tuple[str, str]]:
         address = f"{namespace}:{pattern.name}" if namespace else str(pattern.name)
         names = set(pattern.pattern.converters)
         own = installation.subjects.get(address)
-        given = [("", own)] if own else _arguments(installation, namespace, str(pattern.name), names)
+        given = [(each.get("step", ""), each) for each in own] if own else _arguments(installation, namespace, str(pattern.name), names)
         for mark, arguments in given:
             yield "-".join(filter(None, (namespace, str(pattern.name), mark))), reverse(address, kwargs=arguments)
 

@@ -39,7 +39,7 @@ CHROMIUM = shutil.which("chromium")
 DOCUMENTED = {
     "rate": "participant-en-rate",
     "report": "public-sample-report",
-    "columns": "console-catalog-step",
+    "columns": "console-catalog-step-columns",
     "new-run": "console-evaluation-new",
     "launch": "console-studies-launch-draft",
 }

@@ -11,19 +11,28 @@ from accounts.services.invitations import invite
 from accounts.services.projects import create_project
 from catalog.enums import JobKind
 from catalog.models import DatasetJob
-from catalog.services.dataset_jobs import prepare_import
+from catalog.services.dataset_jobs import change_import, prepare_import
+from catalog.services.job_work import check_files
+from catalog.views.imports import STEPS
 from evaluation.models import ExperimentJob
 from parallax.replication.models import ReplicationJob
 from studies.models import SimulationJob, Study
 from studies.participation.services.interviews import start_interview
 
-RATINGS = b"user,item,rating\nann,Alien,4\nann,Brazil,5\nbob,Alien,3\nbob,Brazil,2\n"
+BOOKS = ("Emma", "Dracula", "Middlemarch", "Walden", "Ulysses", "Villette", "Kim", "Candide", "Persuasion", "Nostromo")
+READERS = ("ann", "bob", "cleo", "dan", "eva", "finn", "gil", "hana")
+# The last two rows repeat a pair, and have no number.
+RATINGS = "reader,isbn,title,mark\n" + "".join(
+    f"{reader},{1000 + book},{title},{2 + (3 * person + 5 * book + person * book) % 4}\n"
+    for person, reader in enumerate(READERS) for book, title in enumerate(BOOKS) if (person + book) % 4
+) + "ann,1001,Dracula,4\nbob,1004,Ulysses,excellent\n"  # fmt: skip
 
 
-def subjects_of(study: Study, owner: User) -> dict[str, dict[str, Any]]:
-    """Make them for a study that runs, and return the arguments of their addresses."""
+def subjects_of(study: Study, owner: User) -> dict[str, list[dict[str, Any]]]:
+    """Make them for a study that runs, and return the arguments of their addresses, once for each page."""
     run = study.run
-    upload = prepare_import(uploads=[SimpleUploadedFile("ratings.csv", RATINGS)], actor=owner)
+    upload = prepare_import(uploads=[SimpleUploadedFile("ratings.csv", RATINGS.encode())], actor=owner)
+    change_import(job=upload, step="check", check=check_files(upload, lambda *_: None))
     import_job = DatasetJob.objects.create(kind=JobKind.IMPORT, requested_by=owner, source="ratings.csv")
     experiment = ExperimentJob.objects.create(
         experiment="croc-cold",
@@ -39,10 +48,9 @@ def subjects_of(study: Study, owner: User) -> dict[str, dict[str, Any]]:
     session = start_interview(study=study, interviewer=owner, place="", label="A7").interview
     _invitation, key = invite(actor=owner)
     project = create_project(name="Film group", owner=owner)
-    return {
+    one = {
         "accounts:invitation": {"key": key},
         "accounts:researcher": {"pk": owner.pk},
-        "catalog:step": {"pk": upload.pk, "step": "columns"},
         "catalog:recipe": {"pk": upload.pk},
         "catalog:job": {"pk": import_job.pk},
         "evaluation:experiment": {"key": "croc-hot"},
@@ -53,3 +61,5 @@ def subjects_of(study: Study, owner: User) -> dict[str, dict[str, Any]]:
         "studies:session": {"slug": study.slug, "pk": session.pk},
         "studies:simulation": {"slug": study.slug, "pk": simulation.pk},
     }
+    steps = [{"pk": upload.pk, "step": step} for step in STEPS]
+    return {"catalog:step": steps, **{address: [arguments] for address, arguments in one.items()}}
