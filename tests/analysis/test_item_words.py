@@ -59,7 +59,8 @@ def strange_words(text: str, key: str) -> list[str]:
     text = TITLES.sub("", KEYS.sub("", re.sub(r"\bGames\b(?=.{0,20}Howell)", "", text)))
     plain, own = ITEM_TYPES[PLAIN].words_in("en"), ITEM_TYPES[key].words_in("en")
     movies = () if key == DEFAULT else ("movie", "movies")
-    nouns = [noun for noun in (*strange_nouns(key, "en"), *movies) if noun not in {plain.one, plain.many, *ORDINARY_NOUNS, *ITEM_TYPES[key].details}]
+    known = {plain.one, plain.many, *ORDINARY_NOUNS, *ITEM_TYPES[key].details}
+    nouns = [noun for noun in (*strange_nouns(key, "en"), *movies) if noun not in known]
     found = [noun for noun in nouns if re.search(rf"\b{noun}\b", text, re.IGNORECASE)]
     for verb in sorted({each.words_in("en").consumed for each in ITEM_TYPES.values()} - {own.consumed}):
         of_items = rf"\b(?:items|items not|had|had not|never|neither|share) {verb}\b|\b{verb} items\b|\bun{verb}\b"

@@ -183,7 +183,8 @@ class TestPage:
     def test_unbound_form_shows_the_algorithms_of_the_study(self, signed_in: Client) -> None:
         form = RunForm(datasets=Dataset.objects.all())
         assert form["split_text"].value() == "strangers"
-        assert form["algorithms_text"].value() == "toppop, corngr, nncosngr, asysvd, puresvd, lsa"  # 40 items: no 300 factors
+        # With 40 items there are no 300 factors.
+        assert form["algorithms_text"].value() == "toppop, corngr, nncosngr, asysvd, puresvd, lsa"
 
     def test_algorithms_at_first_are_those_that_the_dataset_allows(self, signed_in: Client) -> None:
         version, datasets = make_version(name="bare", n_items=20), Dataset.objects.all()

@@ -52,7 +52,8 @@ def _addresses(installation: Installation) -> Iterator[tuple[str, str]]:
         address = f"{namespace}:{pattern.name}" if namespace else str(pattern.name)
         names = set(pattern.pattern.converters)
         own = installation.subjects.get(address)
-        given = [(each.get("step", ""), each) for each in own] if own else _arguments(installation, namespace, str(pattern.name), names)
+        marked = [(each.get("step", ""), each) for each in own] if own else None
+        given = marked or _arguments(installation, namespace, str(pattern.name), names)
         for mark, arguments in given:
             yield "-".join(filter(None, (namespace, str(pattern.name), mark))), reverse(address, kwargs=arguments)
 
