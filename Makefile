@@ -39,7 +39,7 @@ KERNELS = $(shell find catalog evaluation recommenders -name '*kernels.py' -o -p
 STAMP_KERNELS = var/numba/.compiled-$(shell cat $(KERNELS) requirements.txt 2>/dev/null | cksum | cut -d' ' -f1)
 STAMP_NODE = node_modules/.installed-$(shell cksum < package.json | cut -d' ' -f1)
 
-.PHONY: help install checkers testers kernels approve bayesian s3 demo up quick test test-core test-slow test-all test-lenskit test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots baselines docs licences sbom
+.PHONY: help install checkers testers kernels approve bayesian s3 demo up quick test test-core test-slow test-all test-lenskit test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots docs licences sbom
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -195,9 +195,6 @@ bench: $(STAMP_SLOW) ## Run the benchmarks, ten minutes, into one table (var/ben
 
 screenshots: $(STAMP_TEST) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text; DOCS=1: those of docs/images)
 	@$(BIN)/python -m tests.gallery.shoot var/gallery --only "$(ONLY)" $(if $(DOCS),--docs)
-
-baselines: $(STAMP_TEST) ## Take new pictures of the components of /design/, which the visual regression test compares with
-	@PARALLAX_WRITE_BASELINES=1 $(PYTEST) tests/visual/test_components.py -q -k look_as_in_their_baselines $(PYTEST_OPTIONS)
 
 $(STAMP_DOCS): $(STAMP)
 	@echo "Installing packages for the documentation (once) …"

@@ -26,7 +26,6 @@ urlpatterns = [
     path("reports/", include("analysis.urls")),
     path("projects/", include("parallax.projects.urls")),
     path("replications/", include("parallax.replication.urls")),
-    path("design/", include("parallax.design.urls")),
     path("api/v1/", include("parallax.api.urls")),
     path("health/", views.health, name="health"),
     path("ready/", views.ready, name="ready"),

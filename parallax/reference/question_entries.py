@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-import yaml
-
 from parallax.reference.markdown import code, table
 from studies.data.codebook.questions import TYPES
 from studies.instrument.questionnaires.durations import SECONDS
@@ -45,11 +43,6 @@ def entries() -> str:
     parts = [f"Fields of every kind: {', '.join(map(code, sorted(COMMON)))}."]
     parts += [_entry(kind) for kind in KINDS]
     return "\n\n".join(parts)
-
-
-def example_document(kind: str) -> dict[str, object]:
-    """The blocks of a questionnaire with the example of a kind."""
-    return {"overall": [yaml.safe_load(EXAMPLES[kind])]}
 
 
 def _entry(kind: str) -> str:

@@ -139,7 +139,6 @@ def served(var: Path) -> Iterator[str]:
 
 def pages_to_open(made: Installation, only: str) -> list[PageToOpen]:
     """Every page in every state. Made before the site is served, so that no worker takes part in what is made."""
-    from parallax.design.pages import PAGES
     from tests.e2e.states import states
     from tests.gallery.pages import console_pages
 
@@ -153,7 +152,6 @@ def pages_to_open(made: Installation, only: str) -> list[PageToOpen]:
     public = {"front": "/", "sample-report": report, "sign-in": "/account/sign-in/", "not-found": "/nowhere/"}
     found += [PageToOpen(f"public-{name}", path) for name, path in public.items()]
     found += [PageToOpen(f"console-{name}", path, is_signed_in=True) for name, path in console_pages(made).items()]
-    found += [PageToOpen(f"design-{key}", f"/design/{key}/", is_signed_in=True) for key in PAGES]
     return [page for page in found if only in page.name]
 
 

@@ -28,7 +28,6 @@ PUBLIC = {
 # Open to every researcher with an account: their own account.
 # Those who may not read a replication get no page: tests/parallax/test_replication_jobs.py.
 REPLICATIONS = {"start", "job", "file"}
-ADMINISTRATORS = ("design:",)  # tests/parallax/test_design.py
 ANY_RESEARCHER = ("search", "accounts:", "account_reauthenticate", "mfa_")
 ARGUMENTS = {"int": "1", "slug": "x", "str": "x", "path": "x", "uidb64": "x", "token": "x"}
 
@@ -68,7 +67,7 @@ def test_every_url_of_the_console_has_a_rule_in_a_table_of_roles() -> None:
             or (space == "analysis" and own in ANSWERED)
             or (space == "replication" and own in REPLICATIONS)
             or (space in ("catalog", "evaluation", "projects") and (name in OF_DATA or name in OPEN_LISTS))
-            or name.startswith((*ANY_RESEARCHER, *ADMINISTRATORS))
+            or name.startswith(ANY_RESEARCHER)
         )
         if not has_rule:
             without.append(name)
