@@ -213,14 +213,15 @@ def _histogram(finding: ScaleFinding, counts_by_value: dict[float, int], is_whol
         Bar("" if at % every else f"{value:g}", n, "used" if n else "unused", value)
         for at, (value, n) in enumerate(zip(ends, points, strict=False))
     ]
-    most = int(np.argmax([*points, 0]))
-    words = (
-        ""
-        if not rated
-        else f"{ends[most]:g} is the most frequent."
-        if len(ends) == len(points)
-        else f"{ends[most]:g} to {ends[most + 1]:g} are the most frequent."
-    )
+    most = [at for at, n in enumerate(points) if n == max(points)]
+    if not rated:
+        words = ""
+    elif len(ends) > len(points):
+        words = f"{ends[most[0]]:g} to {ends[most[0] + 1]:g} are the most frequent."
+    elif len(most) <= 2:
+        words = f"{' and '.join(f'{ends[at]:g}' for at in most)} {'is' if len(most) == 1 else 'are'} the most frequent."
+    else:
+        words = f"{len(most)} points of the scale are the most frequent."
     marks = [[Bar(f"{value:g}", counts_by_value[value], state, value) for value in values]
               for state, values in (("none", finding.not_rated), ("stray", strays))]  # fmt: skip
     gaps = [[Bar("", 0, "gap")] * bool(marks[0] and marks[0][-1].value != 0), [Bar("", 0, "gap")] * bool(strays)]
