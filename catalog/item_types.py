@@ -207,18 +207,18 @@ DEFAULT, PLAIN = "film", "item"  # the default is what datasets were before they
 
 # Names of columns that give an item type away, as letters and digits only.
 _COLUMNS = {
-    "film": ("movie", "movieid", "film", "filmid", "director"),
-    "book": ("isbn", "book", "bookid", "booktitle", "bookauthor"),
-    "song": ("song", "songid", "track", "trackid", "trackname", "artist"),
+    "film": ("movie", "director", "pelicula"),
+    "book": ("isbn", "booktitle", "bookauthor", "author", "livre", "livro"),
+    "song": ("track", "trackname", "artist", "chanson", "cancion"),
     "artist": ("artistid", "artistname"),
-    "show": ("anime", "animeid", "manga", "mangaid", "show", "showid", "series", "seriesid"),
-    "game": ("game", "gameid", "app", "appid"),
-    "place": ("business", "businessid", "place", "placeid", "poi", "poiid", "venueid", "gmapid", "restaurantid"),
-    "recipe": ("recipe", "recipeid", "ingredient", "ingredients", "cuisine"),
-    "course": ("course", "courseid", "coursetitle"),
-    "paper": ("paper", "paperid", "doi", "arxivid", "venue"),
-    "news": ("news", "newsid", "article", "articleid", "headline"),
-    "product": ("product", "productid", "asin", "stockcode", "sku", "brand"),
+    "show": ("anime", "manga", "series"),
+    "game": ("app", "juego", "jeu", "jogo"),
+    "place": ("business", "poi", "venueid", "gmap", "restaurant"),
+    "recipe": ("ingredient", "ingredients", "cuisine", "receta", "recette"),
+    "course": ("coursetitle",),
+    "paper": ("doi", "arxiv", "venue"),
+    "news": ("news", "article", "headline"),
+    "product": ("asin", "stockcode", "sku", "brand", "produit", "producto", "produto"),
 }
 
 
@@ -230,19 +230,22 @@ def item_type(key: str) -> ItemType:
 
 
 def guessed_item_type(columns: Iterable[str], *, is_usage: bool) -> str:
-    """The key of the item type that the names of a source's columns suggest.
+    """The key of the item type that the names of a source's columns suggest, the first ones before the others.
 
-    Usage data without such a name are products; anything else is a plain item.
+    A name may be a type's noun in any of its languages. Usage data without such a name are products; anything else is a
+    plain item.
 
     Examples
     --------
     >>> guessed_item_type(["ISBN"], is_usage=False), guessed_item_type(["item"], is_usage=True)
     ('book', 'product')
     """
-    names = {"".join(filter(str.isalnum, column.lower())) for column in columns}
-    for key, signs in _COLUMNS.items():
-        if names.intersection(signs):
-            return key
+    for column in columns:
+        name = "".join(filter(str.isalnum, column.lower()))
+        for key, signs in _COLUMNS.items():
+            nouns = {noun.lower() for words in ITEM_TYPES[key].words.values() for noun in (words.one, words.many)}
+            if {name, name.removesuffix("id")} & {*signs, *nouns}:
+                return key
     return "product" if is_usage else PLAIN
 
 
