@@ -57,7 +57,7 @@ class Terminal:
 
     def _make_environment(self) -> None:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(self.folder / ".venv")], check=True)
-        packages = self.folder / ".venv" / "lib" / "python3.11" / "site-packages"
+        packages = self.folder / ".venv" / "lib" / f"python{sysconfig.get_python_version()}" / "site-packages"
         (packages / "checkout.pth").write_text(sysconfig.get_path("purelib"))
         (self.folder / ".venv" / "bin" / "pip").write_text(PIP)
         (self.folder / ".venv" / "bin" / "pip").chmod(0o755)
