@@ -204,9 +204,8 @@ def leases(machine: Machine) -> dict[int, int]:
 
 
 def wait_for_workers(machine: Machine) -> None:
-    """Wait until each worker of the machine listens, as `doctor` sees it."""
-    folder = Path(machine.environment["PARALLAX_VAR"]) / "parallax-workers"
-    until(lambda: len(list(folder.glob("*"))) >= len(machine.processes), f"workers\n{machine.logs()}")
+    """Wait until each worker of the machine is listed, as `doctor` sees it."""
+    until(lambda: machine.pids <= {pid for (pid,) in query(machine, "SELECT pid FROM core_worker")}, "workers")
 
 
 def result_of(machine: Machine, file: Path) -> Result:
