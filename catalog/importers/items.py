@@ -24,7 +24,7 @@ from catalog.importers.sources import SourceFile, refuse
 from catalog.importers.titles import parse_title
 
 UTILITY_KIND = "utility"  # a feature whose value is a number: what the item is worth
-FACTS = ("title", "author", "year", "image")  # of items, that the ratings may have too
+FACTS = ("title", "author", "year", "image", "plot", "trailer")  # of items, that the ratings may have too
 _NO_GENRE = frozenset({"", "(no genres listed)", "unknown"})
 _NO_VALUE = frozenset({"null", "none", "nan", "n/a", "na", "\\n"})
 _YEAR = re.compile(r"(?<!\d)(\d{4})(?!\d)")

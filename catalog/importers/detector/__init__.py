@@ -15,10 +15,18 @@ import numpy as np
 
 from catalog.importers.base import ImportProblem, ImportRefused, Limits
 from catalog.importers.detector.layouts import LAYOUTS, LayoutFile, proposal_of
-from catalog.importers.detector.roles import NAMES, NUMBER, columns_of, plain_name, rank_by_name, words_of
+from catalog.importers.detector.roles import (
+    NAMES,
+    NUMBER,
+    Sampled,
+    columns_of,
+    facts_by_name,
+    plain_name,
+    rank_by_name,
+    words_of,
+)
 from catalog.importers.detector.times import TWINS, time_formats_of
 from catalog.importers.detector.writing import BASKET_COLUMNS, MATRIX_COLUMNS, Examined, examined
-from catalog.importers.kinds import localised_field, usual_kind
 from catalog.importers.options import Options
 from catalog.importers.proposal import Column, Part, Proposal, Question, Values
 from catalog.importers.reading.tables import shown
@@ -400,55 +408,12 @@ def _roles_of_items(
     if roles[identity] == "item+title":
         roles[identity] = "item"
         by_hint["title"] = identity
+    values = [Sampled(name, [row[at] if at < len(row) else "" for row in rows], at) for at, name in enumerate(columns)]
     if not has_header:
-        texts = [
-            name
-            for at, name in enumerate(columns)
-            if name not in roles and _is_title([row[at] for row in rows if at < len(row)])
-        ]
+        texts = [each.name for each in values if each.name not in roles and each.is_title]
         return roles | ({texts[0]: "title"} if texts and "title" not in by_hint else {})
-    for role in ("title", "author", "year", "image"):
-        if role in by_hint or (role == "author" and "feature:author" in by_hint):
-            continue
-        ranked = sorted(
-            (rank, at, name)
-            for at, name in enumerate(columns)
-            if name not in roles
-            and (rank := rank_by_name(name, role)) >= 0
-            and (role == "image" or "url" not in words_of(name))
-        )
-        if role == "year":
-            ranked = [each for each in ranked if _is_year([row[each[1]] for row in rows if each[1] < len(row)])]
-        if ranked:
-            roles[ranked[0][2]] = role
-    for name in columns:
-        kind = usual_kind(re.sub(r":(token|float)(_seq)?$", "", name))
-        if name in roles or kind is None or localised_field(name) is not None:
-            continue
-        if kind in ("plot", "trailer") and kind not in roles.values() and kind not in by_hint:
-            roles[name] = kind
-        elif (
-            kind not in ("title", "year", "image", "excerpt", "author", "plot", "trailer")
-            and f"feature:{kind}" not in roles.values()
-        ):
-            roles[name] = f"feature:{kind}"
-    return roles
-
-
-def _is_title(texts: Sequence[str]) -> bool:
-    filled = [text for text in texts if text.strip()]
-    return (
-        bool(filled)
-        and sum(not re.fullmatch(r"[\d.,:/ -]+", text) for text in filled) > 0.9 * len(filled)
-        and len(set(filled)) > 0.5 * len(filled)
-    )
-
-
-def _is_year(texts: Sequence[str]) -> bool:
-    filled = [text.strip() for text in texts if text.strip()]
-    return not filled or sum(
-        bool(re.fullmatch(r"-?\d{1,4}(\.0)?|\d{4}-\d\d.*|.*\d{4}", text)) for text in filled
-    ) > 0.9 * len(filled)
+    named = {*by_hint, *(("author",) if "feature:author" in by_hint else ())}
+    return roles | facts_by_name(values, roles, lambda _each, role: role not in named)
 
 
 def _users_part(table: Examined, ratings: Examined, part: Part) -> Part | None:

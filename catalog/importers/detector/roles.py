@@ -7,7 +7,7 @@ import math
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -23,6 +23,7 @@ ROLES = ("user", "item", "rating", "time", "count", "event", "title", "author", 
 LEAST_SHARE = 0.95  # of a column's filled values that have to be of a kind
 LEAST_PAIRS = 0.8  # of the rows, different pairs of a user and an item that no name shows
 LEAST_BY_NAME = 0.5  # the same, where the column's name says what it holds
+LEAST_YEARS = 0.9
 FEW_ROWS = 20  # in fewer, distinct values say nothing
 MOST_POINTS = 201  # different values that a rating scale may have
 MARKS = (-1, 99, 255, 999)  # what files write where nothing is rated
@@ -32,7 +33,8 @@ NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d+")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _TYPED = re.compile(r":(token|float)(_seq)?$")  # RecBole's
-_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_YEAR = re.compile(r"-?\d{1,4}(\.0)?|\d{4}-\d\d.*|.*\d{4}")
+_FIGURES = re.compile(r"[\d.,:/ -]+")
 
 
 @lru_cache(maxsize=4096)
@@ -80,7 +82,7 @@ def rank_by_name(name: str, role: str) -> int:
 
 
 @dataclass(frozen=True)
-class Values:
+class Sampled:
     """The sampled values of a column."""
 
     name: str
@@ -156,6 +158,17 @@ class Values:
         return any(a <= low and high <= b and (are_halves or high - low >= 0.4 * (b - a)) for a, b in RANGES)
 
     @cached_property
+    def is_year(self) -> bool:
+        """Whether nearly all are years or dates, or nothing is there."""
+        return not self.filled or self.share(_YEAR.fullmatch) > LEAST_YEARS
+
+    @cached_property
+    def is_title(self) -> bool:
+        """Whether nearly all are no numbers, and most differ."""
+        is_name = self.share(lambda text: not _FIGURES.fullmatch(text)) > LEAST_YEARS
+        return is_name and len(self.distinct) > 0.5 * len(self.filled)
+
+    @cached_property
     def is_count(self) -> bool:
         """Whether they are counts: whole numbers from 1 with a long tail."""
         if not self.is_whole or not self.numbers or min(self.numbers) < 1:
@@ -195,10 +208,10 @@ def columns_of(names: Sequence[str], rows: Sequence[Sequence[str]], *, has_heade
     >>> [column.role for column in columns_of(["Column 1", "Column 2", "Column 3"], rows, has_header=False)]
     ['user', 'item', 'rating']
     """
-    values = [Values(name, [row[at] if at < len(row) else "" for row in rows], at) for at, name in enumerate(names)]
-    assigned: dict[str, tuple[Values, Confidence, str]] = {}
+    values = [Sampled(name, [row[at] if at < len(row) else "" for row in rows], at) for at, name in enumerate(names)]
+    assigned: dict[str, tuple[Sampled, Confidence, str]] = {}
 
-    def free() -> list[Values]:
+    def free() -> list[Sampled]:
         names_taken = {each.name for each, _, _ in assigned.values()}
         return [each for each in values if each.name not in names_taken and each.filled]
 
@@ -211,11 +224,11 @@ def columns_of(names: Sequence[str], rows: Sequence[Sequence[str]], *, has_heade
     return tuple(Column(each.name, *roles.get(each.name, ("", "", ""))) for each in values)
 
 
-Found = dict[str, tuple[Values, Confidence, str]]
+Found = dict[str, tuple[Sampled, Confidence, str]]
 
 
-def _by_names(free: Callable[[], list[Values]], assigned: Found) -> None:
-    fits: dict[str, Callable[[Values], bool]] = {
+def _by_names(free: Callable[[], list[Sampled]], assigned: Found) -> None:
+    fits: dict[str, Callable[[Sampled], bool]] = {
         "rating": lambda each: each.is_mostly_rating,
         "count": lambda each: (each.is_number and not each.is_rating) or each.is_whole,
         "event": lambda each: each.is_event,
@@ -237,7 +250,7 @@ def _by_names(free: Callable[[], list[Values]], assigned: Found) -> None:
             assigned["user" if role == "basket" else role] = (each, "likely", f"name; {_values_in_words(each)}")
 
 
-def _as_days(free: Callable[[], list[Values]], assigned: Found) -> None:
+def _as_days(free: Callable[[], list[Sampled]], assigned: Found) -> None:
     """Day, month and year in columns of their own as the time, where nothing else is."""
     found: Found = {}
     for role, low, high in (("day", 1, 31), ("month", 1, 12), ("year", 1990, 2100)):
@@ -249,8 +262,8 @@ def _as_days(free: Callable[[], list[Values]], assigned: Found) -> None:
         assigned |= found
 
 
-def _by_values(free: Callable[[], list[Values]], assigned: Found, *, has_header: bool, n_columns: int) -> None:
-    def take(role: str, candidates: Iterable[Values], why: str) -> None:
+def _by_values(free: Callable[[], list[Sampled]], assigned: Found, *, has_header: bool, n_columns: int) -> None:
+    def take(role: str, candidates: Iterable[Sampled], why: str) -> None:
         if role not in assigned and (each := next(iter(candidates), None)) is not None:
             assigned[role] = (each, "possible", f"{why}; {_values_in_words(each)}")
 
@@ -295,51 +308,62 @@ def usual_role(name: str) -> str:
     )
 
 
+def facts_by_name(
+    values: Iterable[Sampled], taken: Container[str], is_fact: Callable[[Sampled, str], bool] = lambda *_: True
+) -> dict[str, str]:
+    """What columns that are not taken say of items by their names: the title, the author, the year, the picture, the
+    description, a sample, and features. `is_fact` says whether a column's values can be those of a role.
+    """
+    free = [each for each in values if each.name not in taken]
+    facts: dict[str, str] = {}
+
+    def take(each: Sampled, role: str) -> None:
+        if each.name not in facts and role not in facts.values() and is_fact(each, role):
+            facts[each.name] = role
+
+    for role in ("title", "author", "year", "image"):
+        ranked = [(rank, each.at, each) for each in free if (rank := rank_by_name(each.name, role)) >= 0]
+        for _, _, each in sorted(ranked):
+            of_others = {*NAMES["user"][:9], *(() if role == "image" else ("url",))}
+            if not of_others & set(words_of(each.name)) and (role != "year" or each.is_year):
+                take(each, role)
+    for each in free:
+        kind = usual_kind(_TYPED.sub("", each.name))
+        if kind in ("plot", "trailer"):
+            take(each, kind)
+        elif kind is not None and "_" not in kind and kind not in ("title", "year", "image", "excerpt", "author"):
+            take(each, f"feature:{kind}")
+    return facts
+
+
 def _item_facts(
-    values: Sequence[Values], assigned: Found, roles: dict[str, tuple[str, Confidence, str]], *, has_header: bool
+    values: Sequence[Sampled], assigned: Found, roles: dict[str, tuple[str, Confidence, str]], *, has_header: bool
 ) -> dict[str, tuple[str, Confidence, str]]:
     """Titles, authors and other facts of items among the columns of ratings: what is constant within an item."""
-    facts: dict[str, tuple[str, Confidence, str]] = {}
     identity = assigned["item"][0] if "item" in assigned else None
     key = identity.texts if identity is not None else None
-    if has_header:
-        for role in ("title", "author", "year", "image"):
-            ranked = sorted(
-                (rank, each.at, each)
-                for each in values
-                if each.name not in roles and (rank := rank_by_name(each.name, role)) >= 0
-                and not set(words_of(each.name)) & {*NAMES["user"][:9], "url"} - ({"url"} if role == "image" else set())
-            )  # fmt: skip
-            for _, _, each in ranked:
-                if role == "title" and key is None and "item" not in assigned:
-                    facts[each.name] = (role, "likely", "name; items have no other id")
-                    break
-                if key is not None and not _is_constant(key, each.texts):
-                    continue
-                facts[each.name] = (role, "likely", "name; constant within an item")
-                break
-        for each in values:
-            kind = usual_kind(_TYPED.sub("", each.name))
-            if each.name in roles or each.name in facts or kind is None or "_" in kind or key is None:
-                continue
-            if kind not in ("title", "year", "image", "trailer", "excerpt", "plot", "author") and _is_constant(
-                key, each.texts
-            ):
-                facts[each.name] = (f"feature:{kind}", "likely", "name; constant within an item")
-        for each in values:
-            if (
-                each.name not in roles
-                and each.name not in facts
-                and rank_by_name(each.name, "text") >= 0
-                and each.is_text
-            ):
-                facts[each.name] = ("text", "likely", "name; long texts")
-    elif identity is not None and key is not None:
-        for each in values:
-            is_name = not each.is_number and not each.is_row_id and each.at > identity.at and len(each.distinct) > 1
-            if each.name not in roles and is_name and _is_constant(key, each.texts):
-                facts[each.name] = ("title", "possible", "text that is constant within an item")
-                break
+    if not has_header:
+        for each in values if identity is not None and key is not None else ():
+            is_name = not each.is_number and not each.is_row_id and each.at > identity.at and len(each.distinct) > 1  # type: ignore[union-attr]
+            if each.name not in roles and is_name and _is_constant(key, each.texts):  # type: ignore[arg-type]
+                return {each.name: ("title", "possible", "text that is constant within an item")}
+        return {}
+
+    def is_fact(each: Sampled, role: str) -> bool:
+        if key is None:
+            return role in ("title", "author", "year", "image")
+        if role == "plot":  # and no review, of which an item may have only one
+            return rank_by_name(each.name, "text") < 0 and len(set(key)) < len(key) and _is_constant(key, each.texts)
+        return _is_constant(key, each.texts)
+
+    why = "constant within an item" if key is not None else "items have no other id"
+    facts: dict[str, tuple[str, Confidence, str]] = {
+        name: (role, "likely", f"name; {why}") for name, role in facts_by_name(values, roles, is_fact).items()
+    }
+    for each in values:
+        is_left = each.name not in roles and each.name not in facts
+        if is_left and rank_by_name(each.name, "text") >= 0 and each.is_text:
+            facts[each.name] = ("text", "likely", "name; long texts")
     return facts
 
 
@@ -355,7 +379,7 @@ def _is_constant(keys: Sequence[str], texts: Sequence[str]) -> bool:
     return n > 0 and (agree - len(first) >= 0.9 * repeated)
 
 
-def _values_in_words(each: Values) -> str:
+def _values_in_words(each: Sampled) -> str:
     shown = sorted(each.distinct, key=lambda text: (len(text), text))
     if len(shown) <= 6:
         return ", ".join(shown)
