@@ -34,9 +34,8 @@ from tests.studies.test_item_words import TITLES, read, run_of, strange_nouns
 pytestmark = pytest.mark.slow
 
 FILES = {"export", "export-chosen", "export-file"}  # archives; their codebooks are read here
-# Verbs that have other senses: of these only what is done with items counts. Nouns that have: they are not looked for.
+# Verbs that have other senses: of these only what is done with items counts.
 ORDINARY = {"read", "used", "taken", "visited", "played"}
-ORDINARY_NOUNS = {"place", "places", "show", "shows"}
 # Keys of columns, questions and files, and of the question `watched` where it stands alone: every type has the same.
 KEYS = re.compile(
     r"\b\w+\.\w[\w.]*|\b\w*_\w*"
@@ -59,8 +58,7 @@ def strange_words(text: str, key: str) -> list[str]:
     text = TITLES.sub("", KEYS.sub("", re.sub(r"\bGames\b(?=.{0,20}Howell)", "", text)))
     plain, own = ITEM_TYPES[PLAIN].words_in("en"), ITEM_TYPES[key].words_in("en")
     movies = () if key == DEFAULT else ("movie", "movies")
-    known = {plain.one, plain.many, *ORDINARY_NOUNS, *ITEM_TYPES[key].details}
-    nouns = [noun for noun in (*strange_nouns(key, "en"), *movies) if noun not in known]
+    nouns = [noun for noun in (*strange_nouns(key, "en"), *movies) if noun not in (plain.one, plain.many)]
     found = [noun for noun in nouns if re.search(rf"\b{noun}\b", text, re.IGNORECASE)]
     for verb in sorted({each.words_in("en").consumed for each in ITEM_TYPES.values()} - {own.consumed}):
         of_items = rf"\b(?:items|items not|had|had not|never|neither|share) {verb}\b|\b{verb} items\b|\bun{verb}\b"
