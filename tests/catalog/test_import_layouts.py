@@ -110,6 +110,18 @@ def test_days_months_and_years_in_columns_are_times(tmp_path: Path) -> None:
         parse(tmp_path / "visits.csv")
 
 
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_description_is_the_item_s_where_every_row_says_the_same(tmp_path: Path, is_same: bool) -> None:
+    rows = ["user,item,rating,title,description"]
+    for user in range(6):
+        for item in range(5):
+            said = f"The story of {item}." if is_same else f"Story {item} as told by {user}."
+            rows.append(f"u{user},i{item},{1 + (user * item) % 5},The book {item},{said}")
+    (tmp_path / "ratings.csv").write_text("\n".join(rows) + "\n")
+    plots = [item.plot for item in parse(tmp_path / "ratings.csv").items]
+    assert plots == ([f"The story of {item}." for item in range(5)] if is_same else [""] * 5)
+
+
 def test_remakes_and_namesakes_share_no_title() -> None:
     def item(number: int, year: int | None = None, author: str = "") -> ParsedItem:
         return ParsedItem(str(number), "The Ferry", year, features=(("author", author),) if author else ())
