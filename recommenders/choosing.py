@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,10 @@ from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.criteria import POSITIVE_FROM, SIZES, Criterion
 from recommenders.data import ItemFeatures, Profiles, Ratings
+from recommenders.data_limits import TrainingSize
 from recommenders.positives import positives
 from recommenders.progress import Progress, silent, within
-
-__all__ = ["RULES", "SIZES", "Choice", "Criterion", "Size", "choose", "usual_sizes"]
+from recommenders.search_space import possible_sizes
 
 # People scored at a time: bounds the working memory, not the result.
 BLOCK_USERS = 256
@@ -86,8 +86,8 @@ def choose(
     when the algorithm has no size to choose, or a value, the share or the rule cannot be used. Raises DataError when no
     rating is left to hold out.
 
-    `values`: sizes to try, any order; `usual_sizes` if left out. `share`: share of the ratings that is held out, or of
-    the people (see `Criterion.by_people`), in (0, 0.5]. `rule`: {"best", "smallest-near"}; see `Choice.rule`; the
+    `values`: sizes to try, any order; `possible_sizes` if left out. `share`: share of the ratings that is held out, or
+    of the people (see `Criterion.by_people`), in (0, 0.5]. `rule`: {"best", "smallest-near"}; see `Choice.rule`; the
     second is the "one standard error rule". `rng`: draws what is held out, then the seed of the fits.
 
     References
@@ -109,7 +109,9 @@ def choose(
     if key not in SIZES:
         raise ParameterError(f"There is no size to choose for {key!r}; there is for {', '.join(SIZES)}.")
     criterion, algorithm = SIZES[key], registry.algorithm(key)
-    wanted = sorted(set(usual_sizes(key, ratings, features) if values is None else values))
+    if values is None:
+        values = possible_sizes(key, TrainingSize(ratings.n_users, ratings.n_items, features))
+    wanted = sorted(set(values))
     fixed = dict(params or {})
     if criterion.parameter in fixed:
         raise ParameterError(f"{criterion.parameter} is what is chosen; give the values to try instead of one.")
@@ -148,17 +150,7 @@ def choose(
     )
     best = choice.best
     near = [size.value for size in sizes if abs(size.score - best.score) <= best.standard_error]
-    return Choice(**{**choice.__dict__, "chosen": best.value if rule == "best" else min(near)})
-
-
-def usual_sizes(key: str, ratings: Ratings, features: ItemFeatures | None) -> tuple[int, ...]:
-    """The sizes of `SIZES` that data of this size can have. They ascend; there are none if the data are too small for
-    any.
-    """
-    sides = [ratings.n_items, ratings.n_users]
-    if registry.algorithm(key).needs_features and features is not None:
-        sides[1] = len(features.terms)
-    return tuple(value for value in SIZES[key].values if value <= min(sides))
+    return replace(choice, chosen=best.value if rule == "best" else min(near))
 
 
 def _with_label(progress: Progress, name: str) -> Progress:

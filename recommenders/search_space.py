@@ -1,4 +1,4 @@
-"""Settings of an algorithm to compare: every combination of a grid, or random draws from ranges.
+"""Settings of an algorithm to compare: every combination of a grid, random draws from ranges, or sizes of a model.
 
 A setting maps names of parameters to values as they are written in a command (``{"factors": "50"}``).
 """
@@ -14,6 +14,7 @@ import numpy as np
 
 from core.errors import ParameterError
 from recommenders import registry
+from recommenders.criteria import SIZES
 from recommenders.data_limits import TrainingSize
 from recommenders.parameters import ParameterInfo
 
@@ -141,6 +142,18 @@ def random_settings(chosen: Mapping[str, Domain], n: int, rng: np.random.Generat
         yield dict(zip(chosen, values, strict=True))
         if len(drawn) == n:
             return
+
+
+def possible_sizes(key: str, size: TrainingSize, values: Sequence[int] = ()) -> list[int]:
+    """Return the sizes, of `values` or else of `SIZES`, that data of this size can have.
+
+    Examples
+    --------
+    >>> possible_sizes("aspect", TrainingSize(n_users=9, n_items=30))
+    [2, 5]
+    """
+    limit = registry.algorithm(key).limits(size)[SIZES[key].parameter]
+    return [value for value in values or SIZES[key].values if value <= limit.largest]
 
 
 def code(key: str, setting: Setting) -> str:

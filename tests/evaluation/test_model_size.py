@@ -146,7 +146,8 @@ def test_lines_hint_at_larger_values_only_at_an_end() -> None:
 
 
 def test_chart_is_on_the_objective_side_and_not_forced_to_begin_at_zero() -> None:
-    spec = charts.score_by_size("Aspect", [(2, -7.4), (5, -7.3)], parameter="classes", criterion="Log", chosen=5)
+    sizes = (Size(2, -7.4, 0.1, None), Size(5, -7.3, 0.1, None))
+    spec = charts.score_by_size("Aspect", Choice("aspect", "classes", "Log", True, sizes, 10, 5, "best", 5))
     assert set(spec) == {"light", "dark"}
     told = spec["light"]["usermeta"]
     assert told["title"] == "Aspect is chosen with classes=5, at -7.3000" or "5" in told["title"]

@@ -8,7 +8,8 @@ from scipy import sparse
 
 from core.errors import DataError, ParameterError
 from recommenders import choosing, criteria, registry
-from recommenders.choosing import SIZES, choose
+from recommenders.choosing import choose
+from recommenders.criteria import SIZES
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 from recommenders.positives import positives
 
@@ -68,9 +69,7 @@ def test_lsa_needs_as_many_factors_as_there_are_genres():
     assert choice.best.score > 0.8
 
 
-def test_usual_sizes_are_those_the_data_can_have():
-    assert choosing.usual_sizes("aspect", tastes(2), None) == (2, 5, 10, 20)
-    assert choosing.usual_sizes("lsa", tastes(2), genres(36, 2, n_noise=9)) == (5, 10)
+def test_default_sizes_are_those_the_data_can_have():
     assert [size.value for size in chosen("lsa", tastes(2), features=genres(36, 2, n_noise=9)).sizes] == [5, 10]
 
 

@@ -14,9 +14,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from catalog.selectors.datasets import newest_version
 from charting.render import png, svg
-from core.errors import ParallaxError
 from evaluation.charts import tuning_trace
-from evaluation.management.arguments import at_least_one
+from evaluation.management.arguments import at_least_one, check_folders
 from evaluation.management.progress_line import ProgressLine
 from evaluation.management.tuning_table import evaluate_command, search_lines
 from evaluation.metrics.registry import metric as named_metric
@@ -64,14 +63,11 @@ class Command(BaseCommand):
         parser.add_argument("--figure", type=Path, metavar="FILE", help="write the curve, as .svg or .png")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for file in filter(None, (options["json"], options["csv"], options["figure"])):
-            if not file.parent.is_dir():
-                raise CommandError(f"The folder {file.parent} for {file.name} does not exist. Create it first.")
         figure: Path | None = options["figure"]
+        check_folders(options["json"], options["csv"], figure)
         if figure is not None and figure.suffix not in DRAWERS:
             raise CommandError(f"{figure.name} is neither an .svg nor a .png file. Choose one of them.")
-        line = ProgressLine(self.stderr)
-        try:
+        with ProgressLine(self.stderr, "Stopped before any setting was measured.") as progress:
             version = newest_version(options["name"])
             result = search(
                 version=version,
@@ -86,14 +82,8 @@ class Command(BaseCommand):
                 n=options["n"],
                 threads=options["threads"] or settings.NUMERIC_THREADS,
                 development=options["development"],
-                progress=line.update,
+                progress=progress,
             )
-        except ParallaxError as problem:
-            raise CommandError(str(problem)) from problem
-        except KeyboardInterrupt:
-            raise CommandError("Stopped before any setting was measured.", returncode=130) from None
-        finally:
-            line.clear()
         for written in search_lines(result, options["name"]):
             self.stdout.write(written)
         if options["json"]:
@@ -118,27 +108,20 @@ def drawing(result: Search) -> dict[str, Any]:
     """Draw the metric by the only searched parameter if that is a number, otherwise the best value so far by trial."""
     measured = [trial for trial in result.trials if trial.value is not None]
     best = ", ".join(f"{name}={value}" for name, value in result.best.setting.items())
-    stated = f"{result.name} has the best {result.metric} with {best}"
-    shared: dict[str, Any] = {
-        "title": f"{stated}, of {len(measured)} settings",
-        "metric": result.metric,
-        "is_share": named_metric(result.metric).definition.high <= 1,
-    }
     by_value = numeric_values([trial.setting for trial in measured])
-    if by_value is None:
-        return tuning_trace(
-            [(at, _estimate(trial)) for at, trial in enumerate(measured, 1)],
-            x_title="Model, in the order of fitting; the line is the best so far",
-            chosen=measured.index(result.best),
-            best_so_far=[trial.best_so_far for trial in measured if trial.best_so_far is not None],
-            **shared,
-        )
-    ordered = sorted(zip(by_value[1], measured, strict=True), key=lambda pair: pair[0])
+    x_title, places = by_value or (
+        "Model, in the order of fitting; the line is the best so far",
+        list(range(1, len(measured) + 1)),
+    )
+    points = sorted(zip(places, measured, strict=True), key=lambda point: point[0])
     return tuning_trace(
-        [(value, _estimate(trial)) for value, trial in ordered],
-        x_title=by_value[0],
-        chosen=[trial for _, trial in ordered].index(result.best),
-        **shared,
+        [(place, _estimate(trial)) for place, trial in points],
+        title=f"{result.name} has the best {result.metric} with {best}, of {len(measured)} settings",
+        x_title=x_title,
+        metric=result.metric,
+        chosen=[trial for _, trial in points].index(result.best),
+        best_so_far=None if by_value else [trial.best_so_far for trial in measured if trial.best_so_far is not None],
+        is_share=named_metric(result.metric).definition.high <= 1,
     )
 
 
