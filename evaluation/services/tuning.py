@@ -32,20 +32,11 @@ from recommenders.data import ItemFeatures
 from recommenders.data_limits import TrainingSize
 from recommenders.expected_utility import with_utilities
 from recommenders.progress import Progress, silent, within
-from recommenders.search_space import Domain, Setting, code, default_domains, domains, grid, random_settings
+from recommenders.search_space import Setting, Space, code
 
 DEVELOPMENT = "dev-eval"
 FIT_SHARE = 0.9  # of a trial's progress
 OUT_OF_FITS, OUT_OF_TIME, INTERRUPTED = "number of fits", "time", "interrupted"
-
-
-@dataclass(frozen=True)
-class Space:
-    """The settings to compare: a `grid`, or `n_random` draws from `ranges` (empty: all parameters with limits)."""
-
-    grid: str = ""
-    n_random: int = 0
-    ranges: str = ""
 
 
 @dataclass(frozen=True)
@@ -143,7 +134,7 @@ def search(
             raise ParameterError(f"Neither high nor low values of {measure} are better, so it cannot choose a setting.")
         (holdout,) = make_holdouts(run=run)
         bench = _Bench(run, key, fixed, holdout)
-        settings = _settings(space, bench)
+        settings = space.settings(key, fixed, lambda: bench.size(bench.features()), rng_for(seed, "tune", key))
     except (ParameterError, DataError) as refusal:
         raise ParallaxError("tuning.bad_input", str(refusal)) from refusal
     is_higher = measure.definition.direction == "higher"
@@ -212,10 +203,6 @@ class _Bench:
         self.profiles = training if holdout.profiles is None else holdout.profiles
         self.profiled = holdout.trained if holdout.profiled is None else holdout.profiled
         self.sides = sides_of(run, [(self.cases, training, self.profiles, self.profiled)])
-
-    def default_domains(self) -> Mapping[str, Domain]:
-        """Return what random settings are drawn from, unless it is stated."""
-        return default_domains(self.key, self.size(self.features()), self.fixed)
 
     def size(self, features: ItemFeatures | None) -> TrainingSize:
         """The size of the training side."""
@@ -286,24 +273,6 @@ class _Bench:
         if "user_values" not in arrays:
             return None
         return interval_of_mean(value, arrays["user_values"][:, 0], rng=rng)
-
-
-def _settings(space: Space, bench: _Bench) -> Sequence[Setting]:
-    """Return the settings of a space. Raises ParameterError for neither or both kinds, or a parameter that is fixed."""
-    key, fixed = bench.key, bench.fixed
-    if bool(space.grid) == bool(space.n_random):
-        raise ParameterError("Search either a grid (--grid 'factors=10,50') or a number of random settings (--random).")
-    if space.ranges and space.grid:
-        raise ParameterError("Ranges are for random settings; list the values of a grid.")
-    if space.grid:
-        settings = grid(key, space.grid)
-    else:
-        ranges = domains(key, space.ranges) if space.ranges else bench.default_domains()
-        settings = tuple(random_settings(ranges, space.n_random, rng_for(bench.run.seed, "tune", key)))
-    both = sorted(set(fixed) & set(settings[0]))
-    if both:
-        raise ParameterError(f"{both[0]} is both fixed and searched. State it once.")
-    return settings
 
 
 def _try_all(

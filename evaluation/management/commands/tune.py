@@ -21,9 +21,9 @@ from evaluation.management.tuning_table import evaluate_command, search_lines
 from evaluation.metrics.registry import metric as named_metric
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.services.run_inputs import named_settings
-from evaluation.services.tuning import Budget, Search, Space, Trial, search
+from evaluation.services.tuning import Budget, Search, Trial, search
 from evaluation.splitting.registry import SPLITS
-from recommenders.search_space import numeric_values
+from recommenders.search_space import Space, numeric_values
 
 DRAWERS: dict[str, Any] = {".svg": lambda spec: svg(spec).encode(), ".png": png}
 
