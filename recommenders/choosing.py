@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
@@ -16,6 +15,7 @@ from recommenders.base import Algorithm
 from recommenders.criteria import POSITIVE_FROM, SIZES, Criterion
 from recommenders.data import ItemFeatures, Profiles, Ratings
 from recommenders.data_limits import TrainingSize
+from recommenders.holdout import drawn, split
 from recommenders.positives import positives
 from recommenders.progress import Progress, silent, within
 from recommenders.search_space import possible_sizes
@@ -171,20 +171,16 @@ class _Split:
 
 def _split(ratings: Ratings, criterion: Criterion, params: Any, share: float, rng: np.random.Generator) -> _Split:
     """Hold out ratings, or people with a half of their ratings; what counts are people and items with others."""
-    user_items = ratings.user_items
-    users, items, values = ratings.triples()
     if criterion.by_people:
-        is_apart = np.zeros(ratings.n_users, dtype=np.bool_)
-        is_apart[rng.permutation(ratings.n_users)[: max(1, int(share * ratings.n_users))]] = True
-        is_drawn = is_apart[users] & (rng.random(ratings.n_ratings) < HIDDEN_OF_PERSON)
-        training = Ratings(user_items[np.flatnonzero(~is_apart)], ratings.scale)
+        is_apart = drawn(ratings.n_users, share, rng, least=1)
+        is_hidden = is_apart[ratings.triples()[0]] & (rng.random(ratings.n_ratings) < HIDDEN_OF_PERSON)
+        training = Ratings(ratings.user_items[np.flatnonzero(~is_apart)], ratings.scale)
+        shown, hidden = split(ratings.user_items, is_hidden)
     else:
-        is_drawn = np.zeros(ratings.n_ratings, dtype=np.bool_)
-        is_drawn[rng.permutation(ratings.n_ratings)[: max(1, int(share * ratings.n_ratings))]] = True
-        counts = None if ratings.counts is None else ratings.counts[~is_drawn]
-        training = Ratings(_entries(users, items, values, ~is_drawn, user_items.shape), ratings.scale, counts)
-    shown = _entries(users, items, values, ~is_drawn, user_items.shape)
-    hidden = _entries(users, items, values, is_drawn, user_items.shape)
+        is_hidden = drawn(ratings.n_ratings, share, rng, least=1)
+        counts = None if ratings.counts is None else ratings.counts[~is_hidden]
+        shown, hidden = split(ratings.user_items, is_hidden)
+        training = Ratings(shown, ratings.scale, counts)
     # What the algorithm itself takes for evidence of a person or an item.
     evidence, learned = shown, training.user_items
     if criterion.of_likes:
@@ -206,16 +202,6 @@ def _split(ratings: Ratings, criterion: Criterion, params: Any, share: float, rn
         (hidden.data[counts], (of_row, hidden.indices[counts])), shape=(people.size, ratings.n_items)
     )
     return _Split(training, sparse.csr_array(shown[people]), held_out)
-
-
-def _entries(
-    users: NDArray[np.int64],
-    items: NDArray[np.int64],
-    values: NDArray[np.float32],
-    is_wanted: NDArray[np.bool_],
-    shape: tuple[int, int],
-) -> sparse.csr_array:
-    return sparse.csr_array((values[is_wanted], (users[is_wanted], items[is_wanted])), shape=shape)
 
 
 def _score(model: Algorithm, split: _Split, criterion: Criterion, progress: Progress) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from catalog.models import DatasetVersion
 from catalog.selectors.ratings import features_of, ratings_of
 from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import derived_seed, digest_of
-from evaluation.experiments.schema import Contender, Experiment, PlannedRun, SizeSearch
+from evaluation.experiments.schema import Contender, Experiment, PlannedRun
 from evaluation.models import EvaluationRun, SizeChoice
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.services.experiments import CheckedPlan
@@ -140,7 +140,9 @@ def _choice(
     assert search is not None  # noqa: S101 — of the contenders that are searched  # nosec B101
     fixed = registry.params_of(key, contender.params).as_dict()
     del fixed[SIZES[key].parameter]
-    values = _possible(version, contender, search, digest)
+    rows = training_rows(digest)
+    features = features_for(version=version, training_digest=digest, algorithm=key, params=contender.params)
+    values = possible_sizes(key, TrainingSize(rows.n_users, rows.n_items, features), search.values)
     if len(values) < 2:
         raise ParallaxError(
             "experiment.bad_input",
@@ -167,12 +169,3 @@ def _choice(
     # Another process may have made the same choice meanwhile.
     SizeChoice.objects.get_or_create(recipe=recipe, defaults={"choice": asdict(choice)})
     return choice
-
-
-def _possible(version: DatasetVersion, contender: Contender, search: SizeSearch, digest: str) -> list[int]:
-    """Return the sizes that the training rows can have."""
-    rows = training_rows(digest)
-    features = features_for(
-        version=version, training_digest=digest, algorithm=contender.algorithm, params=contender.params
-    )
-    return possible_sizes(contender.algorithm, TrainingSize(rows.n_users, rows.n_items, features), search.values)
