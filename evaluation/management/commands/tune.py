@@ -17,14 +17,14 @@ from charting.render import png, svg
 from evaluation.charts import tuning_trace
 from evaluation.management.arguments import at_least_one, check_folders
 from evaluation.management.progress_line import ProgressLine
-from evaluation.management.tuning_table import evaluate_command, search_lines
 from evaluation.metrics.registry import metric as named_metric
-from evaluation.protocols.registry import PROTOCOLS
+from evaluation.protocols.registry import PROTOCOLS, protocol
 from evaluation.services.run_inputs import named_settings
-from evaluation.services.tuning import Budget, Search, Trial, search
+from evaluation.services.tuning import INTERRUPTED, Budget, Search, Trial, search
 from evaluation.splitting.registry import SPLITS
-from recommenders.search_space import Space, numeric_values
+from recommenders.search_space import Setting, Space, numeric_values
 
+DECIMALS = 4
 DRAWERS: dict[str, Any] = {".svg": lambda spec: svg(spec).encode(), ".png": png}
 
 
@@ -104,10 +104,67 @@ class Command(BaseCommand):
             self.stdout.write(f"Written to {file}.")
 
 
+def search_lines(result: Search, dataset: str) -> list[str]:
+    """Format the trials as a table, then what was not tried, the choice, and how to evaluate it."""
+    best, measured = result.best, [trial for trial in result.trials if trial.value is not None]
+    direction = "higher" if result.is_higher_better else "lower"
+    width = max(len(_written(setting)) for setting in (*(trial.setting for trial in result.trials), *result.left))
+    lines = [
+        f"{result.metric} on {result.n_development:,} development users; {direction} is better.",
+        "",
+        f"{'setting'.ljust(width)} {'value':>9} {'95% CI':>18} {'fit (s)':>8}",
+    ]
+    for trial in result.trials:
+        lines.append(f"{_written(trial.setting).ljust(width)} {_numbers(trial)}{'  chosen' if trial is best else ''}")
+    if result.left:
+        why = (
+            "The search was interrupted" if result.stopped_by == INTERRUPTED else f"Budget spent ({result.stopped_by})"
+        )
+        names = "; ".join(map(_written, result.left[:10])) + ("; …" if len(result.left) > 10 else "")
+        lines += ["", f"{why}. Not tried ({len(result.left):,}): {names}."]
+    lines += [
+        "",
+        f"Chosen of {len(measured):,} settings: {result.code}",
+        "Equal values are decided for the setting that was tried first. The value of the chosen setting is too "
+        "favourable, because it is the best of several. All settings were measured on the same users, so differences "
+        "between them are more precise than the intervals suggest.",
+        f"Measure it on the {result.n_evaluation:,} other test users, who had no part in the search, with",
+        f"    {evaluate_command(result, dataset)}",
+        "A run with another split or seed may test the same users again.",
+    ]
+    return lines
+
+
+def evaluate_command(result: Search, dataset: str) -> str:
+    """Return the command that measures the chosen setting on the users who had no part in the search."""
+    stated = {name: value for name, value in result.protocol.items() if name != "name"}
+    usual = protocol(str(result.protocol["name"])).settings
+    changed = {name: value for name, value in stated.items() if value != usual[name]}
+    words = ",".join(f"{name}={value}" for name, value in changed.items())
+    parts = [
+        f".venv/bin/python manage.py evaluate {dataset} --algorithms '{result.code}' --split '{result.split}'",
+        f"--protocol '{result.protocol['name']}{':' if words else ''}{words}'",
+        f"--metrics '{result.metric}' --n {result.n} --seed {result.seed}",
+    ]
+    return " ".join(parts) + (f" --reserve {result.reserve:g}" if result.reserve else "")
+
+
+def _numbers(trial: Trial) -> str:
+    if trial.value is None:
+        return f"no value: {trial.reason}"
+    interval = "" if trial.low is None else f"[{trial.low:.{DECIMALS}f}, {trial.high:.{DECIMALS}f}]"
+    caveat = f"  {trial.reason}" if trial.reason else ""
+    return f"{trial.value:>9.{DECIMALS}f} {interval:>18} {trial.fit_seconds:>8.2f}{caveat}"
+
+
+def _written(setting: Setting) -> str:
+    return ", ".join(f"{name}={value}" for name, value in setting.items())
+
+
 def drawing(result: Search) -> dict[str, Any]:
     """Draw the metric by the only searched parameter if that is a number, otherwise the best value so far by trial."""
     measured = [trial for trial in result.trials if trial.value is not None]
-    best = ", ".join(f"{name}={value}" for name, value in result.best.setting.items())
+    best = _written(result.best.setting)
     by_value = numeric_values([trial.setting for trial in measured])
     x_title, places = by_value or (
         "Model, in the order of fitting; the line is the best so far",
