@@ -14,11 +14,9 @@ from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.criteria import POSITIVE_FROM, SIZES, Criterion
 from recommenders.data import ItemFeatures, Profiles, Ratings
-from recommenders.data_limits import TrainingSize
 from recommenders.holdout import drawn, split
 from recommenders.positives import positives
 from recommenders.progress import Progress, silent, within
-from recommenders.search_space import possible_sizes
 
 # People scored at a time: bounds the working memory, not the result.
 BLOCK_USERS = 256
@@ -70,7 +68,7 @@ def choose(
     ratings: Ratings,
     key: str,
     *,
-    values: Sequence[int] | None = None,
+    values: Sequence[int],
     params: Mapping[str, Any] | None = None,
     share: float = 0.1,
     rule: str = "best",
@@ -86,7 +84,7 @@ def choose(
     when the algorithm has no size to choose, or a value, the share or the rule cannot be used. Raises DataError when no
     rating is left to hold out.
 
-    `values`: sizes to try, any order; `possible_sizes` if left out. `share`: share of the ratings that is held out, or
+    `values`: sizes to try, any order. `share`: share of the ratings that is held out, or
     of the people (see `Criterion.by_people`), in (0, 0.5]. `rule`: {"best", "smallest-near"}; see `Choice.rule`; the
     second is the "one standard error rule". `rng`: draws what is held out, then the seed of the fits.
 
@@ -109,8 +107,6 @@ def choose(
     if key not in SIZES:
         raise ParameterError(f"There is no size to choose for {key!r}; there is for {', '.join(SIZES)}.")
     criterion, algorithm = SIZES[key], registry.algorithm(key)
-    if values is None:
-        values = possible_sizes(key, TrainingSize(ratings.n_users, ratings.n_items, features))
     wanted = sorted(set(values))
     fixed = dict(params or {})
     if criterion.parameter in fixed:

@@ -71,7 +71,7 @@ def choose_size(
             return choose(
                 ratings,
                 algorithm,
-                values=values,
+                values=values or (),
                 params=params,
                 share=share,
                 rule=rule,

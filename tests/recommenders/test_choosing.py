@@ -69,10 +69,6 @@ def test_lsa_needs_as_many_factors_as_there_are_genres():
     assert choice.best.score > 0.8
 
 
-def test_default_sizes_are_those_the_data_can_have():
-    assert [size.value for size in chosen("lsa", tastes(2), features=genres(36, 2, n_noise=9)).sizes] == [5, 10]
-
-
 def test_same_seed_gives_the_same_and_order_of_values_does_not_matter():
     first = chosen("asysvd", tastes(2), values=[2, 4, 6], params={"epochs": 3})
     again = chosen("asysvd", tastes(2), values=[6, 2, 4, 2], params={"epochs": 3})
