@@ -36,10 +36,10 @@ from evaluation.protocols.cases import Cases, make_cases
 from evaluation.protocols.hit_metrics import one_plus_random
 from evaluation.protocols.registry import protocol
 from evaluation.splitting.holdout import share_of_all
-from evaluation.splitting.partition import part_of
 from evaluation.splitting.rows import RatingRows
 from recommenders import registry
 from recommenders.data import Profiles, Ratings
+from recommenders.holdout import part_of
 from recommenders.threads import each, numeric_threads, one_library_thread, using
 
 ROOT = Path(__file__).resolve().parents[1]

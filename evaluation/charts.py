@@ -14,6 +14,7 @@ from charting.marks import curves, rates
 from charting.theme import Spec, both_modes
 from evaluation.metrics.curves import trapezoid
 from evaluation.protocols.observation_curves import CurveKind
+from recommenders.choosing import Choice
 
 SCORE_DECIMALS = 4  # scores of sizes of one algorithm differ little
 
@@ -25,29 +26,22 @@ Points = NDArray[np.float64]
 Line = tuple[ArrayLike, ArrayLike]
 
 
-def score_by_size(
-    name: str, sizes: Sequence[tuple[int, float]], *, parameter: str, criterion: str, chosen: int
-) -> dict[str, Spec]:
-    """Draw the score of each size in a model size selection, in light and dark.
-
-    `sizes` are pairs of size and score, ascending.
-    """
-    values = [score for _, score in sizes]
-    at = dict(sizes)[chosen]
-    title = f"{name} is chosen with {parameter}={chosen}, at {number(at, SCORE_DECIMALS, is_share=False)}"
+def score_by_size(name: str, choice: Choice) -> dict[str, Spec]:
+    """Draw the score of each size in a model size selection, in light and dark. `name`: that of the algorithm."""
+    scores = {size.value: number(size.score, SCORE_DECIMALS, is_share=False) for size in choice.sizes}
     return both_modes(
         curves(
-            {name: values},
-            title=title,
-            y_title=criterion,
-            n_values=[size for size, _ in sizes],
-            x_title=parameter,
-            at_n=chosen,
+            {name: [size.score for size in choice.sizes]},
+            title=f"{name} is chosen with {choice.parameter}={choice.chosen}, at {scores[choice.chosen]}",
+            y_title=choice.criterion,
+            n_values=list(scores),
+            x_title=choice.parameter,
+            at_n=choice.chosen,
             is_share=False,
             is_from_zero=False,
             decimals=SCORE_DECIMALS,
-            description=f"{criterion}, by {parameter}: "
-            + ", ".join(f"{size} {number(score, SCORE_DECIMALS, is_share=False)}" for size, score in sizes)
+            description=f"{choice.criterion}, by {choice.parameter}: "
+            + ", ".join(f"{size} {score}" for size, score in scores.items())
             + ".",
         )
     )

@@ -15,6 +15,7 @@ from recommenders.base import Algorithm
 from recommenders.baseline import RATINGS_AT_ONCE, Baseline
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
+from recommenders.holdout import drawn, split
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress, blocks
 
@@ -150,19 +151,11 @@ def _like(user_items: sparse.csr_array, data: NDArray[np.float64]) -> sparse.csr
 
 def _split(ratings: Ratings, baseline: Baseline, share: float, rng: np.random.Generator) -> tuple[Side, Side]:
     """Return residuals to learn from and residuals held out, both against the baseline of the former."""
-    is_held = np.zeros(ratings.n_ratings, dtype=np.bool_)
-    is_held[rng.permutation(ratings.n_ratings)[: int(share * ratings.n_ratings)]] = True
-    learned, held_out = _where(ratings.user_items, ~is_held), _where(ratings.user_items, is_held)
+    is_held = drawn(ratings.n_ratings, share, rng)
+    learned, held_out = split(ratings.user_items, is_held)
     # As for a stranger, a user's offset comes from the profile that is left.
     offsets = baseline.mean + baseline.user_bias(learned)
     return _side(learned, offsets, baseline.item_bias), _side(held_out, offsets, baseline.item_bias)
-
-
-def _where(user_items: sparse.csr_array, is_kept: NDArray[np.bool_]) -> sparse.csr_array:
-    """Return some of the entries, in their order."""
-    before = np.concatenate(([0], np.cumsum(is_kept, dtype=np.int64)))
-    entries = user_items.data[is_kept], user_items.indices[is_kept], before[user_items.indptr]
-    return sparse.csr_array(entries, shape=user_items.shape)
 
 
 def _side(user_items: sparse.csr_array, offsets: NDArray[np.float64], item_bias: NDArray[np.float64]) -> Side:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
@@ -15,10 +14,9 @@ from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.criteria import POSITIVE_FROM, SIZES, Criterion
 from recommenders.data import ItemFeatures, Profiles, Ratings
+from recommenders.holdout import drawn, split
 from recommenders.positives import positives
 from recommenders.progress import Progress, silent, within
-
-__all__ = ["RULES", "SIZES", "Choice", "Criterion", "Size", "choose", "usual_sizes"]
 
 # People scored at a time: bounds the working memory, not the result.
 BLOCK_USERS = 256
@@ -70,7 +68,7 @@ def choose(
     ratings: Ratings,
     key: str,
     *,
-    values: Sequence[int] | None = None,
+    values: Sequence[int],
     params: Mapping[str, Any] | None = None,
     share: float = 0.1,
     rule: str = "best",
@@ -86,8 +84,8 @@ def choose(
     when the algorithm has no size to choose, or a value, the share or the rule cannot be used. Raises DataError when no
     rating is left to hold out.
 
-    `values`: sizes to try, any order; `usual_sizes` if left out. `share`: share of the ratings that is held out, or of
-    the people (see `Criterion.by_people`), in (0, 0.5]. `rule`: {"best", "smallest-near"}; see `Choice.rule`; the
+    `values`: sizes to try, any order. `share`: share of the ratings that is held out, or
+    of the people (see `Criterion.by_people`), in (0, 0.5]. `rule`: {"best", "smallest-near"}; see `Choice.rule`; the
     second is the "one standard error rule". `rng`: draws what is held out, then the seed of the fits.
 
     References
@@ -109,7 +107,7 @@ def choose(
     if key not in SIZES:
         raise ParameterError(f"There is no size to choose for {key!r}; there is for {', '.join(SIZES)}.")
     criterion, algorithm = SIZES[key], registry.algorithm(key)
-    wanted = sorted(set(usual_sizes(key, ratings, features) if values is None else values))
+    wanted = sorted(set(values))
     fixed = dict(params or {})
     if criterion.parameter in fixed:
         raise ParameterError(f"{criterion.parameter} is what is chosen; give the values to try instead of one.")
@@ -148,17 +146,7 @@ def choose(
     )
     best = choice.best
     near = [size.value for size in sizes if abs(size.score - best.score) <= best.standard_error]
-    return Choice(**{**choice.__dict__, "chosen": best.value if rule == "best" else min(near)})
-
-
-def usual_sizes(key: str, ratings: Ratings, features: ItemFeatures | None) -> tuple[int, ...]:
-    """The sizes of `SIZES` that data of this size can have. They ascend; there are none if the data are too small for
-    any.
-    """
-    sides = [ratings.n_items, ratings.n_users]
-    if registry.algorithm(key).needs_features and features is not None:
-        sides[1] = len(features.terms)
-    return tuple(value for value in SIZES[key].values if value <= min(sides))
+    return replace(choice, chosen=best.value if rule == "best" else min(near))
 
 
 def _with_label(progress: Progress, name: str) -> Progress:
@@ -179,20 +167,16 @@ class _Split:
 
 def _split(ratings: Ratings, criterion: Criterion, params: Any, share: float, rng: np.random.Generator) -> _Split:
     """Hold out ratings, or people with a half of their ratings; what counts are people and items with others."""
-    user_items = ratings.user_items
-    users, items, values = ratings.triples()
     if criterion.by_people:
-        is_apart = np.zeros(ratings.n_users, dtype=np.bool_)
-        is_apart[rng.permutation(ratings.n_users)[: max(1, int(share * ratings.n_users))]] = True
-        is_drawn = is_apart[users] & (rng.random(ratings.n_ratings) < HIDDEN_OF_PERSON)
-        training = Ratings(user_items[np.flatnonzero(~is_apart)], ratings.scale)
+        is_apart = drawn(ratings.n_users, share, rng, least=1)
+        is_hidden = is_apart[ratings.triples()[0]] & (rng.random(ratings.n_ratings) < HIDDEN_OF_PERSON)
+        training = Ratings(ratings.user_items[np.flatnonzero(~is_apart)], ratings.scale)
+        shown, hidden = split(ratings.user_items, is_hidden)
     else:
-        is_drawn = np.zeros(ratings.n_ratings, dtype=np.bool_)
-        is_drawn[rng.permutation(ratings.n_ratings)[: max(1, int(share * ratings.n_ratings))]] = True
-        counts = None if ratings.counts is None else ratings.counts[~is_drawn]
-        training = Ratings(_entries(users, items, values, ~is_drawn, user_items.shape), ratings.scale, counts)
-    shown = _entries(users, items, values, ~is_drawn, user_items.shape)
-    hidden = _entries(users, items, values, is_drawn, user_items.shape)
+        is_hidden = drawn(ratings.n_ratings, share, rng, least=1)
+        counts = None if ratings.counts is None else ratings.counts[~is_hidden]
+        shown, hidden = split(ratings.user_items, is_hidden)
+        training = Ratings(shown, ratings.scale, counts)
     # What the algorithm itself takes for evidence of a person or an item.
     evidence, learned = shown, training.user_items
     if criterion.of_likes:
@@ -214,16 +198,6 @@ def _split(ratings: Ratings, criterion: Criterion, params: Any, share: float, rn
         (hidden.data[counts], (of_row, hidden.indices[counts])), shape=(people.size, ratings.n_items)
     )
     return _Split(training, sparse.csr_array(shown[people]), held_out)
-
-
-def _entries(
-    users: NDArray[np.int64],
-    items: NDArray[np.int64],
-    values: NDArray[np.float32],
-    is_wanted: NDArray[np.bool_],
-    shape: tuple[int, int],
-) -> sparse.csr_array:
-    return sparse.csr_array((values[is_wanted], (users[is_wanted], items[is_wanted])), shape=shape)
 
 
 def _score(model: Algorithm, split: _Split, criterion: Criterion, progress: Progress) -> tuple[float, float]:

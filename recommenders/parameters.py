@@ -96,7 +96,7 @@ class Parameters:
         if unknown:
             known = ", ".join(infos) if infos else "none"
             raise ParameterError(f"There is no parameter {unknown[0]} here; the parameters are: {known}.")
-        return cls(**{name: _read(infos[name], value) for name, value in values.items()})
+        return cls(**{name: read_value(infos[name], value) for name, value in values.items()})
 
     def as_dict(self) -> dict[str, bool | int | float | str]:
         """Names and values, for JSON and for the recipe of a model, without added parameters at their default."""
@@ -126,8 +126,8 @@ def labelled(name: str, options: Mapping[str, bool | int | float | str]) -> str:
     return f"{name} ({', '.join(written)})"
 
 
-def _read(info: ParameterInfo, value: Any) -> Any:
-    """Read text as the parameter's type; anything else is left for the check."""
+def read_value(info: ParameterInfo, value: Any) -> Any:
+    """Read text as the parameter's type; anything else is left for the check. Raises ParameterError for other text."""
     if info.type is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, str) or info.type is str:

@@ -1,4 +1,4 @@
-"""Settings of an algorithm to compare: every combination of a grid, or random draws from ranges.
+"""Settings of an algorithm to compare: every combination of a grid, random draws from ranges, or sizes of a model.
 
 A setting maps names of parameters to values as they are written in a command (``{"factors": "50"}``).
 """
@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.errors import ParameterError
 from recommenders import registry
+from recommenders.criteria import SIZES
 from recommenders.data_limits import TrainingSize
-from recommenders.parameters import ParameterInfo
+from recommenders.parameters import ParameterInfo, read_value
 
 Setting = Mapping[str, str]
 MAX_SETTINGS = 10_000
@@ -51,6 +52,38 @@ class Range:
 
 
 Domain = Range | tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Space:
+    """The settings to compare: a `grid`, or `n_random` draws from `ranges` (empty: all parameters with limits)."""
+
+    grid: str = ""
+    n_random: int = 0
+    ranges: str = ""
+
+    def settings(
+        self, key: str, fixed: Setting, size: Callable[[], TrainingSize], rng: np.random.Generator
+    ) -> tuple[Setting, ...]:
+        """Return the settings of an algorithm. `size`: that of the training data, called where these limit the draws.
+
+        Raises ParameterError for neither or both kinds, for text of another form, or for a parameter that is `fixed`.
+        """
+        if bool(self.grid) == bool(self.n_random):
+            raise ParameterError(
+                "Search either a grid (--grid 'factors=10,50') or a number of random settings (--random)."
+            )
+        if self.ranges and self.grid:
+            raise ParameterError("Ranges are for random settings; list the values of a grid.")
+        if self.grid:
+            found = grid(key, self.grid)
+        else:
+            drawn_from = domains(key, self.ranges) if self.ranges else default_domains(key, size(), fixed)
+            found = tuple(random_settings(drawn_from, self.n_random, rng))
+        both = sorted(set(fixed) & set(found[0]))
+        if both:
+            raise ParameterError(f"{both[0]} is both fixed and searched. State it once.")
+        return found
 
 
 def grid(key: str, text: str) -> tuple[Setting, ...]:
@@ -143,6 +176,18 @@ def random_settings(chosen: Mapping[str, Domain], n: int, rng: np.random.Generat
             return
 
 
+def possible_sizes(key: str, size: TrainingSize, values: Sequence[int] = ()) -> list[int]:
+    """Return the sizes, of `values` or else of `SIZES`, that data of this size can have.
+
+    Examples
+    --------
+    >>> possible_sizes("aspect", TrainingSize(n_users=9, n_items=30))
+    [2, 5]
+    """
+    limit = registry.algorithm(key).limits(size)[SIZES[key].parameter]
+    return [value for value in values or SIZES[key].values if value <= limit.largest]
+
+
 def code(key: str, setting: Setting) -> str:
     """Write an algorithm with its parameters as commands take it.
 
@@ -195,16 +240,8 @@ def _values(info: ParameterInfo, text: str) -> tuple[str, ...]:
         if not value:
             raise ParameterError(f"A value of {info.name} is empty in {text!r}.")
         if info.type in (int, float):
-            _number(info, value)
+            read_value(info, value)
     return values
-
-
-def _number(info: ParameterInfo, text: str) -> float:
-    try:
-        return float(info.type(text))
-    except ValueError:
-        kind = "a whole number" if info.type is int else "a number"
-        raise ParameterError(f"The parameter {info.name} must be {kind}; {text!r} is not.") from None
 
 
 def _range(info: ParameterInfo, text: str) -> Range:
@@ -214,7 +251,7 @@ def _range(info: ParameterInfo, text: str) -> Range:
     if colon and scale not in _SCALES:
         raise ParameterError(f"The scale of {info.name} is log or linear, not {scale!r}.")
     low, _, high = ends.partition("..")
-    low_value, high_value = _number(info, low.strip()), _number(info, high.strip())
+    low_value, high_value = float(read_value(info, low.strip())), float(read_value(info, high.strip()))
     minimum = -math.inf if info.minimum is None else info.minimum
     maximum = math.inf if info.maximum is None else info.maximum
     if not minimum <= low_value < high_value <= maximum or not math.isfinite(high_value - low_value):

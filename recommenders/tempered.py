@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
+from recommenders.holdout import drawn, split
 from recommenders.memory import singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter
@@ -199,9 +200,8 @@ def learn(
     betas = [1.0] * tempering.iterations
     searched = SEARCH_WORK if n_held else 0.0
     if n_held:
-        is_held = np.zeros(counts.nnz, dtype=np.bool_)
-        is_held[rng.permutation(counts.nnz)[:n_held]] = True
-        training, held_out = _part(counts, ~is_held), _part(counts, is_held)
+        is_held = drawn(counts.nnz, tempering.held_out, rng)
+        training, held_out = split(counts, is_held)
         betas = _schedule(training, held_out, n_classes, tempering, rng=rng, progress=within(progress, 0.0, searched))
     rest = within(progress, searched, 1.0)
     now = start(counts, n_classes, rng, within(rest, 0.0, START_WORK))
@@ -240,11 +240,6 @@ def _schedule(
                 break
             now, tried, beta, failures = best, [], beta * tempering.cooling, failures + 1
     return betas
-
-
-def _part(counts: sparse.csr_array, is_kept: NDArray[np.bool_]) -> sparse.csr_array:
-    indptr = np.concatenate(([0], np.cumsum(is_kept)))[counts.indptr].astype(counts.indptr.dtype)
-    return sparse.csr_array((counts.data[is_kept], counts.indices[is_kept], indptr), shape=counts.shape)
 
 
 def _totals(counts: sparse.csr_array, left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:

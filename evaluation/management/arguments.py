@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.core.management.base import CommandError
 
 
 def at_least_one(text: str) -> int:
@@ -14,3 +18,21 @@ def at_least_one(text: str) -> int:
     if number < 1:
         raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1; omit the option for the default.")
     return number
+
+
+def named_values(texts: Sequence[str], example: str) -> dict[str, str]:
+    """Parse the repeated option ``--param NAME=VALUE``. Raises CommandError, with an `example`, for another form."""
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise CommandError(f"--param {text} is not valid. Write it as in --param {example}.")
+        values[name] = value
+    return values
+
+
+def check_folders(*files: Path | None) -> None:
+    """Refuse files that could not be written. Raises CommandError: the folder of one of them does not exist."""
+    for file in filter(None, files):
+        if not file.parent.is_dir():
+            raise CommandError(f"The folder {file.parent} for {file.name} does not exist. Create it first.")

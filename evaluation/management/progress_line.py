@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 import time
+from types import TracebackType
 
-from django.core.management.base import OutputWrapper
+from django.core.management.base import CommandError, OutputWrapper
 
+from core.errors import ParallaxError
 from evaluation.services.fit_progress import in_words
+from recommenders.progress import Progress
 
 LINE_SECONDS = 0.2  # minimum time between two updates
 
 
 class ProgressLine:
-    """The progress of a fit on a terminal, removed afterwards; silent if the output is not a terminal."""
+    """The progress of a fit on a terminal, removed afterwards; silent if the output is not a terminal.
 
-    def __init__(self, out: OutputWrapper) -> None:
-        self._out = out
+    A context whose value is the progress. A ParallaxError inside it ends the command with its message, Ctrl-C with
+    `stopped` (empty: it passes).
+    """
+
+    def __init__(self, out: OutputWrapper, stopped: str = "") -> None:
+        self._out, self._stopped = out, stopped
         self._started = time.monotonic()
         self._written_at: float | None = None
+
+    def __enter__(self) -> Progress:
+        return self.update
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._written_at is not None:
+            self._write("")
+        if isinstance(problem, ParallaxError):
+            raise CommandError(str(problem)) from problem
+        if isinstance(problem, KeyboardInterrupt) and self._stopped:
+            raise CommandError(self._stopped, returncode=130) from None
 
     def update(self, share: float, step: str, /) -> None:
         now = time.monotonic()
@@ -25,10 +45,6 @@ class ProgressLine:
             return
         self._written_at = now
         self._write(in_words(share, step, now - self._started))
-
-    def clear(self) -> None:
-        if self._written_at is not None:
-            self._write("")
 
     def _write(self, text: str) -> None:
         # Without the wrapper's style, which would mark the line as an error.

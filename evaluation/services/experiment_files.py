@@ -67,26 +67,16 @@ def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun
     judgements = claim_judgements(results=results)
     dataset = selectors.dataset_facts(results)
     contents: dict[str, bytes] = {}
-    figures = []
-    for figure in experiment.figures:
-        title = f"{figure.title}{dataset.data_note}"
-        spec = drawn_figure(replace(figure, title=title), results)
-        if spec is None:
-            continue
-        figures.append(Figure(figure.key, spec, drawing=render.svg(spec)))
-        contents[f"figures/{figure.key}.svg"] = figures[-1].drawing.encode()
-        contents[f"figures/{figure.key}.png"] = render.png(spec, ppi=144)
+    specs = {
+        figure.key: drawn_figure(replace(figure, title=f"{figure.title}{dataset.data_note}"), results)
+        for figure in experiment.figures
+    }
     for number, (name, _, choice) in enumerate(experiment.choices, start=1):
-        spec = score_by_size(
-            f"{name}{dataset.data_note}",
-            [(size.value, size.score) for size in choice.sizes],
-            parameter=choice.parameter,
-            criterion=choice.criterion,
-            chosen=choice.chosen,
-        )["light"]
-        figures.append(Figure(f"sizes-{number}", spec, drawing=render.svg(spec)))
-        contents[f"figures/sizes-{number}.svg"] = figures[-1].drawing.encode()
-        contents[f"figures/sizes-{number}.png"] = render.png(spec, ppi=144)
+        specs[f"sizes-{number}"] = score_by_size(f"{name}{dataset.data_note}", choice)["light"]
+    figures = [Figure(key, spec, drawing=render.svg(spec)) for key, spec in specs.items() if spec is not None]
+    for figure in figures:
+        contents[f"figures/{figure.key}.svg"] = figure.drawing.encode()
+        contents[f"figures/{figure.key}.png"] = render.png(figure.spec, ppi=144)
     for table in experiment.tables:
         filled = filled_table(experiment, table, numbers, dataset)
         contents[f"tables/{table.key}.csv"] = table_csv(filled).encode()

@@ -1,8 +1,9 @@
-"""Selection of a model size on a dataset or on the training side of a run. Stores nothing."""
+"""Selection of a model size on a dataset, on the training side of a run, or on that of each run of an experiment."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,21 @@ import numpy as np
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import features_of, ratings_of
 from core.errors import DataError, ParallaxError, ParameterError
-from core.provenance import derived_seed
-from evaluation.models import EvaluationRun
+from core.provenance import derived_seed, digest_of
+from evaluation.experiments.schema import Contender, Experiment, PlannedRun
+from evaluation.models import EvaluationRun, SizeChoice
 from evaluation.selectors.cases import cases_of, training_rows
+from evaluation.services.experiments import CheckedPlan
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import load_kernels, numeric_threads
+from evaluation.services.run_holdout import make_holdouts, spec_of
+from evaluation.services.training import features_for, recipe_of, store_training_rows
 from recommenders import registry
-from recommenders.choosing import SIZES, Choice, choose, usual_sizes
+from recommenders.choosing import Choice, Size, choose
+from recommenders.criteria import SIZES
+from recommenders.data_limits import TrainingSize
 from recommenders.progress import Progress, silent
+from recommenders.search_space import possible_sizes
 
 
 def choose_size(
@@ -35,7 +43,7 @@ def choose_size(
     progress: Progress = silent,
 ) -> Choice:
     """Compare sizes of an algorithm on all ratings of a dataset, on the training ratings of a run, or on stored ones
-    of the dataset (`training_digest`).
+    of the dataset (`training_digest`). Stores nothing.
 
     Raises ParallaxError with code ``choice.bad_input``: invalid parameters or data; ``model.too_large``: the largest
     size exceeds the memory; ``run.not_prepared``: the run has no training side yet; ``choice.other_dataset``: the run
@@ -54,15 +62,16 @@ def choose_size(
             kind = registry.algorithm(algorithm)
             if kind.needs_features:
                 features = features_of(version, kind.title_words(registry.params_of(algorithm, params)))
-            sizes = usual_sizes(algorithm, ratings, features) if values is None else values
-            largest = {**params, SIZES[algorithm].parameter: max(sizes, default=1)}
+            if values is None:
+                values = possible_sizes(algorithm, TrainingSize(ratings.n_users, ratings.n_items, features))
+            largest = {**params, SIZES[algorithm].parameter: max(values, default=1)}
             check_memory(algorithm=algorithm, params=largest, ratings=ratings, features=features)
             load_kernels(algorithm)
         with numeric_threads(threads):
             return choose(
                 ratings,
                 algorithm,
-                values=values,
+                values=values or (),
                 params=params,
                 share=share,
                 rule=rule,
@@ -72,3 +81,91 @@ def choose_size(
             )
     except (ParameterError, DataError) as refusal:
         raise ParallaxError("choice.bad_input", str(refusal)) from refusal
+
+
+def with_chosen_sizes(
+    *,
+    experiment: Experiment,
+    version: DatasetVersion,
+    planned: Mapping[str, CheckedPlan],
+    seed: int | None = None,
+    threads: int,
+    progress: Progress = silent,
+) -> Experiment:
+    """Return the experiment with the size that each search chose in each run; hidden ratings take no part.
+
+    A choice is stored and found again, as it depends only on the training rows, the search, the seed and the threads.
+    Raises ParallaxError with code ``experiment.bad_input``: a search in a run whose split trains several models; or as
+    `choose_size` does.
+    """
+    for key, plan in experiment.runs.items():
+        split = planned[key].inputs.split
+        if _searched(experiment, plan) and split["name"] != "file" and spec_of(split).trains_many:
+            raise ParallaxError(
+                "experiment.bad_input",
+                f"{experiment.key}, at runs.{key}: no size can be chosen for a run whose split trains several "
+                f"models ({split['name']}). State the size, or use another split.",
+            )
+    own_seed = experiment.seed if seed is None else seed
+    runs = {}
+    for key, plan in experiment.runs.items():
+        chosen = {}
+        if searched := _searched(experiment, plan):
+            digest = _training_side(version, planned[key], own_seed)
+            for name in searched:
+                chosen[name] = _choice(version, experiment.contenders[name], digest, own_seed, threads, progress)
+        runs[key] = replace(plan, chosen=chosen)
+    return replace(experiment, runs=runs)
+
+
+def _searched(experiment: Experiment, plan: PlannedRun) -> list[str]:
+    return [name for name in plan.contenders if name in experiment.searched]
+
+
+def _training_side(version: DatasetVersion, planned: CheckedPlan, seed: int) -> str:
+    """Split as the run will, and store its training rows."""
+    plan, inputs = planned.plan, planned.inputs
+    run = EvaluationRun(
+        version=version, split=inputs.split, protocol=inputs.protocol, reserve=plan.reserve, seed=seed, n=plan.n
+    )
+    holdout = next(iter(make_holdouts(run=run)))
+    return store_training_rows(ratings=holdout.training, utilities=holdout.utilities)
+
+
+def _choice(
+    version: DatasetVersion, contender: Contender, digest: str, seed: int, threads: int, progress: Progress
+) -> Choice:
+    """Find the stored choice, or compare the sizes and store it."""
+    search, key = contender.search, contender.algorithm
+    assert search is not None  # noqa: S101 — of the contenders that are searched  # nosec B101
+    fixed = registry.params_of(key, contender.params).as_dict()
+    del fixed[SIZES[key].parameter]
+    rows = training_rows(digest)
+    features = features_for(version=version, training_digest=digest, algorithm=key, params=contender.params)
+    values = possible_sizes(key, TrainingSize(rows.n_users, rows.n_items, features), search.values)
+    if len(values) < 2:
+        raise ParallaxError(
+            "experiment.bad_input",
+            f"{contender.name}: these data allow {values or 'none'} of the sizes {list(search.values)}, and a choice "
+            "needs at least two. Give smaller sizes, or use the default ones (--default-sizes).",
+        )
+    model = recipe_of(version=version, training_digest=digest, algorithm=key, params=fixed, seed=seed, threads=threads)
+    recipe = digest_of({"model": model, "values": values, "share": search.share, "rule": search.rule})
+    stored = SizeChoice.objects.filter(recipe=recipe).first()
+    if stored is not None:
+        return Choice(**{**stored.choice, "sizes": tuple(Size(**size) for size in stored.choice["sizes"])})
+    choice = choose_size(
+        version=version,
+        algorithm=key,
+        values=values,
+        params=fixed,
+        share=search.share,
+        rule=search.rule,
+        seed=seed,
+        threads=threads,
+        training_digest=digest,
+        progress=progress,
+    )
+    # Another process may have made the same choice meanwhile.
+    SizeChoice.objects.get_or_create(recipe=recipe, defaults={"choice": asdict(choice)})
+    return choice

@@ -27,11 +27,12 @@ from evaluation.services.run_inputs import NO_LIST, OWN_LIST
 from evaluation.splitting.cold_start import observations
 from evaluation.splitting.leakage import refuse_leaks
 from evaluation.splitting.options import ColdStartItems
-from evaluation.splitting.partition import RESERVED, Partition, part_of
+from evaluation.splitting.partition import RESERVED, Partition
 from evaluation.splitting.registry import Pairs, SplitSpec, partitions, split_spec
 from evaluation.splitting.reserved_users import reserve
 from evaluation.splitting.rows import RatingRows
 from recommenders.data import Ratings
+from recommenders.holdout import part_of
 
 MAX_BITMAP_BYTES = 256 * 2**20  # of candidates drawn once for all algorithms; larger sets are drawn on demand
 

@@ -32,20 +32,11 @@ from recommenders.data import ItemFeatures
 from recommenders.data_limits import TrainingSize
 from recommenders.expected_utility import with_utilities
 from recommenders.progress import Progress, silent, within
-from recommenders.search_space import Setting, code, default_domains, domains, grid, random_settings
+from recommenders.search_space import Setting, Space, code
 
 DEVELOPMENT = "dev-eval"
 FIT_SHARE = 0.9  # of a trial's progress
 OUT_OF_FITS, OUT_OF_TIME, INTERRUPTED = "number of fits", "time", "interrupted"
-
-
-@dataclass(frozen=True)
-class Space:
-    """The settings to compare: a `grid`, or `n_random` draws from `ranges` (empty: all parameters with limits)."""
-
-    grid: str = ""
-    n_random: int = 0
-    ranges: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,33 +127,22 @@ def search(
         wrapped = dict(split)
         if split["name"] != DEVELOPMENT:
             wrapped = {**split, "name": DEVELOPMENT, "of": split["name"], "development": development}
-        run = _planned_run(
-            version,
-            (key, fixed),
-            split=wrapped,
-            protocol=protocol,
-            metric=metric,
-            reserve=reserve,
-            seed=seed,
-            n=n,
-            threads=threads,
-        )
+        shared = {"version": version, "reserve": reserve, "seed": seed, "n": n}
+        run = _planned_run((key, fixed), wrapped, protocol, metric, threads, **shared)
         measure = named_metric(run.metrics[0])
         if measure.definition.direction == "neither":
             raise ParameterError(f"Neither high nor low values of {measure} are better, so it cannot choose a setting.")
         (holdout,) = make_holdouts(run=run)
-        bench = _Bench(run, key, holdout)
-        settings = _settings(space, key, fixed, seed, bench)
+        bench = _Bench(run, key, fixed, holdout)
+        settings = space.settings(key, fixed, lambda: bench.size(bench.features()), rng_for(seed, "tune", key))
     except (ParameterError, DataError) as refusal:
         raise ParallaxError("tuning.bad_input", str(refusal)) from refusal
     is_higher = measure.definition.direction == "higher"
-    trials, left, stopped_by = _try_all(bench, fixed, settings, budget, progress)
-    trials = _with_best_so_far(trials, is_higher=is_higher)
-    measured = [at for at, trial in enumerate(trials) if trial.value is not None]
-    if not measured:
+    trials, stopped_by = _try_all(bench, settings, budget, progress, better=max if is_higher else min)
+    best = trials[-1].best_so_far
+    if best is None:
         reasons = " ".join(dict.fromkeys(trial.reason for trial in trials))
         raise ParallaxError("tuning.no_value", f"No setting has a value of {measure}. {reasons}")
-    sign = 1.0 if is_higher else -1.0
     return Search(
         algorithm=key,
         name=registry.algorithm(key).name,
@@ -177,36 +157,33 @@ def search(
         n_development=len(bench.users),
         n_evaluation=len(np.setdiff1d(holdout.cases.users, holdout.development)),
         trials=tuple(trials),
-        left=tuple(left),
+        left=tuple(settings[len(trials) :]),
         stopped_by=stopped_by,
-        chosen=max(measured, key=lambda at: (sign * (trials[at].value or 0.0), -at)),
+        chosen=[trial.value for trial in trials].index(best),
     )
 
 
 def _planned_run(
-    version: DatasetVersion, algorithm: tuple[str, Setting], *, metric: str, **inputs: Any
+    algorithm: tuple[str, Setting],
+    split: Mapping[str, Any],
+    protocol: Mapping[str, Any],
+    metric: str,
+    threads: int,
+    **shared: Any,
 ) -> EvaluationRun:
     """Return the run that would measure one setting, checked as `evaluate` checks it but not saved."""
-    threads = inputs.pop("threads")
-    n, protocol = inputs["n"], inputs["protocol"]
-    name = metric or (f"recall@{n}" if protocol["name"] == "one-plus-random" else "")
+    name = metric or (f"recall@{shared['n']}" if protocol["name"] == "one-plus-random" else "")
     checked = check_inputs(
-        version=version,
         algorithms=[algorithm],
+        split=split,
+        protocol=protocol,
         task="some",
         metrics=[name] if name else [],
         profile_lengths=(),
-        **inputs,
+        **shared,
     )
     run = EvaluationRun(
-        version=version,
-        split=checked.split,
-        protocol=checked.protocol,
-        metrics=checked.metrics,
-        threads=threads,
-        reserve=inputs["reserve"],
-        seed=inputs["seed"],
-        n=n,
+        split=checked.split, protocol=checked.protocol, metrics=checked.metrics, threads=threads, **shared
     )
     run.metrics = metric_names(run)[:1]
     return run
@@ -215,8 +192,9 @@ def _planned_run(
 class _Bench:
     """What all settings share: the training side, the cases of the development users, and the facts about both."""
 
-    def __init__(self, run: EvaluationRun, key: str, holdout: Holdout) -> None:
-        self.run, self.key, self.holdout = run, key, holdout
+    def __init__(self, run: EvaluationRun, key: str, fixed: Setting, holdout: Holdout) -> None:
+        self.run, self.key, self.fixed, self.holdout = run, key, fixed, holdout
+        self.fitted: list[Mapping[str, Any]] = []  # the parameters of each fit so far
         self.cases, _ = holdout.cases.of_users(holdout.development)
         self.users: NDArray[np.integer[Any]] = np.unique(self.cases.users)
         if not len(self.users):
@@ -226,45 +204,47 @@ class _Bench:
         self.profiled = holdout.trained if holdout.profiled is None else holdout.profiled
         self.sides = sides_of(run, [(self.cases, training, self.profiles, self.profiled)])
 
-    @property
-    def size(self) -> TrainingSize:
-        """The size of the training side, with features if the algorithm may use them."""
-        training = self.holdout.training
-        return TrainingSize(training.n_users, training.n_items, self.features())
+    def size(self, features: ItemFeatures | None) -> TrainingSize:
+        """The size of the training side."""
+        return TrainingSize(self.holdout.training.n_users, self.holdout.training.n_items, features)
 
     def features(self) -> ItemFeatures:
         """The item features of the version, with utilities of the training rows."""
         features, utilities = features_of(self.run.version), self.holdout.utilities
         return features if utilities is None else with_utilities(features, utilities)
 
-    def trial(self, values: Setting, done: list[Mapping[str, Any]], progress: Progress) -> Trial:
-        """Fit and measure one setting. Raises ParameterError, DataError or ParallaxError: it cannot be fitted."""
+    def trial(self, setting: Setting, progress: Progress) -> Trial:
+        """Fit and measure one setting; what cannot be fitted is a trial without a value."""
+        try:
+            params = self._new_params({**self.fixed, **setting})
+            kind, chosen = registry.algorithm(self.key), registry.params_of(self.key, params)
+            features = self.features() if kind.takes_features(chosen) else None
+            kind.check(chosen, self.size(features))
+            self.fitted.append(params)
+            model, seconds = fit(
+                ratings=self.holdout.training,
+                features=features,
+                algorithm=self.key,
+                params=params,
+                seed=self.run.seed,
+                threads=self.run.threads,
+                progress=within(progress, 0.0, FIT_SHARE),
+            )
+            progress(FIT_SHARE, f"Measuring {kind.label(chosen)}")
+            return replace(self._measured(model, params), setting=setting, fit_seconds=seconds)
+        except (ParameterError, DataError, ParallaxError) as refusal:
+            return Trial(setting, None, reason=str(refusal))
+
+    def _new_params(self, values: Setting) -> Mapping[str, Any]:
+        """Return all parameters of a setting. Raises ParameterError: they cannot be fitted here, or were before."""
         run = self.run
         feasible = feasible_algorithms(
-            version=run.version,
-            algorithms=[(self.key, values)],
-            split=run.split,
-            reserved=run.reserve,
-            seed=run.seed,
+            version=run.version, algorithms=[(self.key, values)], split=run.split, reserved=run.reserve, seed=run.seed
         )
-        ((_, params, label),) = feasible.algorithms
-        if params in done:
+        ((_, params, _),) = feasible.algorithms
+        if params in self.fitted:
             raise ParameterError("The same as an earlier setting.")
-        kind, chosen = registry.algorithm(self.key), registry.params_of(self.key, params)
-        features = self.features() if kind.takes_features(chosen) else None
-        kind.check(chosen, TrainingSize(self.holdout.training.n_users, self.holdout.training.n_items, features))
-        done.append(params)
-        model, seconds = fit(
-            ratings=self.holdout.training,
-            features=features,
-            algorithm=self.key,
-            params=params,
-            seed=run.seed,
-            threads=run.threads,
-            progress=within(progress, 0.0, FIT_SHARE),
-        )
-        progress(FIT_SHARE, f"Measuring {label}")
-        return replace(self._measured(model, params), fit_seconds=seconds)
+        return params
 
     def _measured(self, model: Algorithm, params: Mapping[str, Any]) -> Trial:
         run = self.run
@@ -295,80 +275,39 @@ class _Bench:
         return interval_of_mean(value, arrays["user_values"][:, 0], rng=rng)
 
 
-def _settings(space: Space, key: str, fixed: Setting, seed: int, bench: _Bench) -> Sequence[Setting]:
-    """Return the settings of a space. Raises ParameterError for neither or both kinds, or a parameter that is fixed."""
-    if bool(space.grid) == bool(space.n_random):
-        raise ParameterError("Search either a grid (--grid 'factors=10,50') or a number of random settings (--random).")
-    if space.ranges and space.grid:
-        raise ParameterError("Ranges are for random settings; list the values of a grid.")
-    if space.grid:
-        settings = grid(key, space.grid)
-    else:
-        chosen = domains(key, space.ranges) if space.ranges else default_domains(key, bench.size, fixed)
-        settings = tuple(random_settings(chosen, space.n_random, rng_for(seed, "tune", key)))
-    both = sorted(set(fixed) & set(settings[0]))
-    if both:
-        raise ParameterError(f"{both[0]} is both fixed and searched. State it once.")
-    return settings
-
-
 def _try_all(
-    bench: _Bench, fixed: Setting, settings: Sequence[Setting], budget: Budget, progress: Progress
-) -> tuple[list[Trial], list[Setting], str]:
-    """Try the settings in their order until the budget is spent; return the trials, the rest, and what ended it."""
+    bench: _Bench, settings: Sequence[Setting], budget: Budget, progress: Progress, better: Callable[..., float]
+) -> tuple[list[Trial], str]:
+    """Try the settings in their order until the budget is spent; return the trials, and what ended them.
+
+    `better`: max or min, by which each trial gets the best value up to it.
+    """
     started = time.monotonic()
     trials: list[Trial] = []
-    done: list[Mapping[str, Any]] = []
+    values: list[float] = []
 
-    def is_late() -> bool:
-        has_value = any(trial.value is not None for trial in trials)
-        return budget.seconds is not None and has_value and time.monotonic() - started >= budget.seconds
-
-    for at, setting in enumerate(settings):
-        stopped_by = OUT_OF_TIME if is_late() else OUT_OF_FITS if len(done) == budget.fits else ""
-        part = within(progress, at / len(settings), (at + 1) / len(settings))
-        try:
-            if not stopped_by:
-                trials.append(_try_one(bench, {**fixed, **setting}, setting, done, _until(is_late, part)))
-        except _TimeIsUpError:
-            stopped_by = OUT_OF_TIME
-        except KeyboardInterrupt:
-            if not any(trial.value is not None for trial in trials):
-                raise
-            stopped_by = INTERRUPTED
-        if stopped_by:
-            return trials, list(settings[at:]), stopped_by
-    progress(1.0, "Compared all settings")
-    return trials, [], ""
-
-
-def _try_one(
-    bench: _Bench, values: Setting, setting: Setting, done: list[Mapping[str, Any]], progress: Progress
-) -> Trial:
-    """Try one setting; what cannot be fitted is a trial without a value."""
-    try:
-        return replace(bench.trial(values, done, progress), setting=setting)
-    except (ParameterError, DataError, ParallaxError) as refusal:
-        return Trial(setting, None, reason=str(refusal))
-
-
-def _until(is_late: Callable[[], bool], progress: Progress) -> Progress:
-    """Return a progress that ends a fit when the time is up."""
-
-    def report(share: float, what: str, /) -> None:
-        if is_late():
+    def check_time() -> None:
+        if budget.seconds is not None and values and time.monotonic() - started >= budget.seconds:
             raise _TimeIsUpError
+
+    def in_time(share: float, what: str, /) -> None:
+        check_time()
         progress(share, what)
 
-    return report
-
-
-def _with_best_so_far(trials: Sequence[Trial], *, is_higher: bool) -> list[Trial]:
-    """Add to each trial the best value up to it."""
-    better = max if is_higher else min
-    values: list[float] = []
-    result = []
-    for trial in trials:
+    for at, setting in enumerate(settings):
+        part = within(in_time, at / len(settings), (at + 1) / len(settings))
+        try:
+            check_time()
+            if len(bench.fitted) == budget.fits:
+                return trials, OUT_OF_FITS
+            trial = bench.trial(setting, part)
+        except _TimeIsUpError:
+            return trials, OUT_OF_TIME
+        except KeyboardInterrupt:
+            if not values:
+                raise
+            return trials, INTERRUPTED
         values += [] if trial.value is None else [trial.value]
-        result.append(replace(trial, best_so_far=better(values, default=None)))
-    return result
+        trials.append(replace(trial, best_so_far=better(values, default=None)))
+    progress(1.0, "Compared all settings")
+    return trials, ""

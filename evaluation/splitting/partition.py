@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from core.errors import DataError
 from evaluation.splitting.rows import Indexes, RatingRows
+from recommenders.holdout import part_of
 
 COLD_USERS = "hidden ratings of users without training ratings"
 COLD_ITEMS = "hidden ratings of items without training ratings"
@@ -57,20 +57,6 @@ class Partition:
         return part_of(user_items, np.union1d(self.train, self.profile))
 
 
-def part_of(user_items: Any, indexes: Indexes) -> Any:
-    """Return the matrix with only the ratings at `indexes`; rows and columns are unchanged. `user_items`: csr_array,
-    shape (n_users, n_items). `indexes`: ascending.
-
-    Examples
-    --------
-    >>> part_of(csr_array([[5.0, 1.0], [3.0, 0.0]]), np.array([1, 2])).toarray().tolist()
-    [[0.0, 1.0], [3.0, 0.0]]
-    """
-    indptr = np.searchsorted(indexes, user_items.indptr).astype(user_items.indptr.dtype)
-    data = np.asarray(user_items.data, dtype=np.float32)[indexes]
-    return csr_array((data, user_items.indices[indexes], indptr), shape=user_items.shape)
-
-
 def partition_of(
     rows: RatingRows,
     sides: NDArray[np.uint8],
@@ -90,6 +76,7 @@ def partition_of(
 
     Examples
     --------
+    >>> from scipy.sparse import csr_array
     >>> rows = RatingRows.of(csr_array([[5.0, 1.0], [3.0, 0.0]]))
     >>> partition = partition_of(rows, np.array([TRAIN, HIDDEN, HIDDEN], dtype=np.uint8))
     >>> partition.train.tolist(), partition.hidden.tolist(), *map(partition.counted.get, (COLD_USERS, COLD_ITEMS))

@@ -14,7 +14,7 @@ from evaluation.experiments.schema import Experiment
 from evaluation.experiments.yaml_loader import load, parse
 from evaluation.models import EvaluationRun, SizeChoice
 from evaluation.selectors.cases import cases_of
-from evaluation.services import experiment_sizes
+from evaluation.services import model_size
 from evaluation.services.experiments import plan_experiment, run_of_plan
 from evaluation.services.model_size import choose_size
 from tests.factories.catalog import make_version
@@ -50,7 +50,7 @@ tables:
 def chosen_on_small(experiment: Experiment) -> Experiment:
     version = make_version()
     planned = plan_experiment(experiment=experiment, version=version)
-    return experiment_sizes.with_chosen_sizes(experiment=experiment, version=version, planned=planned, threads=1)
+    return model_size.with_chosen_sizes(experiment=experiment, version=version, planned=planned, threads=1)
 
 
 def test_choice_is_that_of_the_training_side_of_the_run() -> None:
@@ -73,7 +73,7 @@ def test_choice_is_that_of_the_training_side_of_the_run() -> None:
 def test_choice_is_stored_and_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = parse(SEARCHED, "mine.yaml")
     first = chosen_on_small(experiment)
-    monkeypatch.setattr(experiment_sizes, "choose_size", lambda **_: pytest.fail("chosen twice"))
+    monkeypatch.setattr(model_size, "choose_size", lambda **_: pytest.fail("chosen twice"))
     assert chosen_on_small(experiment).choices == first.choices
 
 

@@ -11,6 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from catalog.selectors.ratings import features_of
 from core.errors import ParallaxError
 from evaluation import charts
 from evaluation.management import progress_line
@@ -19,6 +20,8 @@ from evaluation.models import TrainedModel
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.services.model_size import choose_size
 from recommenders.choosing import Choice, Size
+from recommenders.data_limits import TrainingSize
+from recommenders.search_space import possible_sizes
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at
 
@@ -67,8 +70,11 @@ def test_command_prints_the_table_and_what_to_pass_and_stores_nothing(tmp_path: 
 
 
 def test_content_and_usual_sizes() -> None:
-    make_version()
+    version = make_version()
     said = call("small", "--algorithm", "lsa", "--rule", "smallest-near")
+    size = TrainingSize(version.n_users, version.n_items, features_of(version))
+    tried = [int(line.split()[0]) for line in said.splitlines() if line[:10].strip().isdigit()]
+    assert tried == possible_sizes("lsa", size) == [5, 10, 20]
     assert "is the smallest within one standard error of the best" in said
 
 
@@ -146,7 +152,8 @@ def test_lines_hint_at_larger_values_only_at_an_end() -> None:
 
 
 def test_chart_is_on_the_objective_side_and_not_forced_to_begin_at_zero() -> None:
-    spec = charts.score_by_size("Aspect", [(2, -7.4), (5, -7.3)], parameter="classes", criterion="Log", chosen=5)
+    sizes = (Size(2, -7.4, 0.1, None), Size(5, -7.3, 0.1, None))
+    spec = charts.score_by_size("Aspect", Choice("aspect", "classes", "Log", True, sizes, 10, 5, "best", 5))
     assert set(spec) == {"light", "dark"}
     told = spec["light"]["usermeta"]
     assert told["title"] == "Aspect is chosen with classes=5, at -7.3000" or "5" in told["title"]

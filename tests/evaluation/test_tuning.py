@@ -20,8 +20,9 @@ from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import model_rows
 from evaluation.services import tuning
-from evaluation.services.tuning import INTERRUPTED, OUT_OF_FITS, OUT_OF_TIME, Budget, Search, Space, search
+from evaluation.services.tuning import INTERRUPTED, OUT_OF_FITS, OUT_OF_TIME, Budget, Search, search
 from recommenders import registry
+from recommenders.search_space import Space
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, work_off
 

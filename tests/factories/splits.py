@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.splitting.holdout import share_of_all
-from evaluation.splitting.partition import Partition, part_of
+from evaluation.splitting.partition import Partition
 from evaluation.splitting.rows import RatingRows
+from recommenders.holdout import part_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from scipy import sparse
 
 from core.errors import DataError, ParameterError
 from recommenders import choosing, criteria, registry
-from recommenders.choosing import SIZES, choose
+from recommenders.choosing import choose
+from recommenders.criteria import SIZES
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 from recommenders.positives import positives
 
@@ -66,12 +67,6 @@ def test_lsa_needs_as_many_factors_as_there_are_genres():
     choice = chosen("lsa", tastes(4), values=[1, 4], features=genres(36, 4, n_noise=4))
     assert choice.chosen == 4
     assert choice.best.score > 0.8
-
-
-def test_usual_sizes_are_those_the_data_can_have():
-    assert choosing.usual_sizes("aspect", tastes(2), None) == (2, 5, 10, 20)
-    assert choosing.usual_sizes("lsa", tastes(2), genres(36, 2, n_noise=9)) == (5, 10)
-    assert [size.value for size in chosen("lsa", tastes(2), features=genres(36, 2, n_noise=9)).sizes] == [5, 10]
 
 
 def test_same_seed_gives_the_same_and_order_of_values_does_not_matter():

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from core.errors import ParameterError
 from recommenders import registry
+from recommenders.data import ItemFeatures
 from recommenders.data_limits import TrainingSize
 from recommenders.search_space import (
     Range,
@@ -15,6 +17,7 @@ from recommenders.search_space import (
     domains,
     grid,
     numeric_values,
+    possible_sizes,
     random_settings,
 )
 
@@ -114,3 +117,14 @@ def test_numeric_values_need_one_parameter_of_numbers() -> None:
     assert numeric_values([]) is None
     assert numeric_values([{"a": "1", "b": "2"}]) is None
     assert numeric_values([{"negative": "keep"}]) is None
+
+
+def test_possible_sizes_are_those_the_data_can_have() -> None:
+    assert possible_sizes("aspect", SIZE) == [2, 5, 10, 20]
+    assert possible_sizes("lsa", TrainingSize(60, 40, features(n_items=40, n_terms=11))) == [5, 10]
+    assert possible_sizes("lpca", SIZE, (3, 40, 41)) == [3, 40]
+
+
+def features(n_items: int, n_terms: int) -> ItemFeatures:
+    terms = tuple(("word", str(at)) for at in range(n_terms))
+    return ItemFeatures(sparse.csr_array(np.ones((n_items, n_terms), dtype=np.float32)), terms)

@@ -6,6 +6,7 @@ from scipy import sparse
 
 from core.errors import ParameterError
 from recommenders import tempered
+from recommenders.holdout import split
 from recommenders.progress import silent
 from recommenders.tempered import Aspects, Tempering, fold_in, free_energy, learn, start, step
 
@@ -152,7 +153,7 @@ def two_tastes(n_rows: int = 60, n_columns: int = 40) -> sparse.csr_array:
 def test_tempering_foretells_what_plain_em_has_learned_by_heart():
     counts = two_tastes()
     is_held = np.random.default_rng(14).random(counts.nnz) < 0.2
-    seen, held = tempered._part(counts, ~is_held), tempered._part(counts, is_held)
+    seen, held = split(counts, is_held)
     plain, _ = learn(seen, 10, Tempering(100, 0.0, 0.9), np.random.default_rng(15))
     cooled, beta = learn(seen, 10, Tempering(300, 0.2, 0.9), np.random.default_rng(15))
     assert beta < 1.0
@@ -162,7 +163,7 @@ def test_tempering_foretells_what_plain_em_has_learned_by_heart():
 def test_steps_on_the_way_to_the_best_are_the_ones_kept():
     counts = two_tastes()
     is_held = np.random.default_rng(16).random(counts.nnz) < 0.2
-    seen, held = tempered._part(counts, ~is_held), tempered._part(counts, is_held)
+    seen, held = split(counts, is_held)
     betas = tempered._schedule(seen, held, 4, Tempering(300, 0.2, 0.8), rng=RNG, progress=silent)
     assert betas[0] == 1.0
     assert (np.diff(betas) <= 0).all()

@@ -13,15 +13,14 @@ from django.core.management.base import BaseCommand, CommandError
 
 from catalog.selectors.datasets import newest_version
 from charting.render import svg
-from core.errors import ParallaxError
 from evaluation.charts import score_by_size
-from evaluation.management.arguments import at_least_one
+from evaluation.management.arguments import at_least_one, check_folders, named_values
 from evaluation.management.progress_line import ProgressLine
-from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import run_numbered
 from evaluation.services.model_size import choose_size
 from recommenders import registry
-from recommenders.choosing import RULES, SIZES, Choice
+from recommenders.choosing import RULES, Choice
+from recommenders.criteria import SIZES
 
 
 class Command(BaseCommand):
@@ -45,30 +44,23 @@ class Command(BaseCommand):
         parser.add_argument("--svg", type=Path, metavar="FILE", help="write the curve")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for file in filter(None, (options["json"], options["svg"])):
-            if not file.parent.is_dir():
-                raise CommandError(f"The folder {file.parent} for {file.name} does not exist. Create it first.")
-        line = ProgressLine(self.stderr)
-        try:
+        check_folders(options["json"], options["svg"])
+        with ProgressLine(self.stderr, "Stopped. Nothing was chosen.") as progress:
             version = newest_version(options["name"])
+            values = _values(options["values"])
+            params = named_values(options["param"], "iterations=20")
             choice = choose_size(
                 version=version,
                 algorithm=options["algorithm"],
-                values=_values(options["values"]),
-                params=_params(options["param"]),
+                values=values,
+                params=params,
                 share=options["share"],
                 rule=options["rule"],
                 seed=options["seed"],
                 threads=options["threads"] or settings.NUMERIC_THREADS,
-                run=_run(options["run"]),
-                progress=line.update,
+                run=None if options["run"] is None else run_numbered(options["run"]),
+                progress=progress,
             )
-        except ParallaxError as problem:
-            raise CommandError(str(problem)) from problem
-        except KeyboardInterrupt:
-            raise CommandError("Stopped. Nothing was chosen.", returncode=130) from None
-        finally:
-            line.clear()
         name = registry.algorithm(choice.algorithm).name
         for written in lines(choice, name):
             self.stdout.write(written)
@@ -79,19 +71,13 @@ class Command(BaseCommand):
                 "run": options["run"],
                 "seed": options["seed"],
                 "share": options["share"],
-                "params": _params(options["param"]),
+                "params": params,
                 **asdict(choice),
             }
             options["json"].write_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
             self.stdout.write(f"Written to {options['json']}.")
         if options["svg"]:
-            spec = score_by_size(
-                name,
-                [(size.value, size.score) for size in choice.sizes],
-                parameter=choice.parameter,
-                criterion=choice.criterion,
-                chosen=choice.chosen,
-            )
+            spec = score_by_size(name, choice)
             options["svg"].write_text(svg(spec["light"]))
             self.stdout.write(f"Figure written to {options['svg']}.")
 
@@ -125,22 +111,3 @@ def _values(text: str | None) -> list[int] | None:
         return [int(piece) for piece in text.split(",")]
     except ValueError:
         raise CommandError(f"--values {text} is not valid. Write whole numbers, as in --values 2,5,10.") from None
-
-
-def _params(texts: list[str]) -> dict[str, str]:
-    params = {}
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if not (key and equals and value):
-            raise CommandError(f"--param {text} is not valid. Write it as in --param iterations=20.")
-        params[key] = value
-    return params
-
-
-def _run(number: int | None) -> EvaluationRun | None:
-    if number is None:
-        return None
-    try:
-        return run_numbered(number)
-    except ParallaxError as problem:
-        raise CommandError(str(problem)) from problem

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import ParallaxError
 from evaluation.exports import comparison_document
+from evaluation.management.arguments import check_folders
 from evaluation.selectors.paired_tests import CORRECTIONS
 from evaluation.selectors.run_comparison import Difference, compare_runs
 from evaluation.selectors.runs import run_numbered
@@ -28,8 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
-        if file is not None and not file.parent.is_dir():
-            raise CommandError(f"The folder {file.parent} for {file.name} does not exist. Create it first.")
+        check_folders(file)
         try:
             runs = [run_numbered(options[name]) for name in ("run_a", "run_b")]
             comparison = compare_runs(*runs, correction=options["correction"])

@@ -20,7 +20,7 @@ from core.errors import ParallaxError
 from evaluation import tables
 from evaluation.enums import RUN_OPEN, PartStatus, RunStatus
 from evaluation.exports import run_document
-from evaluation.management.arguments import at_least_one
+from evaluation.management.arguments import at_least_one, check_folders
 from evaluation.management.repeat_table import repeat_lines
 from evaluation.management.run_monitor import announce_workers, cancel, interrupt, watch
 from evaluation.metrics.definition import TASKS
@@ -106,9 +106,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
         exported: Path | None = options["export_cases"]
-        for written in filter(None, (file, exported)):
-            if not written.parent.is_dir():
-                raise CommandError(f"The folder {written.parent} for {written.name} does not exist. Create it first.")
+        check_folders(file, exported)
         if options["resume"] is None and not (options["name"] and options["algorithms"]):
             raise CommandError("Give a dataset and --algorithms, or a stopped run with --resume RUN.")
         if options["resume"] is not None and (options["name"] or options["algorithms"] or options["cases"]):

@@ -14,7 +14,7 @@ from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
 from catalog.selectors.ratings import item_ids_of
 from core.errors import ParallaxError, ParameterError
-from evaluation.management.arguments import at_least_one
+from evaluation.management.arguments import at_least_one, check_folders
 from evaluation.services.serving import Served, recommend
 from evaluation.services.training import train_on_everything
 from recommenders import registry
@@ -44,8 +44,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
-        if file is not None and not file.parent.is_dir():
-            raise CommandError(f"The folder {file.parent} for {file.name} does not exist. Create it first.")
+        check_folders(file)
         if options["n"] < 1:
             raise CommandError(f"The list length -n is {options['n']}; it must be at least 1.")
         try:

@@ -25,8 +25,8 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors.candidates import candidate_warning
 from evaluation.selectors.runs import failed_algorithms
 from evaluation.services.experiment_files import WrittenOutcome, write_experiment
-from evaluation.services.experiment_sizes import with_chosen_sizes
 from evaluation.services.experiments import CheckedPlan, plan_experiment, read_experiment, run_of_plan
+from evaluation.services.model_size import with_chosen_sizes
 from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
 
 
@@ -133,13 +133,10 @@ class Command(BaseCommand):
         threads: int,
     ) -> Experiment:
         self.stdout.write(f"Choosing the sizes of {'; '.join(experiment.searched)}.")
-        line = ProgressLine(self.stderr)
-        try:
+        with ProgressLine(self.stderr) as progress:
             chosen = with_chosen_sizes(
-                experiment=experiment, version=version, planned=plans, seed=seed, threads=threads, progress=line.update
+                experiment=experiment, version=version, planned=plans, seed=seed, threads=threads, progress=progress
             )
-        finally:
-            line.clear()
         for name, runs, choice in chosen.choices:
             self.stdout.write(size_sentence(name, runs, choice))
         return chosen

@@ -6,11 +6,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from catalog.selectors.datasets import newest_version
-from core.errors import ParallaxError
-from evaluation.management.arguments import at_least_one
+from evaluation.management.arguments import at_least_one, named_values
 from evaluation.management.progress_line import ProgressLine
 from evaluation.services.training import train_on_everything
 
@@ -26,28 +25,16 @@ class Command(BaseCommand):
         parser.add_argument("--threads", type=at_least_one, help="numeric threads (default: NUMERIC_THREADS)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        params = {}
-        for text in options["param"]:
-            key, equals, value = text.partition("=")
-            if not (key and equals and value):
-                raise CommandError(f"--param {text} is not valid. Write it as in --param factors=50.")
-            params[key] = value
-        line = ProgressLine(self.stderr)
-        try:
+        params = named_values(options["param"], "factors=50")
+        with ProgressLine(self.stderr, "Stopped. No model was stored.") as progress:
             trained = train_on_everything(
                 version=newest_version(options["name"]),
                 algorithm=options["algorithm"],
                 params=params,
                 seed=options["seed"],
                 threads=options["threads"] or settings.NUMERIC_THREADS,
-                progress=line.update,
+                progress=progress,
             )
-        except ParallaxError as problem:
-            raise CommandError(str(problem)) from problem
-        except KeyboardInterrupt:
-            raise CommandError("Stopped. No model was stored.", returncode=130) from None
-        finally:
-            line.clear()
         model = trained.model
         result = "was reused" if trained.was_reused else f"was fitted in {model.fit_seconds:.2f} s"
         self.stdout.write(f"{model.label} on {model.version} {result}: model {model.digest}, recipe {model.recipe}.")

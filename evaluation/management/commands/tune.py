@@ -14,18 +14,17 @@ from django.core.management.base import BaseCommand, CommandError
 
 from catalog.selectors.datasets import newest_version
 from charting.render import png, svg
-from core.errors import ParallaxError
 from evaluation.charts import tuning_trace
-from evaluation.management.arguments import at_least_one
+from evaluation.management.arguments import at_least_one, check_folders
 from evaluation.management.progress_line import ProgressLine
-from evaluation.management.tuning_table import evaluate_command, search_lines
 from evaluation.metrics.registry import metric as named_metric
-from evaluation.protocols.registry import PROTOCOLS
+from evaluation.protocols.registry import PROTOCOLS, protocol
 from evaluation.services.run_inputs import named_settings
-from evaluation.services.tuning import Budget, Search, Space, Trial, search
+from evaluation.services.tuning import INTERRUPTED, Budget, Search, Trial, search
 from evaluation.splitting.registry import SPLITS
-from recommenders.search_space import numeric_values
+from recommenders.search_space import Setting, Space, numeric_values
 
+DECIMALS = 4
 DRAWERS: dict[str, Any] = {".svg": lambda spec: svg(spec).encode(), ".png": png}
 
 
@@ -64,14 +63,11 @@ class Command(BaseCommand):
         parser.add_argument("--figure", type=Path, metavar="FILE", help="write the curve, as .svg or .png")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for file in filter(None, (options["json"], options["csv"], options["figure"])):
-            if not file.parent.is_dir():
-                raise CommandError(f"The folder {file.parent} for {file.name} does not exist. Create it first.")
         figure: Path | None = options["figure"]
+        check_folders(options["json"], options["csv"], figure)
         if figure is not None and figure.suffix not in DRAWERS:
             raise CommandError(f"{figure.name} is neither an .svg nor a .png file. Choose one of them.")
-        line = ProgressLine(self.stderr)
-        try:
+        with ProgressLine(self.stderr, "Stopped before any setting was measured.") as progress:
             version = newest_version(options["name"])
             result = search(
                 version=version,
@@ -86,14 +82,8 @@ class Command(BaseCommand):
                 n=options["n"],
                 threads=options["threads"] or settings.NUMERIC_THREADS,
                 development=options["development"],
-                progress=line.update,
+                progress=progress,
             )
-        except ParallaxError as problem:
-            raise CommandError(str(problem)) from problem
-        except KeyboardInterrupt:
-            raise CommandError("Stopped before any setting was measured.", returncode=130) from None
-        finally:
-            line.clear()
         for written in search_lines(result, options["name"]):
             self.stdout.write(written)
         if options["json"]:
@@ -114,31 +104,81 @@ class Command(BaseCommand):
             self.stdout.write(f"Written to {file}.")
 
 
+def search_lines(result: Search, dataset: str) -> list[str]:
+    """Format the trials as a table, then what was not tried, the choice, and how to evaluate it."""
+    best, measured = result.best, [trial for trial in result.trials if trial.value is not None]
+    direction = "higher" if result.is_higher_better else "lower"
+    width = max(len(_written(setting)) for setting in (*(trial.setting for trial in result.trials), *result.left))
+    lines = [
+        f"{result.metric} on {result.n_development:,} development users; {direction} is better.",
+        "",
+        f"{'setting'.ljust(width)} {'value':>9} {'95% CI':>18} {'fit (s)':>8}",
+    ]
+    for trial in result.trials:
+        lines.append(f"{_written(trial.setting).ljust(width)} {_numbers(trial)}{'  chosen' if trial is best else ''}")
+    if result.left:
+        why = (
+            "The search was interrupted" if result.stopped_by == INTERRUPTED else f"Budget spent ({result.stopped_by})"
+        )
+        names = "; ".join(map(_written, result.left[:10])) + ("; …" if len(result.left) > 10 else "")
+        lines += ["", f"{why}. Not tried ({len(result.left):,}): {names}."]
+    lines += [
+        "",
+        f"Chosen of {len(measured):,} settings: {result.code}",
+        "Equal values are decided for the setting that was tried first. The value of the chosen setting is too "
+        "favourable, because it is the best of several. All settings were measured on the same users, so differences "
+        "between them are more precise than the intervals suggest.",
+        f"Measure it on the {result.n_evaluation:,} other test users, who had no part in the search, with",
+        f"    {evaluate_command(result, dataset)}",
+        "A run with another split or seed may test the same users again.",
+    ]
+    return lines
+
+
+def evaluate_command(result: Search, dataset: str) -> str:
+    """Return the command that measures the chosen setting on the users who had no part in the search."""
+    stated = {name: value for name, value in result.protocol.items() if name != "name"}
+    usual = protocol(str(result.protocol["name"])).settings
+    changed = {name: value for name, value in stated.items() if value != usual[name]}
+    words = ",".join(f"{name}={value}" for name, value in changed.items())
+    parts = [
+        f".venv/bin/python manage.py evaluate {dataset} --algorithms '{result.code}' --split '{result.split}'",
+        f"--protocol '{result.protocol['name']}{':' if words else ''}{words}'",
+        f"--metrics '{result.metric}' --n {result.n} --seed {result.seed}",
+    ]
+    return " ".join(parts) + (f" --reserve {result.reserve:g}" if result.reserve else "")
+
+
+def _numbers(trial: Trial) -> str:
+    if trial.value is None:
+        return f"no value: {trial.reason}"
+    interval = "" if trial.low is None else f"[{trial.low:.{DECIMALS}f}, {trial.high:.{DECIMALS}f}]"
+    caveat = f"  {trial.reason}" if trial.reason else ""
+    return f"{trial.value:>9.{DECIMALS}f} {interval:>18} {trial.fit_seconds:>8.2f}{caveat}"
+
+
+def _written(setting: Setting) -> str:
+    return ", ".join(f"{name}={value}" for name, value in setting.items())
+
+
 def drawing(result: Search) -> dict[str, Any]:
     """Draw the metric by the only searched parameter if that is a number, otherwise the best value so far by trial."""
     measured = [trial for trial in result.trials if trial.value is not None]
-    best = ", ".join(f"{name}={value}" for name, value in result.best.setting.items())
-    stated = f"{result.name} has the best {result.metric} with {best}"
-    shared: dict[str, Any] = {
-        "title": f"{stated}, of {len(measured)} settings",
-        "metric": result.metric,
-        "is_share": named_metric(result.metric).definition.high <= 1,
-    }
+    best = _written(result.best.setting)
     by_value = numeric_values([trial.setting for trial in measured])
-    if by_value is None:
-        return tuning_trace(
-            [(at, _estimate(trial)) for at, trial in enumerate(measured, 1)],
-            x_title="Model, in the order of fitting; the line is the best so far",
-            chosen=measured.index(result.best),
-            best_so_far=[trial.best_so_far for trial in measured if trial.best_so_far is not None],
-            **shared,
-        )
-    ordered = sorted(zip(by_value[1], measured, strict=True), key=lambda pair: pair[0])
+    x_title, places = by_value or (
+        "Model, in the order of fitting; the line is the best so far",
+        list(range(1, len(measured) + 1)),
+    )
+    points = sorted(zip(places, measured, strict=True), key=lambda point: point[0])
     return tuning_trace(
-        [(value, _estimate(trial)) for value, trial in ordered],
-        x_title=by_value[0],
-        chosen=[trial for _, trial in ordered].index(result.best),
-        **shared,
+        [(place, _estimate(trial)) for place, trial in points],
+        title=f"{result.name} has the best {result.metric} with {best}, of {len(measured)} settings",
+        x_title=x_title,
+        metric=result.metric,
+        chosen=[trial for _, trial in points].index(result.best),
+        best_so_far=None if by_value else [trial.best_so_far for trial in measured if trial.best_so_far is not None],
+        is_share=named_metric(result.metric).definition.high <= 1,
     )
 
 

@@ -1,0 +1,37 @@
+"""Entries of a matrix that are held out, and those that are left."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+
+def drawn(n: int, share: float, rng: np.random.Generator, *, least: int = 0) -> NDArray[np.bool_]:
+    """Draw a share of `n` entries, rounded down, but at least `least`. Returns which they are, shape (n,).
+
+    Examples
+    --------
+    >>> int(drawn(9, 0.5, np.random.default_rng(1)).sum())
+    4
+    """
+    is_drawn = np.zeros(n, dtype=np.bool_)
+    is_drawn[rng.permutation(n)[: max(least, int(share * n))]] = True
+    return is_drawn
+
+
+def split(matrix: sparse.csr_array, is_held: NDArray[np.bool_]) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return the other entries of a matrix, and those that are held out. `is_held`: of each stored entry, in order."""
+    return part_of(matrix, np.flatnonzero(~is_held)), part_of(matrix, np.flatnonzero(is_held))
+
+
+def part_of(matrix: sparse.csr_array, indexes: NDArray[np.int64]) -> sparse.csr_array:
+    """Return the matrix with only the stored entries at `indexes`, which ascend; rows and columns are unchanged.
+
+    Examples
+    --------
+    >>> part_of(sparse.csr_array([[5.0, 1.0], [3.0, 0.0]]), np.array([1, 2])).toarray().tolist()
+    [[0.0, 1.0], [3.0, 0.0]]
+    """
+    indptr = np.searchsorted(indexes, matrix.indptr).astype(matrix.indptr.dtype)
+    return sparse.csr_array((matrix.data[indexes], matrix.indices[indexes], indptr), shape=matrix.shape)
