@@ -134,7 +134,7 @@ def search(
             raise ParameterError(f"Neither high nor low values of {measure} are better, so it cannot choose a setting.")
         (holdout,) = make_holdouts(run=run)
         bench = _Bench(run, key, fixed, holdout)
-        settings = space.settings(key, fixed, lambda: bench.size(bench.features()), rng_for(seed, "tune", key))
+        settings = space.settings(key, fixed, lambda: bench.size(bench.features({})), rng_for(seed, "tune", key))
     except (ParameterError, DataError) as refusal:
         raise ParallaxError("tuning.bad_input", str(refusal)) from refusal
     is_higher = measure.definition.direction == "higher"
@@ -206,11 +206,14 @@ class _Bench:
 
     def size(self, features: ItemFeatures | None) -> TrainingSize:
         """The size of the training side."""
-        return TrainingSize(self.holdout.training.n_users, self.holdout.training.n_items, features)
+        training = self.holdout.training
+        return TrainingSize(training.n_users, training.n_items, features, training.counts is not None)
 
-    def features(self) -> ItemFeatures:
-        """The item features of the version, with utilities of the training rows."""
-        features, utilities = features_of(self.run.version), self.holdout.utilities
+    def features(self, setting: Setting) -> ItemFeatures:
+        """The item features of the version for a setting, with utilities of the training rows."""
+        params = registry.params_of(self.key, {**self.fixed, **setting})
+        titles, utilities = registry.algorithm(self.key).title_words(params), self.holdout.utilities
+        features = features_of(self.run.version, titles)
         return features if utilities is None else with_utilities(features, utilities)
 
     def trial(self, setting: Setting, progress: Progress) -> Trial:
@@ -218,7 +221,7 @@ class _Bench:
         try:
             params = self._new_params({**self.fixed, **setting})
             kind, chosen = registry.algorithm(self.key), registry.params_of(self.key, params)
-            features = self.features() if kind.takes_features(chosen) else None
+            features = self.features(setting) if kind.takes_features(chosen) else None
             kind.check(chosen, self.size(features))
             self.fitted.append(params)
             model, seconds = fit(

@@ -13,6 +13,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from catalog.models import Feature
+from catalog.selectors import ratings
 from core.errors import ParallaxError
 from evaluation.management import progress_line
 from evaluation.management.commands.tune import drawing
@@ -119,6 +121,14 @@ def test_every_algorithm_can_be_searched(key: str) -> None:
     )
     assert result.code.startswith(f"{key}:{info.name}=")
     assert [trial.reason for trial in result.trials] == [""] * len(values)
+
+
+def test_titles_alone_are_features_as_in_a_run() -> None:
+    version = make_version()
+    Feature.objects.filter(item__version=version).delete()
+    ratings._features.cache_clear()
+    found = searched(version=version, algorithm="lsa", space=Space(grid="factors=1,2"))
+    assert all(trial.value is not None for trial in found.trials)
 
 
 def test_random_settings_are_reproducible_and_nested() -> None:
