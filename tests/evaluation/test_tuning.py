@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from catalog.models import Feature
+from catalog.models import Feature, Item
 from catalog.selectors import ratings
 from core.errors import ParallaxError
 from evaluation.management import progress_line
@@ -126,6 +126,7 @@ def test_every_algorithm_can_be_searched(key: str) -> None:
 def test_titles_alone_are_features_as_in_a_run() -> None:
     version = make_version()
     Feature.objects.filter(item__version=version).delete()
+    Item.objects.filter(version=version).update(plot="")
     ratings._features.cache_clear()
     found = searched(version=version, algorithm="lsa", space=Space(grid="factors=1,2"))
     assert all(trial.value is not None for trial in found.trials)
