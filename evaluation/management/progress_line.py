@@ -7,7 +7,6 @@ from types import TracebackType
 
 from django.core.management.base import CommandError, OutputWrapper
 
-from core.errors import ParallaxError
 from evaluation.services.fit_progress import in_words
 from recommenders.progress import Progress
 
@@ -34,8 +33,6 @@ class ProgressLine:
     ) -> None:
         if self._written_at is not None:
             self._write("")
-        if isinstance(problem, ParallaxError):
-            raise CommandError(str(problem)) from problem
         if isinstance(problem, KeyboardInterrupt) and self._stopped:
             raise CommandError(self._stopped, returncode=130) from None
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from accounts.services import create_account
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Create an account. Its password is generated and printed once unless --password-file is given."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -28,15 +28,12 @@ class Command(BaseCommand):
                 raise CommandError(f"{options['password_file']} cannot be read: {problem.strerror}.") from problem
             except UnicodeDecodeError as problem:
                 raise CommandError(f"{options['password_file']} is not text in UTF-8. Save it as UTF-8.") from problem
-        try:
-            user, generated = create_account(
-                email=options["email"],
-                password=password,
-                name=options["name"],
-                is_administrator=options["administrator"],
-            )
-        except ParallaxError as refusal:
-            raise CommandError(str(refusal)) from refusal
+        user, generated = create_account(
+            email=options["email"],
+            password=password,
+            name=options["name"],
+            is_administrator=options["administrator"],
+        )
         self.stdout.write(f"Account {user.email} created.")
         if password is None:
             self.stdout.write(f"Password (shown once): {generated}")

@@ -3,15 +3,15 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from accounts.enums import Scope
 from accounts.models import User
 from accounts.services import USUAL_DAYS, create_token
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Create an access token for a researcher's programs. It is printed once; only its digest is stored."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -33,10 +33,7 @@ class Command(BaseCommand):
             raise CommandError(
                 f"No active account has the address {options['email']}. Check it, or create the account."
             )
-        try:
-            token, text = create_token(owner=owner, name=options["name"], scope=options["scope"], days=options["days"])
-        except ParallaxError as refusal:
-            raise CommandError(str(refusal)) from refusal
+        token, text = create_token(owner=owner, name=options["name"], scope=options["scope"], days=options["days"])
         until = f"{token.expires_at:%Y-%m-%d %H:%M} UTC"
         self.stdout.write(f"Token “{token.name}” of {owner.email}, valid until {until}.")
         self.stdout.write(f"Token (shown once): {text}")

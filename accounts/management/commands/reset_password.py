@@ -4,23 +4,19 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
 
 from accounts.services import password_reset_path
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Print a link with which the owner of an account chooses a new password, where no mail server is configured."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            path = password_reset_path(email=options["email"])
-        except ParallaxError as refusal:
-            raise CommandError(str(refusal)) from refusal
+        path = password_reset_path(email=options["email"])
         days = settings.PASSWORD_RESET_TIMEOUT // 86_400
         self.stdout.write(f"{settings.SITE_URL or 'http://localhost:8000'}{path}")
         if not settings.SITE_URL:

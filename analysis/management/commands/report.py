@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from analysis.compute.plans import Overrides
 from analysis.enums import VARIABLE_OF
@@ -18,7 +18,7 @@ from analysis.present.words import decimal
 from analysis.results.report import Results
 from analysis.services import build_report
 from analysis.services.bayesian_jobs import compute_requested, request_bayesian
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from documents.numbers import NONE, number
 from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import ERRORS, kind_word
@@ -29,7 +29,7 @@ from studies.models import Study
 SHORT = {"fon": "FON", "son": "SON"}
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Build the report of a study: perceived and objective quality of the same models."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -86,8 +86,6 @@ class Command(BaseCommand):
                 report = self._with_bayesian(report)
             if options["out"] is not None:
                 write_report(report=report, folder=options["out"], progress=self._say)
-        except ParallaxError as refused:
-            raise CommandError(str(refused)) from refused
         except OSError as problem:
             raise CommandError(f"The files cannot be written: {problem}") from problem
         for line in summary_lines(report):

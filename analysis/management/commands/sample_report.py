@@ -5,15 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from analysis.models import Report
 from analysis.services.samples import publish_sample, withdraw_sample
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from studies.enums import Mode
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Let anyone read a report of simulated participants without signing in, or close it again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -38,10 +38,7 @@ class Command(BaseCommand):
         report = reports.first() if number is not None else reports.filter(mode=Mode.SIMULATED).first()
         if report is None:
             raise CommandError(f"{slug} has no report of simulated participants, and only those can be samples.")
-        try:
-            publish_sample(report=report)
-        except ParallaxError as refusal:
-            raise CommandError(str(refusal)) from refusal
+        publish_sample(report=report)
         self.stdout.write(f"Anyone can read report {report.number} of {slug} at {report.get_absolute_url()}")
 
     def _withdraw(self, samples: Any, slug: str) -> None:

@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from catalog.importers.kinds import kind_of
 from catalog.management.import_line import ImportLine
@@ -16,14 +16,14 @@ from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version, version_numbered
 from catalog.services import SubsetResult, make_subset
 from catalog.subsetting.recipe import Recipe
-from core.errors import ParallaxError, ParameterError
+from core.commands import ParallaxCommand
 
 STEPS = (
     "date range, item attribute, top items, minimum ratings per item, minimum ratings per user, random users, k-core"
 )
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = (
         f"Make a subset of a dataset as its next version. The steps apply in this order: {STEPS}. Each also removes "
         "users and items that it leaves without a rating. Versions never change: runs and studies keep theirs."
@@ -74,8 +74,6 @@ class Command(BaseCommand):
             name, number = options["name"], options["parent"]
             parent = newest_version(name) if number is None else version_numbered(name, number)
             result = make_subset(version=parent, recipe=recipe, progress=line.update)
-        except (ParallaxError, ParameterError) as refusal:
-            raise CommandError(str(refusal)) from refusal
         finally:
             line.clear()
         self._table(parent, result)

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from catalog.selectors.datasets import newest_version
 from charting.render import svg
+from core.commands import ParallaxCommand
 from evaluation.charts import score_by_size
 from evaluation.management.arguments import at_least_one, check_folders, named_values
 from evaluation.management.progress_line import ProgressLine
@@ -23,7 +24,7 @@ from recommenders.choosing import RULES, Choice
 from recommenders.criteria import SIZES
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Compare sizes of an algorithm (dimensions, classes) on held-out ratings and recommend one. Stores nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

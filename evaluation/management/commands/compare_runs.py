@@ -7,9 +7,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from evaluation.exports import comparison_document
 from evaluation.management.arguments import check_folders
 from evaluation.selectors.paired_tests import CORRECTIONS
@@ -18,7 +16,7 @@ from evaluation.selectors.runs import run_numbered
 from evaluation.tables import difference_lines, in_words, means_note
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Compare two runs by algorithm, over the users of both."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -30,11 +28,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
         check_folders(file)
-        try:
-            runs = [run_numbered(options[name]) for name in ("run_a", "run_b")]
-            comparison = compare_runs(*runs, correction=options["correction"])
-        except ParallaxError as problem:
-            raise CommandError(str(problem)) from problem
+        runs = [run_numbered(options[name]) for name in ("run_a", "run_b")]
+        comparison = compare_runs(*runs, correction=options["correction"])
         for name, (a, b) in comparison.settings.items():
             self.stdout.write(f"{name}: {in_words(a)} in run {runs[0].pk}; {in_words(b)} in run {runs[1].pk}")
         if not comparison.has_same_cases:

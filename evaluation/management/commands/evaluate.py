@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from catalog.selectors.datasets import newest_version
+from core.commands import ParallaxCommand
 from core.errors import ParallaxError
 from evaluation import tables
 from evaluation.enums import RUN_OPEN, PartStatus, RunStatus
@@ -41,7 +42,7 @@ from evaluation.splitting.registry import SPLITS
 from evaluation.tables import cell, columns, share
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Measure algorithms on a dataset and print recall, fallout, precision and F at N."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -118,8 +119,6 @@ class Command(BaseCommand):
             for number in range(2, options["repeats"] + 1):
                 self.stdout.write(f"Repetition {number} of {options['repeats']}.")
                 self._finish(partial(create_repeat, run=run, number=number), options)
-        except ParallaxError as problem:
-            raise CommandError(str(problem)) from problem
         except KeyboardInterrupt:
             raise CommandError("Stopped before the run was created.", returncode=130) from None
         finally:
@@ -178,10 +177,7 @@ class Command(BaseCommand):
         return run
 
     def _export(self, run: EvaluationRun, file: Path) -> None:
-        try:
-            export_cases(run=run, path=file)
-        except ParallaxError as problem:
-            raise CommandError(str(problem)) from problem
+        export_cases(run=run, path=file)
         self.stdout.write(f"{len(cases_of(run).cases):,} cases written to {file}.")
 
     def _report(self, run: EvaluationRun) -> None:

@@ -7,9 +7,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from evaluation import exports
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
@@ -17,7 +17,7 @@ from evaluation.selectors.runs import run_numbered
 from evaluation.selectors.user_groups import grouped_metrics
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Export a succeeded run to a folder: run.json, metrics.csv, users.csv and its figures."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -25,17 +25,12 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="the folder; created if missing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            run = run_numbered(options["run"])
-        except ParallaxError as problem:
-            raise CommandError(str(problem)) from problem
+        run = run_numbered(options["run"])
         if run.status != RunStatus.SUCCEEDED:
             raise CommandError(f"Run {run.pk} is {run.get_status_display().lower()}; only succeeded runs have results.")
         folder: Path = options["out"]
         try:
             self._write(run, folder)
-        except ParallaxError as problem:
-            raise CommandError(str(problem)) from problem
         except OSError as problem:
             raise CommandError(f"Cannot write to {folder}: {problem.strerror or problem}.") from problem
 

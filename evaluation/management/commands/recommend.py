@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
 from catalog.selectors.ratings import item_ids_of
-from core.errors import ParallaxError, ParameterError
+from core.commands import ParallaxCommand
 from evaluation.management.arguments import at_least_one, check_folders
 from evaluation.services.serving import Served, recommend
 from evaluation.services.training import train_on_everything
@@ -22,7 +22,7 @@ from recommenders import registry
 MAX_TITLE = 48
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = (
         "Fit an algorithm on all ratings of a dataset (or reuse the model) and print its list for a profile, with the "
         "number of ratings of each item: 0 for an item recommended by its features alone."
@@ -47,27 +47,24 @@ class Command(BaseCommand):
         check_folders(file)
         if options["n"] < 1:
             raise CommandError(f"The list length -n is {options['n']}; it must be at least 1.")
-        try:
-            version = newest_version(options["name"])
-            items, ratings = _profile(version, options["profile"])
-            key, params = registry.named_values(options["algorithm"])
-            trained = train_on_everything(
-                version=version,
-                algorithm=key,
-                params=params,
-                seed=options["seed"],
-                threads=options["threads"] or settings.NUMERIC_THREADS,
-            )
-            model = trained.model
-            served = recommend(
-                model=model,
-                items=items,
-                ratings=ratings,
-                scale=(version.scale_low, version.scale_high, version.scale_step),
-                n=version.n_items if options["unrated_only"] else options["n"],
-            )
-        except (ParallaxError, ParameterError) as problem:
-            raise CommandError(str(problem)) from problem
+        version = newest_version(options["name"])
+        items, ratings = _profile(version, options["profile"])
+        key, params = registry.named_values(options["algorithm"])
+        trained = train_on_everything(
+            version=version,
+            algorithm=key,
+            params=params,
+            seed=options["seed"],
+            threads=options["threads"] or settings.NUMERIC_THREADS,
+        )
+        model = trained.model
+        served = recommend(
+            model=model,
+            items=items,
+            ratings=ratings,
+            scale=(version.scale_low, version.scale_high, version.scale_step),
+            n=version.n_items if options["unrated_only"] else options["n"],
+        )
         lines = _lines(version, served, options["n"], is_unrated_only=options["unrated_only"])
         self.stdout.write(f"{model.label} on {version}, for a profile of {len(items)}")
         for comment in trained.comments:

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
+from core.commands import ParallaxCommand
 from core.errors import ParallaxError
 from evaluation.enums import RunStatus
 from evaluation.experiments.outcome import SYNTHETIC, size_sentence
@@ -30,7 +31,7 @@ from evaluation.services.model_size import with_chosen_sizes
 from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = (
         "Run an experiment on a dataset and write its tables, its figures and the verdicts on its claims. Run the "
         "command again to resume it; finished runs with the same inputs are reused."
@@ -72,8 +73,6 @@ class Command(BaseCommand):
         before = signal.signal(signal.SIGTERM, interrupt)
         try:
             outcome = self._run(options)
-        except ParallaxError as problem:
-            raise CommandError(str(problem)) from problem
         except KeyboardInterrupt:
             raise CommandError(
                 "Stopped. Run the command again to resume; finished work is kept.", returncode=130

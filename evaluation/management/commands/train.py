@@ -6,15 +6,15 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
 from catalog.selectors.datasets import newest_version
+from core.commands import ParallaxCommand
 from evaluation.management.arguments import at_least_one, named_values
 from evaluation.management.progress_line import ProgressLine
 from evaluation.services.training import train_on_everything
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Fit an algorithm on all ratings of a dataset, without reserved users or hidden ratings."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

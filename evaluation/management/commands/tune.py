@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from catalog.selectors.datasets import newest_version
 from charting.render import png, svg
+from core.commands import ParallaxCommand
 from evaluation.charts import tuning_trace
 from evaluation.management.arguments import at_least_one, check_folders
 from evaluation.management.progress_line import ProgressLine
@@ -28,7 +29,7 @@ DECIMALS = 4
 DRAWERS: dict[str, Any] = {".svg": lambda spec: svg(spec).encode(), ".png": png}
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Compare parameters of an algorithm on development users, whom a later run excludes. Stores nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

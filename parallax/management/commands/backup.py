@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from parallax.backup.creation import create_backup
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = (
         "Back up the database, stored files and the secret key into one file, while Parallax is running: restored once "
         "as a trial, encrypted to the public key in PARALLAX_BACKUP_RECIPIENT, and copied to PARALLAX_BACKUP_S3. "
@@ -32,10 +32,7 @@ class Command(BaseCommand):
         path: Path = options["file"].absolute()
         if settings.BACKUP_RECIPIENT and path.suffix != ".age":
             path = path.with_name(f"{path.name}.age")
-        try:
-            manifest, problems = create_backup(path, self.stdout.write, is_tried=not options["skip_trial"])
-        except ParallaxError as refusal:
-            raise CommandError(str(refusal)) from refusal
+        manifest, problems = create_backup(path, self.stdout.write, is_tried=not options["skip_trial"])
         rows = sum(manifest.database.counts.values())
         self.stdout.write(f"{path}: {rows:,} rows and {len(manifest.files) - 2:,} files.")
         if not settings.BACKUP_RECIPIENT:

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection
 
 from accounts.models import User
@@ -20,7 +20,7 @@ from accounts.services import create_account
 from analysis.models import Report
 from catalog.models import DatasetVersion
 from catalog.services import DEMO_BOOKS_NAME, DEMO_NAME, load_demo_books, load_demo_dataset
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from evaluation.selectors import newest_succeeded_run
 from parallax.children import Children, stop_on_signals
 from parallax.database import prepare_database
@@ -91,7 +91,7 @@ DEMOS = {
 }  # fmt: skip
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Run a complete comparison on a demo catalogue, once, and serve the site."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -124,8 +124,6 @@ class Command(BaseCommand):
                     site.wait()
         except KeyboardInterrupt:
             self.stdout.write("Stopped. `make demo` resumes it.")
-        except ParallaxError as refusal:
-            raise CommandError(str(refusal)) from refusal
 
     @contextmanager
     def step(self, what: str) -> Iterator[None]:

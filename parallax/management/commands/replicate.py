@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from analysis.services import build_report
 from catalog.selectors.datasets import newest_version
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from evaluation.management.arguments import at_least_one
 from evaluation.management.run_monitor import interrupt
 from parallax.replication import pages, site_server, stages
@@ -21,7 +21,7 @@ from studies.enums import Mode
 from studies.team.owners import owner_line, study_owner
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = (
         "Replicate a paper on another dataset with simulated participants: train and evaluate its algorithms, run its "
         "study over HTTP, build the report, and compare tables and figures with the published ones. Run again, it "
@@ -76,8 +76,6 @@ class Command(BaseCommand):
                 self.replicate(options)
             else:
                 self.compare(options)
-        except ParallaxError as refusal:
-            raise CommandError(str(refusal)) from refusal
         except OSError as problem:
             raise CommandError(f"The files cannot be written: {problem}") from problem
         except KeyboardInterrupt:

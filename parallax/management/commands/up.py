@@ -3,14 +3,12 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from evaluation.management.arguments import at_least_one
 from parallax.children import Children, stop_on_signals
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Start the web server and a worker as children of this process; Ctrl-C stops both."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,5 +27,3 @@ class Command(BaseCommand):
                 children.wait()
         except KeyboardInterrupt:
             self.stdout.write("Stopped.")
-        except ParallaxError as refusal:
-            raise CommandError(str(refusal)) from refusal

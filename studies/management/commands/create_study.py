@@ -3,10 +3,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from catalog.selectors.datasets import newest_version
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import failed_algorithms
 from studies.allocation.selectors.assignment_seed import seed_sentence
@@ -19,7 +19,7 @@ from studies.team.owners import owner_line, study_owner
 SETTINGS = {FEWEST: "min_items", MOST: "max_items", SCALE: "scale", "item_order": "item_order"}  # with their options
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Create a draft study from a template; its conditions are the models that a run evaluated."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -49,26 +49,23 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         owner = study_owner(options["owner"])
-        try:
-            run = None
-            if options["run"] is not None:
-                run = EvaluationRun.objects.select_related("version").filter(pk=options["run"]).first()
-                if run is None:
-                    raise CommandError(f"There is no run {options['run']}.")
-            study = create_study(
-                slug=options["slug"],
-                template=options["template"],
-                version=self._version(options["dataset"], run),
-                run=run,
-                per_condition=options["per_condition"],
-                seed=options["seed"],
-                owner=owner,
-                title=options["title"],
-                labels=options["conditions"],
-                settings={name: options[option] for name, option in SETTINGS.items() if options[option] is not None},
-            )
-        except ParallaxError as refusal:
-            raise CommandError(str(refusal)) from refusal
+        run = None
+        if options["run"] is not None:
+            run = EvaluationRun.objects.select_related("version").filter(pk=options["run"]).first()
+            if run is None:
+                raise CommandError(f"There is no run {options['run']}.")
+        study = create_study(
+            slug=options["slug"],
+            template=options["template"],
+            version=self._version(options["dataset"], run),
+            run=run,
+            per_condition=options["per_condition"],
+            seed=options["seed"],
+            owner=owner,
+            title=options["title"],
+            labels=options["conditions"],
+            settings={name: options[option] for name, option in SETTINGS.items() if options[option] is not None},
+        )
         self.stdout.write(
             f"Study {study.slug} created from {study.template}, version {study.template_version}, on "
             f"{study.dataset_version}, run {study.run_id}."

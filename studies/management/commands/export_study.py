@@ -4,15 +4,15 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from studies.data.exports import FORMATS, Options, write_export
 from studies.models import Study
 from studies.monitoring.services.blinding import note_export
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Write a study's data with codebook, counts, checksums, allocation log and flow to a folder."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -48,8 +48,6 @@ class Command(BaseCommand):
         )
         try:
             files = write_export(study, options["format"], options["out"], chosen)
-        except ParallaxError as refusal:
-            raise CommandError(str(refusal)) from refusal
         except OSError as problem:
             raise CommandError(f"{options['out']} cannot be written: {problem.strerror}.") from problem
         note_export(study=study, kind=options["format"], with_external_ids=chosen.include_external_ids)

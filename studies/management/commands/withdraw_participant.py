@@ -3,15 +3,15 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from studies.data.selectors.personal_data import personal_data_of
 from studies.participation.selectors.participant_rows import study_by_slug
 from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = (
         "Withdraw one participant who asked for it, by their code or external id, and erase their data. It has the "
         "same effect as the participant's own withdrawal, and is logged with the reason."
@@ -27,17 +27,14 @@ class Command(BaseCommand):
         study = study_by_slug(options["slug"])
         if study is None:
             raise CommandError(f"There is no study called {options['slug']!r}.")
-        try:
-            participant = participant_known_as(study=study, known_as=options["participant"])
-            data = personal_data_of(participant)
-            summary = (
-                f"participant {participant.code} ({participant.get_status_display().lower()}): {data.answers} answers, "
-                f"{data.ratings} ratings, {data.events} events, {data.external_ids} external ids"
-            )
-            if not options["yes"]:
-                self.stdout.write(f"This would erase {summary}. Repeat the command with --yes to do it.")
-                return
-            withdraw_on_behalf(participant=participant, reason=options["reason"])
-        except ParallaxError as refusal:
-            raise CommandError(str(refusal)) from refusal
+        participant = participant_known_as(study=study, known_as=options["participant"])
+        data = personal_data_of(participant)
+        summary = (
+            f"participant {participant.code} ({participant.get_status_display().lower()}): {data.answers} answers, "
+            f"{data.ratings} ratings, {data.events} events, {data.external_ids} external ids"
+        )
+        if not options["yes"]:
+            self.stdout.write(f"This would erase {summary}. Repeat the command with --yes to do it.")
+            return
+        withdraw_on_behalf(participant=participant, reason=options["reason"])
         self.stdout.write(f"Withdrawn and erased: {summary}.")

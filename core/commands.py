@@ -1,0 +1,20 @@
+"""The base of the commands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from core.errors import DataError, ParallaxError, ParameterError
+
+
+class ParallaxCommand(BaseCommand):
+    """A command that ends with the sentence of an error of ours, and exit status 1."""
+
+    def execute(self, *args: Any, **options: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().execute(*args, **options)
+        except (ParallaxError, ParameterError, DataError) as refusal:
+            raise CommandError(str(refusal)) from refusal
