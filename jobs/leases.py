@@ -16,7 +16,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from core.errors import NotAllowedInState, ParallaxError, StorageAway
+from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
 from core.transitions import move
 from jobs.heartbeat import Heartbeat, LeaseLost, lease_token
 from jobs.models import JobModel, LeasedModel
@@ -32,10 +32,10 @@ MAX_ATTEMPTS = 3  # leases of one job; then what kills its workers is the job it
 HINT_SECONDS = 10.0  # between two messages of the sweep for one job
 GONE = "The worker was gone."
 GONE_FOR_GOOD = (
-    f"{MAX_ATTEMPTS} workers in turn were at this and were gone before it was done. The machine may be out of memory, "
-    "or something ends its processes; look at the workers' log, then ask again."
+    f"{MAX_ATTEMPTS} workers in turn stopped before finishing this job. The machine may be out of memory, or something "
+    "ends its processes; look at the workers' log, then request it again."
 )
-TRANSIENT = (OperationalError, InterfaceError, StorageAway)  # the database or storage is away: retried with backoff
+TRANSIENT = (OperationalError, InterfaceError, StorageUnavailable)  # retried with backoff
 UNFORESEEN = "An unexpected error occurred; see the worker's log."
 NO_LEASE: Mapping[str, Any] = MappingProxyType({"lease": "", "leased_until": None})
 

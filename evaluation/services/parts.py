@@ -81,8 +81,8 @@ def lease_part(*, run: EvaluationRun) -> RunPart | None:
             if part.attempts > MAX_ATTEMPTS:
                 fail_part(
                     part=part,
-                    reason=f"{MAX_ATTEMPTS} workers in turn took this part ({describe(part)}) and were "
-                    "gone before it was done. The machine may be out of memory, or something ends its "
+                    reason=f"{MAX_ATTEMPTS} workers in turn stopped before finishing this part "
+                    f"({describe(part)}). The machine may be out of memory, or something ends its "
                     "processes; look at the workers' log, then start the run again.",
                 )
                 return None

@@ -116,7 +116,7 @@ def read_blocks(
 
     A block that the compiled reader does not take is read by `read_rows`, which gets the block, its first line, whether
     it is the last and the problems, and returns the columns, the lines and the number of rows read. Raises
-    ImportRefused when the file is empty, has no row, is damaged or is no table.
+    ImportRefused when the file is empty, has no row, is damaged or is not a table.
     """
     from catalog.importers.kernels.numbers import parse_numbers
 

@@ -147,12 +147,12 @@ def facts_of(
 ) -> dict[str, Any]:
     """Metadata of an export: provenance, exclusions, and incomplete participants with reasons."""
     study = source.study
-    finished, wanting = 0, []
+    finished, incomplete = 0, []
     reasons = by_frequency(reason_label(*why) for why in source.exclusions.values())
     for record in records(study, source.modes, completed_only=True):
         finished += 1
         if (why := why_incomplete(study, record)) is not None:
-            wanting.append({"participant.id": record.public_id, "why": why})
+            incomplete.append({"participant.id": record.public_id, "why": why})
     return {
         "study": study.slug,
         "title": study.title,
@@ -170,8 +170,8 @@ def facts_of(
         "leaves_out_excluded": options.without_excluded,
         "excluded": [{"reason": reason, "n": n} for reason, n in reasons],
         "finished": finished,
-        "finished_and_complete": finished - len(wanting),
-        "finished_and_not_complete": wanting,
+        "finished_and_complete": finished - len(incomplete),
+        "finished_and_not_complete": incomplete,
         "format": kind,
         "made_at": iso_time(datetime.now(UTC)),
         "versions": versions(),

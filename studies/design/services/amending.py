@@ -1,7 +1,7 @@
 """What may change of a study after its launch: each change is a new version of the design, with who, when and why.
 
-Targets may grow, and words may be mended, the contact among them. What answers mean stays: a study that asks something
-else is another study.
+Targets may grow, and texts may be corrected, the contact among them. What answers mean stays: a study that asks
+something else is another study.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Questionnaire:
         >>> asked.missing("overall", {})
         ('why',)
         """
-        return tuple(q.key for q in self.asked(block, answers) if q.is_wanting(answers.get(q.key)))
+        return tuple(q.key for q in self.asked(block, answers) if q.is_incomplete(answers.get(q.key)))
 
     def failed_checks(self, block: str, answers: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:
         """Return the answered attention checks of a block, each with whether it was passed."""

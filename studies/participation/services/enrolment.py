@@ -37,7 +37,7 @@ def checked_about(*, study: Study, answers: Mapping[str, Any]) -> dict[str, Any]
         except ParameterError as problem:
             problems[question.key] = str(problem)
         else:
-            if question.is_wanting(checked[question.key]):
+            if question.is_incomplete(checked[question.key]):
                 problems[question.key] = f"The answer to {question.key!r} is incomplete."
     if problems:
         raise ParallaxError(
@@ -70,7 +70,7 @@ def accept_about(
     _store_about(current, checked, provenance)
     now = timezone.now()
     questionnaire = questionnaire_from(study.questionnaire)
-    against = [q.key for q in questionnaire.about if q.key in checked and not q.does_admit(checked[q.key])]
+    against = [q.key for q in questionnaire.about if q.key in checked and not q.admits_value(checked[q.key])]
     if against:
         reason = f"Answers that do not admit: {', '.join(against)}."
         to = ParticipantStatus.SCREENED_OUT

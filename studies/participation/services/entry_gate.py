@@ -13,7 +13,7 @@ from studies.enums import Entrance, Mode
 from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study
 from studies.participation.selectors.participant_rows import participant_by_entry
 from studies.participation.services.entrance import refuse_unless_room
-from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 from studies.recruitment.services.external_ids import has_taken_part, known_id
 from studies.recruitment.services.signed_links import PARAMETER, is_signed
 from studies.recruitment.services.tokens import digest_of_key, may_continue
@@ -42,7 +42,7 @@ class EntryAttempt:
     ticket: int | None = None
 
     @cached_property
-    def recruiting(self) -> HowRecruited:
+    def recruiting(self) -> RecruitmentSettings:
         """How the study recruits."""
         return recruiting_of(self.study)
 

@@ -28,7 +28,7 @@ from studies.participation.selectors.participant_rows import participant_by_toke
 from studies.participation.services.entry_limits import network_of_slot
 from studies.participation.services.participant_state import SEEN_EVERY, lock
 from studies.participation.services.slot_queue import seek_slot
-from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 from studies.recruitment.services.external_ids import known_id
 
 logger = logging.getLogger(__name__)
@@ -158,7 +158,7 @@ def _signed(token: str) -> tuple[Participant, datetime]:
     return participant, at
 
 
-def _refuse_too_late(participant: Participant, recruiting: HowRecruited) -> None:
+def _refuse_too_late(participant: Participant, recruiting: RecruitmentSettings) -> None:
     """Raise TooLate past the researcher's longest gap; participants whose part is over are exempt."""
     gap = recruiting.longest_gap
     if gap is not None and participant.status in UNDER_WAY and timezone.now() - participant.last_seen_at > gap:
@@ -172,7 +172,7 @@ def _unknown() -> ParallaxError:
 
 
 @transaction.atomic
-def resume_known(*, study: Study, recruiting: HowRecruited, parameters: Mapping[str, str]) -> str:
+def resume_known(*, study: Study, recruiting: RecruitmentSettings, parameters: Mapping[str, str]) -> str:
     """Let a participant known by an id of another site continue; return their token. Logged.
 
     Raises `study.unknown_id`, and `TooLate` past the researcher's longest gap.

@@ -21,7 +21,7 @@ from studies.enums import PARTICIPANT_MOVES, Entrance, Mode, ParticipantStatus, 
 from studies.instrument import flow
 from studies.models import Condition, Participant, Study
 from studies.participation.services.entry_limits import watch_enrolment
-from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ def _n_open(study: Study) -> int:
     return max(0, int(wanted) - slots.filter(status=ParticipantStatus.COMPLETED).count())
 
 
-def _most_of_network(study: Study, recruiting: HowRecruited) -> int:
+def _most_of_network(study: Study, recruiting: RecruitmentSettings) -> int:
     """How many unfinished slots a network may hold: the researcher's own limit, or a share of the open slots."""
     return recruiting.most_per_network or max(LEAST_PER_NETWORK, int(NETWORK_SHARE * _n_open(study)))
 

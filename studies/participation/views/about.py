@@ -62,9 +62,9 @@ def _about_page(
         value = posted.get(question.key)
         if value is None and not question_presenter.visible(question, known):
             continue
-        is_begun = value is None or question.is_wanting(value) or value == stored.get(question.key)
+        is_begun = value is None or question.is_incomplete(value) or value == stored.get(question.key)
         problems[question.key] = (
-            question_presenter.wanting_text(question, value)
+            question_presenter.incomplete_text(question, value)
             if is_begun
             else question_presenter.problem_text(question, value)
         )
