@@ -196,8 +196,8 @@ def write_run(report: Report, folder: Path) -> None:
     ]
     _write_lines(folder / "data" / "conditions.csv", heads, lines)
     positions = [
-        place
-        for place, condition in zip(positions_in(study, run), conditions, strict=True)
+        position
+        for position, condition in zip(positions_in(study, run), conditions, strict=True)
         if condition.label in labels
     ]
     tested = tested_kinds(run.protocol)

@@ -79,12 +79,12 @@ class File(Listing):
 
 def in_memory() -> Store:
     """What is drawn, by the name of its file."""
-    drawn: dict[str, bytes] = {}
+    pictures: dict[str, bytes] = {}
 
     def store(name: str, draw: Callable[[], bytes]) -> bytes:
-        if name not in drawn:
-            drawn[name] = draw()
-        return drawn[name]
+        if name not in pictures:
+            pictures[name] = draw()
+        return pictures[name]
 
     return store
 

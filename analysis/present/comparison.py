@@ -172,12 +172,12 @@ def alternatives_section(results: Results, figure: FigureMaker) -> Section:
     analyses = results.defined_alternatives
     if not has_verdict(results) or primary is None or not analyses:
         return section
-    positive = sum(one.value > 0 for _name, one in analyses)
-    above = sum(one.interval.low > 0 for _name, one in analyses)
+    positive = sum(each.value > 0 for _name, each in analyses)
+    above = sum(each.interval.low > 0 for _name, each in analyses)
     chart = marks.forest(
         [
-            marks.Difference(name, "", one.value, one.interval.low, one.interval.high, "", one.interval.low > 0)
-            for name, one in analyses
+            marks.Difference(name, "", each.value, each.interval.low, each.interval.high, "", each.interval.low > 0)
+            for name, each in analyses
         ],
         title=f"{positive} of {len(analyses)} analyses positive, {above} with a CI above 0",
         x_title=f"Average advantage in {primary.variable.in_text}, with 95% CI",

@@ -109,7 +109,7 @@ def _read(
     reading = read_answers(study, mode, exclusions(study, [mode], by_hand=plan.by_hand, rule=plan.exclude))
     flow = flow_of(study, mode, reading)
     compared = _compared(flow)
-    positions = [place for place, name in zip(positions, reading.analysed.conditions, strict=True) if name in compared]
+    positions = [at for at, name in zip(positions, reading.analysed.conditions, strict=True) if name in compared]
     reading = reading.among(compared)
     opened = opened_by(study, mode)
     progress("Reading the results of the run")

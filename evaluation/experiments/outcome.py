@@ -108,13 +108,13 @@ def document(
     for table in experiment.tables:
         filled.put(filled_table(experiment, table, numbers, dataset))
     sizes = _sizes(experiment, dataset)
-    drawn = Section("figures", "Figures")
-    drawn.draw(*figures)
+    charts = Section("figures", "Figures")
+    charts.draw(*figures)
     method = Section("method", "Method")
     for key, plan in experiment.runs.items():
         method.head(plan.title)
         method.enumerate(_run(plan, runs[key], experiment))
-    sections = (introduction, _claims(experiment, judgements), filled, sizes, drawn, _notes(experiment), method)
+    sections = (introduction, _claims(experiment, judgements), filled, sizes, charts, _notes(experiment), method)
     return [section for section in sections if section.blocks]
 
 

@@ -189,14 +189,14 @@ class Experiment:
     @property
     def choices(self) -> list[tuple[str, tuple[str, ...], Choice]]:
         """Every different choice: the contender, the titles of the runs it is for, and what was compared."""
-        found: list[tuple[str, tuple[str, ...], Choice]] = []
+        choices: list[tuple[str, tuple[str, ...], Choice]] = []
         for name in self.searched:
             titles: dict[Choice, list[str]] = {}
             for plan in self.runs.values():
                 if name in plan.chosen:
                     titles.setdefault(plan.chosen[name], []).append(plan.title)
-            found += [(name, tuple(runs), choice) for choice, runs in titles.items()]
-        return found
+            choices += [(name, tuple(runs), choice) for choice, runs in titles.items()]
+        return choices
 
     @property
     def needs_words(self) -> str:

@@ -30,12 +30,12 @@ def popularity_ranks(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDAr
     >>> popularity_ranks(cases, np.array([9, 1, 1, 7])).tolist()
     [2]
     """
-    places = np.empty(cases.n_items, dtype=np.int64)
-    places[np.lexsort((np.arange(cases.n_items), -np.asarray(popularity)))] = np.arange(cases.n_items)
-    ranks = places[cases.items] + 1
+    order = np.empty(cases.n_items, dtype=np.int64)
+    order[np.lexsort((np.arange(cases.n_items), -np.asarray(popularity)))] = np.arange(cases.n_items)
+    ranks = order[cases.items] + 1
     users, starts = np.unique(cases.users, return_index=True)
     for user, start, stop in zip(users.tolist(), starts, np.append(starts[1:], len(cases)), strict=True):
-        ranks[start:stop] -= np.searchsorted(np.unique(places[cases.excluded(user)]), places[cases.items[start:stop]])
+        ranks[start:stop] -= np.searchsorted(np.unique(order[cases.excluded(user)]), order[cases.items[start:stop]])
     return ranks
 
 

@@ -25,16 +25,16 @@ def check_versions() -> Iterator[Diagnosis]:
     """The installed packages are those that this version pins."""
     files = ["requirements.txt", *(["requirements-s3.txt"] if settings.ARTEFACTS_S3 else [])]
     pins = PIN.findall("".join((Path(settings.BASE_DIR) / file).read_text() for file in files))
-    others = []
+    differing = []
     for name, version in pins:
         try:
             installed = metadata.version(name)
         except metadata.PackageNotFoundError:
             installed = "missing"
         if installed != version:
-            others.append(f"{name} {installed} instead of {version}")
-    if others:
-        yield problem("Packages", f"{', '.join(others)}.", "Run `make install`, then restart all processes.")
+            differing.append(f"{name} {installed} instead of {version}")
+    if differing:
+        yield problem("Packages", f"{', '.join(differing)}.", "Run `make install`, then restart all processes.")
     else:
         yield ok(
             "Packages", f"Parallax {CODE_VERSION}, Python {platform.python_version()}, {len(pins)} packages as pinned."

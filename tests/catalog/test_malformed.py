@@ -90,7 +90,7 @@ REFUSALS = {
     "movielens-csv/movie-without-title": "movies.csv, line 2, column title: the title is empty",
     "movielens-csv/negative-movie": "ratings.csv, line 4, column movieId: item -1 is not in movies.csv",
     "movielens-csv/negative-user": "ratings.csv, line 4, column userId: the id -2 is below 0",
-    "movielens-csv/nul-byte": "ratings.csv, line 3, column rating: the field holds a NUL character, which b",
+    "movielens-csv/nul-byte": "ratings.csv, line 3, column rating: the field holds a NUL character, which i",
     "movielens-csv/open-quote": "ratings.csv, line 3: a quotation mark opens here and is never closed: the",
     "movielens-csv/rated-twice": "ratings.csv, line 5: user 1 rated item 2 on line 3 already",
     "movielens-csv/rating-between-steps": "ratings.csv, line 3, column rating: 3.7 is no step of 0.5 on the",

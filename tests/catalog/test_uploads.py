@@ -377,8 +377,8 @@ def test_an_import_is_taken_up_where_it_was_left(client: Client) -> None:
         ("utf16.csv", "a,b\n1,2\n".encode("utf-16"), "no column of users"),
         ("header.csv", b"user,item,rating\n", "no row after the header"),
         ("twice.csv", b"user,user,rating\n1,2,3\n", "names column &#x27;user&#x27; twice"),
-        ("broken.zip", b"PK\x03\x04nothing", "no ZIP archive"),
-        ("sheet.xlsx", b"PK\x03\x04\x00nothing", "no ZIP archive"),
+        ("broken.zip", b"PK\x03\x04nothing", "not a ZIP archive"),
+        ("sheet.xlsx", b"PK\x03\x04\x00nothing", "not a ZIP archive"),
     ],
 )
 def test_a_file_that_is_no_dataset_is_refused_beside_its_field(

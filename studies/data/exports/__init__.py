@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studies.data.exports.making import FORMATS, exported_modes, write_export
+from studies.data.exports.export_files import FORMATS, exported_modes, write_export
 from studies.data.exports.tables import Options
 from studies.data.exports.writing import Written, zipped_to
 

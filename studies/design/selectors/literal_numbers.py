@@ -80,9 +80,9 @@ def literal_number_warnings(study: Study) -> list[str]:
         for question in study.questionnaire.get(block, ()):
             where = f"The question {question['key']!r}"
             located += [(f"{where} in {code!r}", code, text) for code, text in _texts(question) if code in offered]
-    told = "choices" if is_choice(settings) else "ratings"
+    answers = "choices" if is_choice(settings) else "ratings"
     return [
-        f"{where} says “{number}”, and the study asks for {items_asked(settings)} {told} and shows "
+        f"{where} says “{number}”, and the study asks for {items_asked(settings)} {answers} and shows "
         f"{settings['list_length']} recommendations. Write {{ratings_asked}} or {{list_length}} instead."
         for where, language, text in located
         for number in dict.fromkeys(_wrong(text, language, settings))

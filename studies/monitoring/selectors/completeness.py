@@ -17,8 +17,8 @@ def missing_of(study: Study, record: Record) -> list[str]:
     asked, length = items_asked(study.settings), int(study.settings["list_length"])
     missing = []
     if len(record.profile) not in asked:
-        told = "choices" if is_choice(study.settings) else "ratings"
-        missing.append(f"{len(record.profile)} of {asked} {told} of known items")
+        answers = "choices" if is_choice(study.settings) else "ratings"
+        missing.append(f"{len(record.profile)} of {asked} {answers} of known items")
     if record.recommendations is None:
         missing.append("the recommendation list")
     elif len(record.items) != length:

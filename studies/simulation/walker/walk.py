@@ -19,6 +19,7 @@ from core.errors import ParallaxError
 from studies.instrument.flow import TRAILER_SEEN
 from studies.known_items import ItemsAsked
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
+from studies.simulation.walker.entry_order import EntryTurn
 from studies.simulation.walker.pages import Page
 from studies.simulation.walker.questions import (
     QUESTIONS,
@@ -28,7 +29,6 @@ from studies.simulation.walker.questions import (
     is_optional_text,
     key_of,
 )
-from studies.simulation.walker.turns import EntryTurn
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
 MOST_STEPS = 60
