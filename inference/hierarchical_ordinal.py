@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 THRESHOLD_SD = 3.0
 DF = 3.0  # of the half-t priors
 REPORT_EVERY = 50  # iterations between two reports of progress
-OUTERMOST = 1e3  # stands for infinity, whose gradient is not a number
+OUTERMOST = 1e3  # instead of infinity, whose gradient is not a number
 LEAST_GAP = -1e-15  # between the logarithms of both limits, where thresholds coincide
 CHAINS = 4
 

@@ -173,8 +173,8 @@ class JobLeases(Leases[Job]):
                     if not self.own(job).update(activity=words[:200]):
                         raise LeaseLost("lease.lost", "This work has another worker, or was cancelled.")
 
-                made = make(report_progress)
-            return self.finish(job, to=to, **made)
+                fields = make(report_progress)
+            return self.finish(job, to=to, **fields)
         except LeaseLost:
             logger.info("lease lost %s=%s", self.model._meta.model_name, job.pk)
             return False

@@ -103,8 +103,8 @@ def sentences(tested: Equivalence) -> list[str]:
     beyond = [pair for pair in result.pairs if pair.is_beyond]
     n_open = len(result.pairs) - len(same) - len(beyond)
     sentences = [
-        f"{opening} Of {len(result.pairs)} pairs of algorithms, {_named(same)} shown to differ by less (practically "
-        f"the same), and {_named(beyond)} shown to differ by more; for {n_open or 'none'} the data do not decide (two "
+        f"{opening} Of {len(result.pairs)} pairs of algorithms, {_listed(same)} shown to differ by less (practically "
+        f"the same), and {_listed(beyond)} shown to differ by more; for {n_open or 'none'} the data do not decide (two "
         f"one-sided tests and minimum-effect tests, α = {level(tested.alpha)}, each family corrected by Holm)."
     ]
     if tested.contrast is not None:
@@ -118,7 +118,7 @@ def sentences(tested: Equivalence) -> list[str]:
     return sentences
 
 
-def _named(pairs: list[BoundedPair]) -> str:
+def _listed(pairs: list[BoundedPair]) -> str:
     if not pairs:
         return "none was"
     names = "; ".join(f"{pair.a} and {pair.b}" for pair in pairs[:MOST_NAMED])

@@ -79,7 +79,7 @@ def build_report(
         progress=progress,
     )
     if not inputs.flow.analysed:
-        raise ParallaxError("report.no_participants", _nobody(inputs))
+        raise ParallaxError("report.no_participants", _why_empty(inputs))
     inputs_hash = _inputs_hash(inputs, provenance)
     report = Report.objects.filter(study=study, inputs_hash=inputs_hash).first()
     if report is not None:
@@ -165,7 +165,7 @@ def _compared(flow: Flow) -> list[str]:
     return enough if len(enough) >= 2 else [line.condition for line in flow.by_condition]
 
 
-def _nobody(inputs: Inputs) -> str:
+def _why_empty(inputs: Inputs) -> str:
     """Why there is nothing to report."""
     people = "simulated participant" if inputs.mode == Mode.SIMULATED else "participant"
     if n := inputs.flow.completed:

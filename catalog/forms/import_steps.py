@@ -157,7 +157,7 @@ class ColumnsForm(StepForm):
 
 
 def _group(table: Table, name: str) -> tuple[str, None, str]:
-    """What a group of columns of a matrix stands for, or a part of the lines of baskets."""
+    """The meaning of a group of columns of a matrix, or of a part of the lines of baskets."""
     written = table.part.written
     by = {"user": f"in column {written.columns[0]}", "count": "by their number; the first column counts ratings"}
     items = written.columns[bool(written.first) :]

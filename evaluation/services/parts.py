@@ -106,7 +106,7 @@ def finish_part(*, part: RunPart, outcome: Outcome) -> bool:
     """Write a part's result and its effects, once; False where nothing was written.
 
     Nothing is written if the part is done, another worker holds the lease, or the run is over. A worker whose lease
-    ran out may still finish a part that nobody has leased since: any other worker's result would be the same.
+    ran out may still finish a part that has not been leased since: any other worker's result would be the same.
     """
     is_finished = PARTS.finish_late(part, to=PartStatus.DONE, result_digest=outcome.digest, seconds=outcome.seconds)
     if is_finished and outcome.effects is not None:

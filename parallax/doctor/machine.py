@@ -71,7 +71,7 @@ def check_kernels() -> Iterator[Diagnosis]:
     if missing:
         yield advice(
             "Numeric kernels",
-            f"{len(missing)} modules are not compiled; whoever needs them first waits for seconds.",
+            f"{len(missing)} modules are not compiled; their first use takes seconds longer.",
             "Run `.venv/bin/python manage.py compile_kernels`.",
         )
     else:

@@ -296,7 +296,7 @@ def walk(study: Study, key: str, *, after: int = 10_000) -> Participant:
         ),
         item_titles=dict(study.dataset_version.items.values_list("index", "title")),
         item_ids=items,
-        asked=items_asked(study.settings),
+        requested=items_asked(study.settings),
         rng=np.random.default_rng(3),
         expected=questionnaire_from(study.questionnaire).passing,
     ).run()

@@ -42,7 +42,7 @@ class Imbalance:
     # `n_participants`, `repetitions`: planned participants, and number of simulated studies
     n_participants: int
     repetitions: int
-    # share of assignments that somebody guesses who has seen all earlier ones and always names the condition that is
+    # share of assignments guessed right by an observer who has seen all earlier ones and always names the condition
     # furthest from its target, overall or within the stratum, whichever is right more often
     guessed: float
     # `halfway`, `full`: over all participants, when half of them and when all of them are enrolled. In a full study

@@ -91,7 +91,7 @@ def export_file(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
 
 
 def _monitored(study: Study) -> list[dict[str, Any]]:
-    """The incoming data by mode, without those nobody has entered: newest answers, strata, quotas, times by step."""
+    """The incoming data by mode, of modes with participants: newest answers, strata, quotas, times by step."""
     shown = []
     conditions = list(study.conditions.order_by("position"))
     for mode in monitor.modes_of(study):

@@ -32,8 +32,8 @@ def _numbers(language: str) -> dict[str, int]:
 
 
 def _wrong(text: str, language: str, settings: Mapping[str, Any]) -> list[str]:
-    asked, listed = items_asked(settings), int(settings["list_length"])
-    rated = {asked.fewest, asked.most}
+    requested, listed = items_asked(settings), int(settings["list_length"])
+    rated = {requested.fewest, requested.most}
     nouns = tuple(word.lower() for word in item_noun(settings, language))
     numbers = _numbers(language)
     words = [word.lower() for word in _WORD.findall(_PLACEHOLDER.sub(" ", text))]

@@ -39,7 +39,7 @@ def _refused(problem: ParameterError) -> ParallaxError:
 def _edited(study: Study, actor: Any, change: str, *, undo: str = "") -> Iterator[Data]:
     """Yield a copy of the questionnaire to edit; then check the whole design, store and log it.
 
-    Who walked the design as it was is removed. With `undo`, which says what was done, the questionnaire as it was can
+    Previews of the former design are removed. With `undo`, a description of the change, the questionnaire as it was can
     be restored until the next change. Raises `studies.not_draft`, `questionnaire.problems`.
     """
     with transaction.atomic():

@@ -49,7 +49,7 @@ class Cell:
         )
 
     @property
-    def held(self) -> int:
+    def n_held(self) -> int:
         """Slots held: they count towards the target."""
         return self.active + self.completed - self.reopened
 

@@ -153,7 +153,7 @@ def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
     panel, key = attempt.recruiting.panel, digest_of_key(attempt.entry_key)
     external, parameters = split_parameters(attempt.parameters, panel)
     if attempt.recruiting.signing_key:
-        parameters.pop(signed_links.PARAMETER, None)  # it would stand for the id in exports without ids
+        parameters.pop(signed_links.PARAMETER, None)  # it would reveal the id in exports without ids
     # Two visitors with one id wait for each other; visitors without ids need not.
     has_id = attempt.mode == Mode.LIVE and panel.who(external) is not None
     study = locked_study(attempt.study.pk) if has_id else Study.objects.get(pk=attempt.study.pk)

@@ -31,7 +31,7 @@ def keep_about(
     page = PageAnswers(participant, ABOUT, 0)
     checked, _invalid = checked_values(page.questionnaire.about, answers)
     page.save(checked, AnswerSource(provenance=provenance))
-    questions = page.questionnaire.asked(ABOUT, page.values)
+    questions = page.questionnaire.shown(ABOUT, page.values)
     return tuple(question.key for question in questions if checked.get(question.key) is not None)
 
 

@@ -48,9 +48,8 @@ def exit_link_of(*, participant: Participant, outcome: str = "") -> ExitLink | N
 
 def exit_without_slot(*, participant: Participant) -> ExitLink:
     """The exit *Study full* for a participant who has no slot and may still get one: no individual code is drawn."""
-    recruiting, parameters = recruiting_of(participant.study), _parameters(participant)
-    outcome, mode = exits.QUOTA_FULL, participant.mode
-    return exit_before_enrolment(recruiting=recruiting, outcome=outcome, parameters=parameters, mode=mode)
+    recruiting, outcome, mode = recruiting_of(participant.study), exits.QUOTA_FULL, participant.mode
+    return exit_before_enrolment(recruiting=recruiting, outcome=outcome, parameters=_parameters(participant), mode=mode)
 
 
 def _parameters(participant: Participant) -> dict[str, str]:

@@ -107,10 +107,10 @@ def _require_profile(participant: Participant, n_rated: int) -> None:
     require_active(participant)
     if participant.step != flow.RATE:
         raise out_of_order(participant)
-    asked = items_asked(participant.study.settings)
-    if n_rated not in asked:
-        text = _wrong_number(asked.is_range, is_choice(participant.study.settings))
-        counts = {"given": n_rated, "wanted": asked.fewest, **({"most": asked.most} if asked.is_range else {})}
+    limits = items_asked(participant.study.settings)
+    if n_rated not in limits:
+        text = _wrong_number(limits.is_range, is_choice(participant.study.settings))
+        counts = {"given": n_rated, "wanted": limits.fewest, **({"most": limits.most} if limits.is_range else {})}
         raise ParallaxError("study.wrong_number_of_ratings", agreed_text(participant.study, text % counts), counts)
 
 

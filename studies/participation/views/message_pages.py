@@ -134,7 +134,7 @@ def outcome(
         left = "" if status == ParticipantStatus.WITHDRAWN else withdraw_url
         out: dict[str, Any] = {"exit_link": exit_link, "exit_url": exit_url, "withdraw_url": left}
         if status == ParticipantStatus.WITHDRAWN:
-            out["code"] = ""  # nothing is left that it stands for
+            out["code"] = ""  # its data are erased
         heading = str(HEADINGS.get(ParticipantStatus(status), ENDED))
         return message_page(request, heading, participant=participant, **out, **words)
     if study.status == StudyStatus.LIVE and participant.waiting_since is not None:

@@ -155,7 +155,7 @@ def _walk_one(
                     person_for=partial(_person_for, study, pool, number, seed, effects=effects or {}),
                     item_titles=pool.item_titles,
                     item_ids=pool.item_ids,
-                    asked=pool.asked,
+                    requested=pool.requested,
                     rng=rng,
                     turn=turn,
                     negative=negative_members(questionnaire),
