@@ -158,7 +158,7 @@ class JobLeases(Leases[Job]):
             return False
         return True
 
-    def carry_out(self, job: Job, make: Callable[[Callable[[str], None]], Mapping[str, Any]], *, to: str) -> bool:
+    def execute(self, job: Job, make: Callable[[Callable[[str], None]], Mapping[str, Any]], *, to: str) -> bool:
         """Do a job that this process holds, and finish it; True where this process finished it.
 
         `make` is given a function that stores the progress in words, and returns what the finished job is changed to.
@@ -183,16 +183,16 @@ class JobLeases(Leases[Job]):
             return False
         except Exception as error:
             if isinstance(error, TRANSIENT):
-                self._give_back(job)
+                self._release_quietly(job)
             else:
                 logger.exception("job failed %s=%s", self.model._meta.model_name, job.pk)
                 self.finish(job, to=FAILED, error=UNFORESEEN)
             raise
         except BaseException:
-            self._give_back(job)
+            self._release_quietly(job)
             raise
 
-    def _give_back(self, job: Job) -> None:
+    def _release_quietly(self, job: Job) -> None:
         """Release a job, so that it need not wait for its lease to expire; the database may be away."""
         with contextlib.suppress(DatabaseError):
             self.release(job)

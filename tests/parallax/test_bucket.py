@@ -402,7 +402,7 @@ def test_a_backup_holds_the_files_of_the_bucket_and_puts_them_into_another(
     with pytest.raises(ArtefactError):
         artefacts.load("models", digest)
     for folder in found:
-        stored_files.put_back(tmp_path / "extracted", folder)
+        stored_files.restore_files(tmp_path / "extracted", folder)
         assert stored_files.list_files(folder) == found[folder]
     assert artefacts.load("models", digest).arrays["a"].tolist() == [0, 1, 2]
     artefacts.verify("models", digest)

@@ -44,7 +44,7 @@ class _Growing:
         """Whether the columns have at least `end` rows."""
         return end <= self._room
 
-    def make_room(self, end: int) -> None:
+    def enlarge(self, end: int) -> None:
         """Enlarge the columns to at least `end` rows."""
         self._room = end + end // 2
         for column in self._columns.values():
@@ -142,7 +142,7 @@ def read_blocks(
                     growing = _Growing(kinds, _rows_expected(file.n_bytes, len(block), n_lines))
                 if not growing.has_room(sent + n_lines):
                     wait([block_sent.parsed for block_sent in waiting])
-                    growing.make_room(sent + n_lines)
+                    growing.enlarge(sent + n_lines)
                 parsed = threads.submit(_read, parse_numbers, block, n_lines, written, kinds, growing, sent)
                 waiting.append(_Sent(block, n_lines, sent, parsed))
                 sent += n_lines

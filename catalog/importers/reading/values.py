@@ -46,7 +46,7 @@ def typed(
                 if kind != "text" and kind != "name" and not text.strip():
                     raise _Unusable("missing field", "the field is empty")
                 if "\0" in text:
-                    raise _Unusable("unusable character", "the field holds a NUL, not a text character")
+                    raise _Unusable("unusable character", "the field holds a NUL character; it is not a text character")
                 columns[name][row] = value_of(text, kind, written)
             except _Unusable as unusable:
                 what, reason = unusable.args

@@ -135,7 +135,7 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         help_text="Choosing is for usage data: a chosen item enters the profile as used, and has no rating.",
     )
     taken_from = forms.FloatField(
-        label="Taken from",
+        label="Usage threshold",
         help_text="A rating on the scale above. The dataset holds usage data. Items rated this high or higher enter "
         "the profile as taken; items rated lower stay out of it, and are not recommended either. Without a taken item "
         "the list is filled by popularity.",
@@ -157,7 +157,7 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     )
     objective = forms.ChoiceField(label="Primary offline metric")
     effect = forms.FloatField(
-        label="Effect to find (Cohen's f)",
+        label="Target effect size (Cohen's f)",
         min_value=0.01,
         max_value=10,
         help_text="By convention .10 is small, .25 medium, .40 large. The power page says what it takes.",

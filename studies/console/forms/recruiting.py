@@ -66,7 +66,7 @@ class PanelForm(forms.Form):
 
     panel = forms.ChoiceField(choices=[(key, NAMES[key]) for key in KEYS])
     entrance = forms.ChoiceField(
-        label="Who may enter",
+        label="Entry",
         required=False,
         choices=[("", "Default: with a panel, only with its id"), *ENTRANCE_LABELS.items()],
         help_text="Without a panel, the default is anyone with the study’s link.",

@@ -199,7 +199,7 @@ def set_exit(request: HttpRequest, seat: Seat, outcome: str) -> HttpResponse:
 
 @require_POST
 @seated(OWNERS)
-def make_links(request: HttpRequest, seat: Seat) -> HttpResponse:
+def create_links(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Create personal links and send them as a CSV; they are not stored and cannot be shown again."""
     form = LinksForm(request.POST, request.FILES)
     if form.is_valid():

@@ -22,8 +22,8 @@ from studies.design.selectors.texts import languages_in_translation
 from studies.design.selectors.versions import frozen_tests
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.condition_serving import recommend_in
-from studies.design.services.consent_versions import keep_consent
-from studies.design.services.trials import take_over_trial
+from studies.design.services.consent_versions import store_consent
+from studies.design.services.trials import assign_trial_version
 from studies.enums import STUDY_MOVES, StudyStatus
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import NUMBER, questionnaire_from
@@ -287,7 +287,7 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         design_hash=design_hash,
         launched_at=timezone.now(),
     )
-    consent = keep_consent(study=current, actor=actor, why=why or "Launched.")
+    consent = store_consent(study=current, actor=actor, why=why or "Launched.")
     version = StudyVersion.objects.create(
         study=current,
         number=current.versions.count() + 1,
@@ -296,7 +296,7 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         made_by=actor,
         why=why,
     )
-    take_over_trial(study=current, version=version, consent=consent)
+    assign_trial_version(study=current, version=version, consent=consent)
     return version
 
 

@@ -33,7 +33,7 @@ from studies.participation.services.entry_limits import CONSENT, network_of_slot
 from studies.participation.services.previewing import choose_condition
 from studies.recruitment.services import signed_links
 from studies.recruitment.services.completion_codes import CODE_LENGTH, random_code
-from studies.recruitment.services.external_ids import keep_external_ids, known_id, split_parameters
+from studies.recruitment.services.external_ids import known_id, split_parameters, store_external_ids
 from studies.recruitment.services.tokens import (
     digest_of_declined,
     digest_of_key,
@@ -184,7 +184,7 @@ def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
         try:
             with transaction.atomic():
                 participant.save(force_insert=True)
-                keep_external_ids(participant=participant, ids=external)
+                store_external_ids(participant=participant, ids=external)
                 if door.link is not None:
                     Interview.objects.filter(link=door.link).update(participant=participant)
                     door.link.browser_digest = digest_of_key(attempt.browser_key)  # the only browser that may continue

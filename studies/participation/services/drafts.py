@@ -18,7 +18,7 @@ from studies.participation.services.participant_state import lock_open
 
 
 @transaction.atomic
-def keep_about(
+def store_about(
     *, participant: Participant, answers: Mapping[str, Any], provenance: str = Provenance.PERSON
 ) -> tuple[str, ...]:
     """Store each answer about the person that can be used, and return their keys.
@@ -41,13 +41,13 @@ def submit_about(
 ) -> ParallaxError | None:
     """Accept the form with what is stored of it; where it is refused, store its usable answers and return the refusal.
 
-    Raises what `keep_about` raises.
+    Raises what `store_about` raises.
     """
     answers = {**answers_about(participant, 0), **posted}
     answers = {key: value for key, value in answers.items() if value is not None}
     try:
         accept_about(participant=participant, answers=answers, provenance=provenance)
     except ParallaxError as refusal:
-        keep_about(participant=participant, answers=posted, provenance=provenance)
+        store_about(participant=participant, answers=posted, provenance=provenance)
         return refusal
     return None

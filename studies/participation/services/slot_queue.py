@@ -16,7 +16,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet, Sum
 
 from core.transitions import move
-from studies.allocation.services.slots import end_participation, full_quota, retake_slot, take_slot
+from studies.allocation.services.slots import claim_slot, end_participation, full_quota, retake_slot
 from studies.enums import PARTICIPANT_MOVES, Entrance, Mode, ParticipantStatus, StudyStatus
 from studies.instrument import flow
 from studies.models import Condition, Participant, Study
@@ -195,7 +195,7 @@ def _take(study: Study, participant: Participant, now: datetime) -> str:
         if slot is None:
             return FULL_CONDITION
     else:
-        assigned = take_slot(study=study, participant=participant, stratum=participant.stratum)
+        assigned = claim_slot(study=study, participant=participant, stratum=participant.stratum)
         if assigned is None:
             return FULL
         changes["condition"], slot = assigned

@@ -31,7 +31,7 @@ def about(visit: Visit) -> HttpResponse:
     before = _visible_answers(visit)
     posted = posted_answers(content_of(visit.study).questionnaire.about, visit.request.POST)
     if visit.is_htmx:
-        drafts.keep_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
+        drafts.store_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
         return HttpResponse(status=204)
     refusal = drafts.submit_about(participant=visit.participant, posted=posted, provenance=visit.provenance)
     if refusal is None:

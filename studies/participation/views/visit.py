@@ -260,7 +260,7 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
             except ParallaxError as refusal:
                 response = _refused(visit, refusal)
             except Http404:
-                response = _not_there(visit)
+                response = _not_found(visit)
         response.headers["Content-Language"] = visit.language
         return response
 
@@ -293,7 +293,7 @@ def _too_late(request: HttpRequest, refusal: resuming.TooLate) -> HttpResponse:
     return response
 
 
-def _not_there(visit: Visit) -> HttpResponse:
+def _not_found(visit: Visit) -> HttpResponse:
     return message_page(
         visit.request,
         _("Page not found"),
