@@ -14,7 +14,7 @@ from charting.marks import curves, rates
 from charting.theme import Spec, both_modes
 from evaluation.metrics.curves import trapezoid
 from evaluation.protocols.observation_curves import CurveKind
-from recommenders.choosing import Choice
+from recommenders.size_selection import Choice
 
 SCORE_DECIMALS = 4  # scores of sizes of one algorithm differ little
 

@@ -22,8 +22,8 @@ from evaluation.serializers import CsvRenderer
 from studies.data.codebook.variable import as_json, table_schema
 from studies.data.exports import exported_modes
 from studies.data.exports.rows import Source
+from studies.data.exports.table_files import table_texts, values_by_name
 from studies.data.exports.tables import KEYS, tables_of
-from studies.data.exports.writing import table_texts, values_by_name
 from studies.design.services.launch import design_snapshot
 from studies.enums import Mode
 from studies.models import Study

@@ -25,8 +25,8 @@ from studies.data.codebook.cells import cell
 from studies.data.codebook.items import Judged
 from studies.data.codebook.participants import Person
 from studies.data.exports.rows import Source
+from studies.data.exports.table_files import write_json, write_table, write_text
 from studies.data.exports.tables import tables_of, write_codebook
-from studies.data.exports.writing import write_json, write_table, write_text
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.placeholders import as_read
 from studies.design.selectors.planning import preregistration_plan

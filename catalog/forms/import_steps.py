@@ -13,7 +13,7 @@ from accounts.models import WRITERS, Project
 from catalog.forms.upload_limits import MOST_UPLOADED, DropInput, file_size, require_size
 from catalog.importers.auto import FORMATS
 from catalog.importers.detector import GENERIC
-from catalog.importers.detector.writing import SHOWN_DELIMITERS
+from catalog.importers.detector.file_syntax import SHOWN_DELIMITERS
 from catalog.importers.proposal import Column
 from catalog.importers.rows import REPEATS
 from catalog.item_types import ITEM_TYPES

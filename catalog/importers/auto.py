@@ -1,4 +1,4 @@
-"""The one door to every format: what a source is, and the dataset in it."""
+"""The entry point to every format: what a source is, and the dataset in it."""
 
 from __future__ import annotations
 

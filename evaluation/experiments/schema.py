@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from inference.claims import Finding, verdict
-from recommenders.choosing import Choice
+from recommenders.size_selection import Choice
 
 Needs = Literal["ratings", "usage", "utility"]
 FigureKind = Literal["bars", "lengths", "precision-recall", "croc", "groc"]
@@ -40,7 +40,7 @@ ORIGINS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class SizeSearch:
-    """How the size of a contender is chosen, as `recommenders.choosing.choose` does."""
+    """How the size of a contender is chosen, as `recommenders.size_selection.choose` does."""
 
     values: tuple[int, ...]  # sizes to compare, ascending; those that the data cannot have are left out
     share: float = 0.1  # share of the training side that is held out

@@ -270,7 +270,7 @@ def counted(study: Study) -> dict[str, Any]:
         "by condition": monitor.counts_by_condition(study, Mode.LIVE),
         "by status": monitor.counts_by_status(study, Mode.LIVE),
         "funnel": monitor.funnel(study, Mode.LIVE),
-        "happenings": monitor.newest_activity(study, Mode.LIVE),
+        "activity": monitor.newest_activity(study, Mode.LIVE),
         "strata": live.stratum_lines(study, Mode.LIVE, conditions),
         "answers": live.newest_answers(study, Mode.LIVE),
         "flags": flag_counts(study, [Mode.LIVE]),

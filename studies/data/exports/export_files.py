@@ -14,14 +14,13 @@ from core.provenance import versions
 from core.snapshot import snapshot
 from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.data.codebook.cells import iso_time
-from studies.data.codebook.happenings import Rated, rating_variables
+from studies.data.codebook.event_variables import Rated, rating_variables
 from studies.data.codebook.items import item_variables
 from studies.data.codebook.participants import participant_variables
 from studies.data.codebook.variable import shown
 from studies.data.exports.psych_ds import write_package
 from studies.data.exports.rows import Source
-from studies.data.exports.tables import Options, Table, tables_of, write_codebook
-from studies.data.exports.writing import (
+from studies.data.exports.table_files import (
     Written,
     sums_of,
     values_by_name,
@@ -30,6 +29,7 @@ from studies.data.exports.writing import (
     write_table,
     write_text,
 )
+from studies.data.exports.tables import Options, Table, tables_of, write_codebook
 from studies.enums import Mode
 from studies.models import Participant, Study
 from studies.monitoring.charts import consort_diagram

@@ -89,7 +89,7 @@ def _unfinished(study: Study) -> Counter[str]:
     return Counter(dict(slots.order_by().values_list("network").annotate(n=Count("pk"))))
 
 
-def seek_slot(*, study: Study, participant: Participant, now: datetime) -> None:
+def request_slot(*, study: Study, participant: Participant, now: datetime) -> None:
     """Give a participant a slot, after those who wait already; otherwise they wait too, or find the study full.
 
     The caller holds the study's lock, then the participant's, and stores nothing of the participant.

@@ -44,7 +44,7 @@ NOT_STORED = (PARAMETER, spoken.PARAMETER)  # our own parameters; all others are
 @require_http_methods(METHODS)
 def consent(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the consent text; only pressing the button creates a participant."""
-    return _at_the_door(request, slug, lambda study, language: _consent(request, study, language))
+    return _entry_page(request, slug, lambda study, language: _consent(request, study, language))
 
 
 @login_not_required
@@ -52,7 +52,7 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(METHODS)
 def by_personal_link(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Consent by a personal link, which enrols one participant and is then bound to their browser."""
-    return _at_the_door(request, slug, lambda study, language: _personal(request, study, language, key))
+    return _entry_page(request, slug, lambda study, language: _personal(request, study, language, key))
 
 
 @login_not_required
@@ -72,7 +72,7 @@ def hand_over(request: HttpRequest, slug: str, key: str) -> HttpResponse:
             action_text=_("I am the participant"),
         )
 
-    return _at_the_door(request, slug, page)
+    return _entry_page(request, slug, page)
 
 
 @login_not_required
@@ -90,10 +90,10 @@ def declined(request: HttpRequest, slug: str) -> HttpResponse:
             language=language,
         )
 
-    return _at_the_door(request, slug, page)
+    return _entry_page(request, slug, page)
 
 
-def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], HttpResponse]) -> HttpResponse:
+def _entry_page(request: HttpRequest, slug: str, page: Callable[[Study, str], HttpResponse]) -> HttpResponse:
     """A page before consent, in the language of the link, the browser or the study."""
     study = study_by_slug(slug)
     if study is None:
