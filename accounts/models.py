@@ -210,8 +210,8 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         """The projects in which `researcher` has one of the roles; none for a visitor."""
         if not researcher.is_authenticated:
             return self.none()
-        seats = ProjectMembership.objects.filter(researcher=researcher, role__in=roles)
-        return self.filter(pk__in=seats.values("project"))
+        memberships = ProjectMembership.objects.filter(researcher=researcher, role__in=roles)
+        return self.filter(pk__in=memberships.values("project"))
 
 
 class Project(TimeStampedModel):

@@ -75,8 +75,8 @@ def is_signed_in(cookie: str, authorization: str) -> bool:
 
 def membership_in(researcher: Any, project_id: int) -> ProjectMembership | None:
     """A researcher's membership in a project, with the project; None for strangers, administrators included."""
-    seats = ProjectMembership.objects.filter(researcher=researcher, project=project_id)
-    return seats.select_related("project").first()
+    memberships = ProjectMembership.objects.filter(researcher=researcher, project=project_id)
+    return memberships.select_related("project").first()
 
 
 def writes_in(researcher: Any, project_id: int) -> bool:
@@ -84,10 +84,10 @@ def writes_in(researcher: Any, project_id: int) -> bool:
     return Project.objects.of(researcher, WRITERS).filter(pk=project_id).exists()
 
 
-def seats_of(researcher: Any) -> QuerySet[ProjectMembership]:
+def memberships_of(researcher: Any) -> QuerySet[ProjectMembership]:
     """A researcher's memberships in projects, by the project's name, each with the project."""
-    seats = ProjectMembership.objects.filter(researcher=researcher).select_related("project")
-    return seats.order_by("project__name", "project")
+    memberships = ProjectMembership.objects.filter(researcher=researcher).select_related("project")
+    return memberships.order_by("project__name", "project")
 
 
 def log_of_project(project: Project, n: int = 20) -> QuerySet[LogEntry]:

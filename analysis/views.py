@@ -147,10 +147,10 @@ def report_chapter(request: HttpRequest, study: str, number: int, chapter: str) 
     if (waiting := _redrawing(request, report, PAGE) or _redrawing(request, report, f"{PAGE}-{chapter}")) is not None:
         return waiting
     page = page_of(report)
-    place = next((at for at, link in enumerate(page.chapters) if link.key == chapter), None)
-    if place is None:
+    position = next((at for at, link in enumerate(page.chapters) if link.key == chapter), None)
+    if position is None:
         raise Http404("This report has no such chapter.")
-    following = page.chapters[place + 1] if place + 1 < len(page.chapters) else None
+    following = page.chapters[position + 1] if position + 1 < len(page.chapters) else None
     form = ChapterForm(request.GET, choices=page.choices, chapter=chapter)
     chosen = form.chosen()
     context = {
@@ -161,7 +161,7 @@ def report_chapter(request: HttpRequest, study: str, number: int, chapter: str) 
         "report": report,
         "analysis": report.analysis,
         "page": page,
-        "chapter": page.chapters[place],
+        "chapter": page.chapters[position],
         "following": following,
         "body": _chosen_body(chapter_of(report, chapter), page.choices, chosen),
         "shell": _shell(request),

@@ -203,14 +203,14 @@ def games_howell_decisions(design: Design, of: Summaries) -> list[PairwiseResult
         # A pair without variance is not tested.
         q = np.where(variance > 1e-20, np.abs(difference) / np.sqrt(variance / 2), 0.0)
         is_significant = q > critical_by_df(design.k)(np.where(df > 1.3, df, 1.3))
-    a, b = ([design.names[at] for at in places] for places in (first, second))
+    a, b = ([design.names[at] for at in positions] for positions in (first, second))
     return [
         PairwiseResult(
             "Games-Howell",
             ALPHA,
             tuple(
-                Pair(one, other, d, None, bool(s))
-                for one, other, d, s in zip(a, b, difference[row].tolist(), is_significant[row].tolist(), strict=True)
+                Pair(name, below, d, None, bool(s))
+                for name, below, d, s in zip(a, b, difference[row].tolist(), is_significant[row].tolist(), strict=True)
             ),
             dict(zip(design.names, of.means[row].tolist(), strict=True)),
             {},
@@ -386,9 +386,9 @@ STRAINED = [
 def strained_row(index: int, name: str, n_studies: int) -> list[str]:
     null = strained_designs()[name]
     designs = {"null": null} if null.share else {"null": null, "effect": replace(null, order=agreeing)}
-    found = simulate(designs, n_studies, (100, index))
-    by = found["null"]
-    with_effect = ["–", "–"] if null.share else [found["effect"]["agree"], found["effect"]["covered"]]
+    rates = simulate(designs, n_studies, (100, index))
+    by = rates["null"]
+    with_effect = ["–", "–"] if null.share else [rates["effect"]["agree"], rates["effect"]["covered"]]
     false_offline = by["false pair, offline"]
     return [
         name, by["wrong"], by["covered"], by["false pair, participants"], false_offline, by["false C or D"],
@@ -470,8 +470,8 @@ def item_luck(n_studies: int) -> Tally:
 
 
 def _excludes_0(estimates: MeanEstimates, separated: Sequence[tuple[str, str]]) -> bool:
-    found = average_advantage(estimates, separated, alpha=ALPHA)
-    return not isinstance(found, Undefined) and found.p < ALPHA
+    advantage = average_advantage(estimates, separated, alpha=ALPHA)
+    return not isinstance(advantage, Undefined) and advantage.p < ALPHA
 
 
 # Limits of rates.

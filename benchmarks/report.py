@@ -173,7 +173,7 @@ def _answers(condition: Any, pool: Any, length: int, rng: np.random.Generator) -
 
     user = pool.users[int(rng.integers(len(pool.users)))]
     person = SimulatedPerson(user, pool.training, rng)
-    profile = sorted(person.profile(pool.asked.fewest).items())
+    profile = sorted(person.profile(pool.requested.fewest).items())
     served = recommend(
         model=condition.model, items=[item for item, _ in profile], ratings=[float(stars) for _, stars in profile],
         scale=(1.0, 5.0, 1.0), n=length,

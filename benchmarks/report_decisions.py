@@ -29,7 +29,7 @@ from inference.rank_tests import dunn_holm, kruskal_wallis
 from inference.results import Pair, PairwiseResult, Undefined
 
 ALPHA = 0.05
-LARGE = 2_000_000  # people of a sample that stands for the truth
+LARGE = 2_000_000  # people of a sample that serves as the truth
 ERROR, POWER, COVERAGE = "error", "power", "coverage"  # the tables of the page
 Decision = tuple[str, str, object]  # table, procedure, whether it found or held what the table counts
 

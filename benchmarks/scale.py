@@ -224,8 +224,8 @@ def _addresses(report: Any) -> list[str]:
     for space, pattern in _patterns():
         names = set(pattern.pattern.converters)
         if space in arguments and names <= arguments[space].keys():
-            given = {name: arguments[space][name] for name in names}
-            addresses.append(reverse(f"{space}:{pattern.name}", kwargs=given))
+            chosen = {name: arguments[space][name] for name in names}
+            addresses.append(reverse(f"{space}:{pattern.name}", kwargs=chosen))
     return addresses
 
 
@@ -293,8 +293,8 @@ def _workers(chosen: argparse.Namespace) -> None:
         seconds[number] = float(measured.split(" s ")[0])
         print(f"{number} workers: {measured}", flush=True)
     slowest = max(seconds.values())
-    for number, taken in seconds.items():
-        print(f"{number} workers: {slowest / taken:.2f} times the throughput of the slowest")
+    for number, spent in seconds.items():
+        print(f"{number} workers: {slowest / spent:.2f} times the throughput of the slowest")
 
 
 def _ratings(_chosen: argparse.Namespace) -> None:

@@ -24,7 +24,7 @@ LOADINGS = np.tile([0.8, 0.7, 0.6], QUALITIES)
 FACTORS = ("Accuracy",) * ITEMS + ("Variety",) * ITEMS
 NAMES = tuple(f"q{number}" for number in range(1, QUALITIES * ITEMS + 1))
 THRESHOLDS = np.array([-1.4, -0.5, 0.5, 1.4])
-LARGE = 500_000  # people of a sample that stands for the truth
+LARGE = 500_000  # people of a sample that serves as the truth
 
 
 @dataclass(frozen=True)

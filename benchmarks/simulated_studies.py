@@ -27,7 +27,7 @@ class Design:
     """One way in which the seven conditions may differ."""
 
     name: str
-    said: str
+    meaning: str
     perceived: tuple[float, ...]  # means of single answers before rounding
     offline: tuple[float, ...]  # chances of a hit
     n: tuple[int, ...] = (N,) * K

@@ -87,7 +87,7 @@ def _table(totals: Mapping[str, Counts], table: str) -> str:
 
 def page(studies: Mapping[str, Counts], questionnaires: Mapping[str, Counts], repetitions: int) -> str:
     """The page of the documentation."""
-    designs = "\n".join(f"- **{design.name}**: {design.said}." for design in DESIGNS)
+    designs = "\n".join(f"- **{design.name}**: {design.meaning}." for design in DESIGNS)
     error = 1.96 * math.sqrt(ALPHA * (1 - ALPHA) / repetitions)
     rare_error = 1.96 * math.sqrt(ALPHA * (1 - ALPHA) / (repetitions / RARE))
     return f"""# Operating characteristics of the supplement

@@ -71,7 +71,7 @@ class TimedBrowser(Walker):
         person = SimulatedPerson(pool.users[int(rng.integers(len(pool.users)))], pool.training, rng)
         super().__init__(
             client=client, entry=f"/s/{study.slug}/", facts=facts, person_for=lambda code: person,
-            item_titles=pool.item_titles, item_ids=pool.item_ids, asked=pool.asked, rng=rng,
+            item_titles=pool.item_titles, item_ids=pool.item_ids, requested=pool.requested, rng=rng,
             expected=questionnaire_from(study.questionnaire).passing,
         )  # fmt: skip
         self.answered = answered

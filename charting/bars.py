@@ -70,8 +70,8 @@ def bars(
             for row, name in enumerate(first)
         ]
         _draw_series(plot, rows, look)
-        said = " ".join(f"{row['algorithm']}: {row['text']} {row['interval']}." for row in rows)
-        sentences.append(f"{x_title}, {word}. {said}")
+        values_in_words = " ".join(f"{row['algorithm']}: {row['text']} {row['interval']}." for row in rows)
+        sentences.append(f"{x_title}, {word}. {values_in_words}")
     if len(series) > 1:
         entries = [Entry(word, look) for word, look in zip(series, looks, strict=True)]
         draw_key(plot, entries, left=-width_of_names(list(first)), above=16)

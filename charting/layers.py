@@ -23,7 +23,7 @@ class Layout(NamedTuple):
     `bends` holds for every covering pair the places (across, layer) where its line passes layers on its way down.
     """
 
-    places: dict[str, tuple[float, int]]
+    positions: dict[str, tuple[float, int]]
     bends: dict[Pair, list[tuple[float, int]]]
     breadth: float
     n_layers: int
@@ -36,7 +36,7 @@ def layered_order(names: Sequence[str], pairs: Sequence[Pair]) -> Layout:
 
     Examples
     --------
-    >>> layered_order(["A", "B", "C"], [("A", "B"), ("A", "C")]).places
+    >>> layered_order(["A", "B", "C"], [("A", "B"), ("A", "C")]).positions
     {'A': (0.0, 0), 'B': (-0.5, 1), 'C': (0.5, 1)}
     """
     layer_of = _layers(names, pairs)

@@ -62,9 +62,9 @@ def likert_bars(
         for opacity in shades(len(scale))
     ]
     _draw_pieces(plot, _pieces(counts, scale, totals), dict(zip(scale, looks, strict=True)))
-    beside = [{"row": row, "mean": f"M = {number(means[name], 2)}"} for row, name in enumerate(names) if name in means]
+    labels = [{"row": row, "mean": f"M = {number(means[name], 2)}"} for row, name in enumerate(names) if name in means]
     words = {"type": "text", "baseline": "middle", "fontSize": SMALL_TEXT_SIZE}
-    plot.draw(beside, {**words, "align": "left"}, x=at("width + 6"), y="row", text="mean")
+    plot.draw(labels, {**words, "align": "left"}, x=at("width + 6"), y="row", text="mean")
     silent = [{"row": row, "middle": 0.5} for row, name in enumerate(names) if name not in means]
     quiet = {"color": LIGHT.quiet, "fontStyle": "italic", "text": "no answers"}
     plot.draw(silent, words | quiet, x="middle", y="row")

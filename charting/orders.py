@@ -51,7 +51,7 @@ def hasse(
     in_order = {name for pair in pairs for name in pair}
     layout = layered_order([name for name in nodes if name in in_order], pairs)
     breadth = max(layout.breadth, _LEAST_BREADTH)
-    corners = {name: (x, float(-layer)) for name, (x, layer) in layout.places.items()}
+    corners = {name: (x, float(-layer)) for name, (x, layer) in layout.positions.items()}
     start = layout.n_layers + (_GAP_BEFORE_UNORDERED if in_order else 0.0)
     corners |= _unordered([name for name in nodes if name not in in_order], int(breadth), -start)
     printed = {name: number(node.value, decimals, is_share=is_share) for name, node in nodes.items()}

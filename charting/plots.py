@@ -95,7 +95,7 @@ def share_labels(*, is_share: bool = True) -> Spec:
     return {"labelExpr": "replace(datum.label, '0.', '.')"} if is_share else {}
 
 
-def at(place: float | str) -> Spec:
+def at(position: float | str) -> Spec:
     """A place or size in pixels, or the Vega expression for it, in the stead of a field.
 
     Examples
@@ -103,7 +103,7 @@ def at(place: float | str) -> Spec:
     >>> at(-6), at("width + 6")
     ({'value': -6}, {'value': {'expr': 'width + 6'}})
     """
-    return {"value": expression(place) if isinstance(place, str) else place}
+    return {"value": expression(position) if isinstance(position, str) else position}
 
 
 def expression(text: str) -> Spec:

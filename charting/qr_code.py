@@ -18,7 +18,7 @@ def qr_svg(text: str) -> str:
     '<svg viewBox="0 0 37 37" class="qr"><'
     """
     code = segno.make(text, error="m", micro=False)
-    drawn: str = code.svg_inline(
+    picture: str = code.svg_inline(
         border=QUIET_ZONE, omitsize=True, dark="#000", light="#fff", svgclass="qr", lineclass=None
     )
-    return drawn
+    return picture

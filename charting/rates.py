@@ -46,8 +46,8 @@ def rates(
     plot.draw(chance, {"type": "line", "color": LIGHT.line, "strokeWidth": 1, "aria": False}, x="x", y="y")
     tooltip = [tip("algorithm"), tip("x", number=".2f"), tip("y", number=".2f")]
     halfway = [float(np.interp(0.25, x, y)) * _NAMED_AT for x, y in points.values()]
-    places = label_places(halfway, 1.0, _HEIGHT)
-    for index, ((name, (x, y)), place) in enumerate(zip(points.items(), places, strict=True)):
+    heights = label_places(halfway, 1.0, _HEIGHT)
+    for index, ((name, (x, y)), height) in enumerate(zip(points.items(), heights, strict=True)):
         look = line_look(index, OBJECTIVE, is_emphasised=name in emphasised)
         if name in quiet:
             look |= {"color": LIGHT.quiet, "strokeWidth": 1.0}
@@ -57,7 +57,7 @@ def rates(
         ]
         in_order = {"field": "place", "type": "quantitative"}
         plot.draw(rows, {"type": "line", "strokeCap": "butt", **look}, x="x", y="y", order=in_order, tooltip=tooltip)
-        label = [{"algorithm": name, "x": 1.0, "y": min(1.0, max(0.0, place))}]
+        label = [{"algorithm": name, "x": 1.0, "y": min(1.0, max(0.0, height))}]
         plot.draw(label, {"type": "rule", "aria": False, **look}, x=at("width + 6"), x2=at("width + 34"), y="y")
         plot.draw(label, name_look(39, is_emphasised=name in emphasised), x="x", y="y", text="algorithm")
     at_tenth = ", ".join(

@@ -61,7 +61,7 @@ def svg(spec: Spec, *, width: int = FILE_WIDTH) -> str:
         visible = _visible(sized(spec, width))
         visible["background"] = "#ffffff" if spec["usermeta"]["mode"] == "light" else DARK.paper
         visible["config"] = _with_file_fonts(spec["config"])
-        picture = _drawn(visible)
+        picture = _svg_of(visible)
     title, description = spec["usermeta"]["title"], spec["usermeta"]["description"]
     mark = "c" + hashlib.sha256(f"{title}\n{description}\n{picture}".encode()).hexdigest()[:10]
     picture = _with_identifiers_of(picture, mark)
@@ -106,7 +106,7 @@ def svg_as_pdf(picture: str) -> bytes:
     return document
 
 
-def _drawn(spec: Spec) -> str:
+def _svg_of(spec: Spec) -> str:
     if _is_apart:
         return subprocess.run(
             [sys.executable, "-m", "charting.render"], cwd=Path(__file__).parents[1], input=json.dumps(spec),
@@ -139,4 +139,4 @@ def _with_identifiers_of(picture: str, mark: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(_drawn(json.load(sys.stdin)))
+    sys.stdout.write(_svg_of(json.load(sys.stdin)))

@@ -41,7 +41,7 @@ def trace(
     >>> spec["usermeta"]["description"]
     'Recall by factors. 10: .200 [.100, .300]; 50: .300 [.200, .400].'
     """
-    checked = [checked_estimate(estimate, what=y_title) for _place, estimate in estimates]
+    checked = [checked_estimate(estimate, what=y_title) for _x, estimate in estimates]
     x_values = [checked_number(x_value, what=x_title) for x_value, _estimate in estimates]
     values = [checked_number(value, what=y_title) for value in line or [estimate.value for estimate in checked]]
     dots: Rows = [

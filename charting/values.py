@@ -153,7 +153,7 @@ def swarm(
 ) -> list[tuple[float, float]]:
     """Lay points of (nearly) one value side by side, from the first edge of the room to the second.
 
-    `values`, at least one, lie in the domain; `room` is in shares of a condition's slot. Each point stands for
+    `values`, at least one, lie in the domain; `room` is in shares of a condition's slot. Each point represents
     `per_point` values; a value alone in its row is drawn regardless. Returns place across and value of each point, by
     ascending value.
 

@@ -24,7 +24,7 @@ from django.core.files.base import File
 from s3transfer.exceptions import RetriesExceededError
 from storages.backends.s3 import S3Storage
 
-from core.errors import StorageAway, StorageRefused
+from core.errors import StorageRefused, StorageUnavailable
 
 CONNECT_SECONDS, READ_SECONDS = 5, 30
 ATTEMPTS = 3  # of one request, with growing pauses in between
@@ -37,7 +37,7 @@ OTHER_ACCOUNT = {"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "Signatur
 class BucketStorage(S3Storage):  # type: ignore[misc]  # django-storages has no types
     """A bucket, or a folder of one. A file of the same name is replaced; a file is complete or not there.
 
-    FileNotFoundError: there is no such file. StorageAway: the server does not answer, or is overloaded.
+    FileNotFoundError: there is no such file. StorageUnavailable: the server does not answer, or is overloaded.
     StorageRefused: the bucket does not exist, or refuses the account.
     """
 
@@ -65,7 +65,7 @@ class BucketStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
                 "AWS_SECRET_ACCESS_KEY.",
             ) from problem
         except (ConnectionError, HTTPClientError, IncompleteReadError, RetriesExceededError, Boto3Error) as problem:
-            raise StorageAway(
+            raise StorageUnavailable(
                 f"The storage {self.endpoint_url or 'Amazon S3'} with the bucket {self.bucket_name} does not answer. "
                 "Start it, or correct PARALLAX_S3_ENDPOINT."
             ) from problem
@@ -154,7 +154,7 @@ def _of_answer(problem: ClientError, bucket: str) -> Exception:
     if status == 404:
         return FileNotFoundError(f"There is no such file in the bucket {bucket}.")
     if status >= 500 or status == 429 or code in BUSY:
-        return StorageAway(f"The server of the bucket {bucket} is overloaded or failing ({code or status}).")
+        return StorageUnavailable(f"The server of the bucket {bucket} is overloaded or failing ({code or status}).")
     if code in OTHER_REGION or status in {301, 307}:
         return StorageRefused(
             "storage.other_region", f"The bucket {bucket} is in another region ({code}). Correct PARALLAX_S3_REGION."

@@ -43,5 +43,5 @@ class StorageRefused(ArtefactError):
     """Stored files that cannot be read or written until a setting or a permission is corrected."""
 
 
-class StorageAway(Exception):
+class StorageUnavailable(Exception):
     """The server with the stored files does not answer. Work is repeated later; pages ask to wait."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from django.core.files.storage import Storage
 
-from core.errors import StorageAway, StorageRefused
+from core.errors import StorageRefused, StorageUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -27,5 +27,5 @@ def left_for_later() -> Iterator[None]:
     """Log that the storage is away or refuses, and continue: what the block cleans up is cleaned by a later sweep."""
     try:
         yield
-    except (StorageAway, StorageRefused) as problem:
+    except (StorageUnavailable, StorageRefused) as problem:
         logger.warning("stored files were not cleaned up: %s", problem)

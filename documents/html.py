@@ -80,9 +80,9 @@ def table_html(table: Table) -> str:
 
 
 def _row(table: Table, row: Row) -> str:
-    first, *others = zip(table.columns, row.cells, strict=True)
+    first, *rest = zip(table.columns, row.cells, strict=True)
     cells = "".join(
-        f"<td{_classes('n' if column.is_number else '')}>{sentence(cell.text)}</td>" for column, cell in others
+        f"<td{_classes('n' if column.is_number else '')}>{sentence(cell.text)}</td>" for column, cell in rest
     )
     return f'<tr{_classes("quiet" if row.is_quiet else "")}><th scope="row">{sentence(first[1].text)}</th>{cells}</tr>'
 

@@ -10,7 +10,7 @@ from documents.tables import Column, Table
 from documents.typeset import pieces
 
 LONG = 40  # rows; a longer table breaks over pages
-# The characters that fit on a line of print, by size; a longer table stands on a page of its own, turned.
+# The characters that fit on a line of print, by size; a longer table has a page of its own, rotated.
 SIZES = ((74, r"\normalsize"), (82, r"\small"), (92, r"\footnotesize"), (106, r"\scriptsize"))
 HEADING = 16  # characters of a heading on one line
 WORDS = 22  # characters; a longer cell of words breaks over lines where the table is too wide

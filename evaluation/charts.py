@@ -14,7 +14,7 @@ from charting.marks import curves, rates
 from charting.theme import Spec, both_modes
 from evaluation.metrics.curves import trapezoid
 from evaluation.protocols.observation_curves import CurveKind
-from recommenders.choosing import Choice
+from recommenders.size_selection import Choice
 
 SCORE_DECIMALS = 4  # scores of sizes of one algorithm differ little
 
@@ -60,8 +60,8 @@ def tuning_trace(
     """Draw the trials of a search, in light and dark: estimates by the value of the only parameter, or, with
     `best_so_far`, in the order of the trials.
     """
-    places = [at for at, _ in trials]
-    is_wide = best_so_far is None and places[0] > 0 and places[-1] / places[0] >= LOG_FROM
+    values = [at for at, _ in trials]
+    is_wide = best_so_far is None and values[0] > 0 and values[-1] / values[0] >= LOG_FROM
     return both_modes(
         marks.trace(
             trials,

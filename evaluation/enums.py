@@ -49,7 +49,7 @@ class PartStatus(TextChoices):
 
 
 PART_MOVES: dict[str, frozenset[str]] = {
-    # Done at once: a worker whose lease ran out may finish a part that nobody has leased since.
+    # Done at once: a worker whose lease ran out may finish a part that has not been leased since.
     PartStatus.QUEUED: frozenset({PartStatus.LEASED, PartStatus.DONE, PartStatus.FAILED}),
     PartStatus.LEASED: frozenset({PartStatus.QUEUED, PartStatus.DONE, PartStatus.FAILED}),
     # Measured again when its run resumes: a failed part, and one whose stored result was removed.

@@ -60,7 +60,7 @@ class SizeChoice(TimeStampedModel):
     """The size of a model that an experiment chose on training rows, identified by everything that determines it."""
 
     recipe = models.CharField(max_length=64, unique=True)
-    choice = models.JSONField()  # the fields of `recommenders.choosing.Choice`
+    choice = models.JSONField()  # the fields of `recommenders.size_selection.Choice`
 
     class Meta:
         ordering = ["-created_at"]

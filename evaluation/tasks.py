@@ -11,7 +11,7 @@ from django.conf import settings
 from evaluation.services import experiment_jobs, malloc_tuning, worker_loop
 from jobs.leases import TRANSIENT
 from jobs.parent_process import watch_parent
-from jobs.worker_lock import hold_worker_lock
+from jobs.worker_lock import acquire_worker_lock
 from jobs.workers import WorkerBeat
 
 
@@ -59,7 +59,7 @@ def register_worker(**kwargs: Any) -> None:
     queues = {queue.name for queue in settings.CELERY_TASK_QUEUES} & set(current_app.amqp.queues.consume_from)
     if not queues:
         return
-    hold_worker_lock()
+    acquire_worker_lock()
     beat = WorkerBeat(queues)
 
     def begin(sender: Any, **kwargs: Any) -> None:

@@ -134,9 +134,9 @@ def largest_by_chance(
     """
     ends, largest = np.cumsum(sizes)[:-1], []
     for _ in range(DRAWS):
-        groups = {str(place): group for place, group in enumerate(np.split(rng.permutation(rows), ends))}
-        drawn = largest_difference(groups, difference)
-        if isinstance(drawn, Undefined):
+        groups = {str(number): group for number, group in enumerate(np.split(rng.permutation(rows), ends))}
+        chance = largest_difference(groups, difference)
+        if isinstance(chance, Undefined):
             return None
-        largest.append(drawn.difference)
+        largest.append(chance.difference)
     return sorted(largest)[math.ceil(0.95 * (DRAWS + 1)) - 1]

@@ -265,7 +265,7 @@ def _another_best(evidence: Evidence, quantities: Sequence[Quantity], names: Nam
     return [Finding(*row) for row in zip(quantities, words, outcomes, strict=True)]
 
 
-def _nobody_alone(evidence: Evidence, quantity: Quantity, names: Names) -> Finding:
+def _none_alone(evidence: Evidence, quantity: Quantity, names: Names) -> Finding:
     pairs = evidence.pairs(quantity)
     if pairs is None:
         return Finding(quantity, "no test", None)
@@ -341,6 +341,6 @@ RULES: Mapping[str, Callable[..., list[Finding]]] = {
     "one-order": _one_order,
     "another-order": _another_order,
     "another-best": _another_best,
-    "nobody-alone": _judge_each(_nobody_alone),
+    "nobody-alone": _judge_each(_none_alone),
     "contradicted": _contradicted,
 }

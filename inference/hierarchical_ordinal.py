@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 THRESHOLD_SD = 3.0
 DF = 3.0  # of the half-t priors
 REPORT_EVERY = 50  # iterations between two reports of progress
-OUTERMOST = 1e3  # stands for infinity, whose gradient is not a number
+OUTERMOST = 1e3  # instead of infinity, whose gradient is not a number
 LEAST_GAP = -1e-15  # between the logarithms of both limits, where thresholds coincide
 CHAINS = 4
 
@@ -140,8 +140,8 @@ def sample_ordinal(
             progress(done / (warm_up + draws))
             state, part = advance(state, *data)
             parts.append(jax.tree.map(np.asarray, part))
-    kept = slice(warm_up, warm_up + draws)
-    whole = {name: np.concatenate([part[name] for part in parts], axis=1)[:, kept] for name in parts[0]}
+    drawing = slice(warm_up, warm_up + draws)
+    whole = {name: np.concatenate([part[name] for part in parts], axis=1)[:, drawing] for name in parts[0]}
     return OrdinalDraws(
         effects=whole["effects"],
         thresholds=whole["thresholds"],
@@ -233,9 +233,9 @@ def _compiled(
         def iterate(state: Any, _number: None) -> tuple[Any, dict[str, Array]]:
             state = kernel.sample(state, data, {})
             values = kernel.get_constrain_fn(data)(state.z)
-            drawn = {name: values[name] for name in ("effects", "sd_participants", "sd_items")}
-            drawn["thresholds"] = _thresholds(values, sizes[4])
-            return state, drawn | {"acceptance": state.accept_prob, "is_divergent": state.diverging}
+            sample = {name: values[name] for name in ("effects", "sd_participants", "sd_items")}
+            sample["thresholds"] = _thresholds(values, sizes[4])
+            return state, sample | {"acceptance": state.accept_prob, "is_divergent": state.diverging}
 
         moved: tuple[Any, dict[str, Array]]
         moved = jax.lax.map(lambda state: jax.lax.scan(iterate, state, length=REPORT_EVERY), states)

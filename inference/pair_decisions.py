@@ -145,7 +145,7 @@ def _largest_t(covariance: Floats, se: Floats) -> Floats:
     """The largest |t| over the pairs of each draw, ascending."""
     roots, vectors = np.linalg.eigh(covariance)
     # Pairs whose difference does not vary take part in no draw.
-    first, second = (places[se > 0] for places in pair_places(len(covariance)))
+    first, second = (members[se > 0] for members in pair_places(len(covariance)))
     if not first.size:
         return np.zeros(DRAWS)
     draws = (vectors * np.sqrt(np.maximum(roots, 0))) @ _normal_draws(len(covariance))

@@ -21,8 +21,8 @@ def _ranked(read: Groups) -> tuple[dict[str, float], float]:
     from scipy import stats
 
     # Places among the distinct values: whole numbers of any size keep their order, and ties, exactly.
-    place = {point: at for at, point in enumerate(sorted({point for group in read.members for point in group.points}))}
-    ranks = stats.rankdata([place[point] for group in read.members for point in group.points])
+    rank = {point: at for at, point in enumerate(sorted({point for group in read.members for point in group.points}))}
+    ranks = stats.rankdata([rank[point] for group in read.members for point in group.points])
     parts = np.split(ranks, np.cumsum([group.n for group in read.members])[:-1])
     mean_ranks = {group.name: float(of.mean()) for group, of in zip(read.members, parts, strict=True)}
     return mean_ranks, float(stats.tiecorrect(np.rint(2 * ranks).astype(np.int64)))

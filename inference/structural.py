@@ -202,8 +202,8 @@ def _why_not(data: Indicators, outcome: Outcome, names: tuple[str, ...], least_n
     small = [name for name in data.factor_names if len(data.of(name)) < LEAST_ITEMS]
     if small or not data.items:
         return Undefined(f"A quality needs at least {LEAST_ITEMS} items: {', '.join(small) or 'none'}.")
-    k, others, n_items = len(data.factor_names), len(names) - 1, len(data.items)
-    n_parameters = 2 * n_items + k * (k - 1) // 2 + k * others + k + others + 1
+    k, contrasts, n_items = len(data.factor_names), len(names) - 1, len(data.items)
+    n_parameters = 2 * n_items + k * (k - 1) // 2 + k * contrasts + k + contrasts + 1
     whole = replace(
         data, answers=np.column_stack([data.answers, outcome.values]), items=(*data.items, outcome.name)
     )  # fmt: skip
@@ -221,9 +221,9 @@ def _structure(data: Indicators, parts: _Parts, observed: Floats) -> tuple[Struc
     entries += [free.entry("paths", k, quality, 0.3) for quality in range(k)]
     entries += [free.entry("paths", k, condition, 0.0) for condition in conditions]
     for quality, name in enumerate(data.factor_names):
-        marker, *others = data.of(name)
+        marker, *further = data.of(name)
         loadings[marker, quality] = 1
-        entries += [free.entry("loadings", row, quality, 1.0) for row in others]
+        entries += [free.entry("loadings", row, quality, 1.0) for row in further]
     entries += [free.entry("residuals", row, 0, 0.5) for row in range(n_items)]
     entries += [free.entry("covariances", latent, latent, 0.5) for latent in range(k + 1)]
     entries += [free.entry("covariances", a, b, 0.1) for a, b in combinations(range(k), 2)]

@@ -162,36 +162,36 @@ class _Part:
     def __init__(self, design: Design, all_columns: Floats, here: Integers) -> None:
         levels = [np.unique(numbers[here], return_inverse=True)[1] for numbers in (design.person, design.item)]
         self.eliminated = 0 if levels[0].max() >= levels[1].max() else 1
-        gone, kept = levels[self.eliminated], levels[1 - self.eliminated]
+        gone, remaining = levels[self.eliminated], levels[1 - self.eliminated]
         columns = all_columns[here]
         self.plain = columns.T @ columns
-        self.gone_sizes, self.kept_sizes = np.bincount(gone).astype(float), np.bincount(kept).astype(float)
+        self.gone_sizes, self.kept_sizes = np.bincount(gone).astype(float), np.bincount(remaining).astype(float)
         shape = (len(self.kept_sizes), len(self.gone_sizes))
-        shared = sparse.csr_array((np.ones(len(here)), (kept, gone)), shape=shape)
+        shared = sparse.csr_array((np.ones(len(here)), (remaining, gone)), shape=shape)
         self.shared = shared.toarray() if math.prod(shape) <= MOST_DENSE else shared
         self.gone_sums, self.kept_sums = np.zeros((shape[1], columns.shape[1])), np.zeros((shape[0], columns.shape[1]))
         np.add.at(self.gone_sums, gone, columns)
-        np.add.at(self.kept_sums, kept, columns)
+        np.add.at(self.kept_sums, remaining, columns)
 
     def products(self, ratios: tuple[float, float]) -> tuple[Floats, float]:
         """Products of design and answers weighted by the inverse covariance, and the log determinant of the latter."""
         from scipy import linalg
 
-        gone, kept = ratios[self.eliminated], ratios[1 - self.eliminated]
+        gone, remaining = ratios[self.eliminated], ratios[1 - self.eliminated]
         weights = gone / (1 + gone * self.gone_sizes)
         weighted = weights[:, np.newaxis] * self.gone_sums
         products: Floats = self.plain - self.gone_sums.T @ weighted
         log_determinant = float(np.log1p(gone * self.gone_sizes).sum())
-        if kept:
+        if remaining:
             shared = self.shared
             if isinstance(shared, np.ndarray):
-                inner = (shared * (-kept * weights)) @ shared.T
+                inner = (shared * (-remaining * weights)) @ shared.T
             else:
-                inner = (shared @ sparse.diags_array(-kept * weights) @ shared.T).toarray()
-            inner[np.diag_indices_from(inner)] += 1 + kept * self.kept_sizes
+                inner = (shared @ sparse.diags_array(-remaining * weights) @ shared.T).toarray()
+            inner[np.diag_indices_from(inner)] += 1 + remaining * self.kept_sizes
             factor = linalg.cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
             log_determinant += 2 * float(np.log(np.diag(factor)).sum())
             sums = self.kept_sums - self.shared @ weighted
             half = linalg.solve_triangular(factor, sums, lower=True, check_finite=False)
-            products -= kept * (half.T @ half)
+            products -= remaining * (half.T @ half)
         return products, log_determinant

@@ -16,7 +16,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from core.errors import NotAllowedInState, ParallaxError, StorageAway
+from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
 from core.transitions import move
 from jobs.heartbeat import Heartbeat, LeaseLost, lease_token
 from jobs.models import JobModel, LeasedModel
@@ -32,10 +32,10 @@ MAX_ATTEMPTS = 3  # leases of one job; then what kills its workers is the job it
 HINT_SECONDS = 10.0  # between two messages of the sweep for one job
 GONE = "The worker was gone."
 GONE_FOR_GOOD = (
-    f"{MAX_ATTEMPTS} workers in turn were at this and were gone before it was done. The machine may be out of memory, "
-    "or something ends its processes; look at the workers' log, then ask again."
+    f"{MAX_ATTEMPTS} workers in turn stopped before finishing this job. The machine may be out of memory, or something "
+    "ends its processes; look at the workers' log, then request it again."
 )
-TRANSIENT = (OperationalError, InterfaceError, StorageAway)  # the database or storage is away: retried with backoff
+TRANSIENT = (OperationalError, InterfaceError, StorageUnavailable)  # retried with backoff
 UNFORESEEN = "An unexpected error occurred; see the worker's log."
 NO_LEASE: Mapping[str, Any] = MappingProxyType({"lease": "", "leased_until": None})
 
@@ -158,7 +158,7 @@ class JobLeases(Leases[Job]):
             return False
         return True
 
-    def carry_out(self, job: Job, make: Callable[[Callable[[str], None]], Mapping[str, Any]], *, to: str) -> bool:
+    def execute(self, job: Job, make: Callable[[Callable[[str], None]], Mapping[str, Any]], *, to: str) -> bool:
         """Do a job that this process holds, and finish it; True where this process finished it.
 
         `make` is given a function that stores the progress in words, and returns what the finished job is changed to.
@@ -173,8 +173,8 @@ class JobLeases(Leases[Job]):
                     if not self.own(job).update(activity=words[:200]):
                         raise LeaseLost("lease.lost", "This work has another worker, or was cancelled.")
 
-                made = make(report_progress)
-            return self.finish(job, to=to, **made)
+                fields = make(report_progress)
+            return self.finish(job, to=to, **fields)
         except LeaseLost:
             logger.info("lease lost %s=%s", self.model._meta.model_name, job.pk)
             return False
@@ -183,16 +183,16 @@ class JobLeases(Leases[Job]):
             return False
         except Exception as error:
             if isinstance(error, TRANSIENT):
-                self._give_back(job)
+                self._release_quietly(job)
             else:
                 logger.exception("job failed %s=%s", self.model._meta.model_name, job.pk)
                 self.finish(job, to=FAILED, error=UNFORESEEN)
             raise
         except BaseException:
-            self._give_back(job)
+            self._release_quietly(job)
             raise
 
-    def _give_back(self, job: Job) -> None:
+    def _release_quietly(self, job: Job) -> None:
         """Release a job, so that it need not wait for its lease to expire; the database may be away."""
         with contextlib.suppress(DatabaseError):
             self.release(job)

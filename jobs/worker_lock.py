@@ -16,7 +16,7 @@ def lock_file() -> Path:
     return Path(settings.VAR_DIR) / f"{settings.CELERY_TASK_DEFAULT_QUEUE}-workers.lock"
 
 
-def hold_worker_lock() -> None:
+def acquire_worker_lock() -> None:
     """Register this process as a worker until it ends."""
     file = lock_file().open("a")
     fcntl.flock(file, fcntl.LOCK_SH)

@@ -66,7 +66,7 @@ class WorkerBeat:
 
 
 def running_workers(queue: str | None = None) -> list[Worker]:
-    """The workers of all machines that gave a sign of life lately; of one queue, if it is named."""
+    """The workers of all machines that reported lately; of one queue, if it is named."""
     alive = Worker.objects.filter(seen_at__gte=timezone.now() - timedelta(seconds=ALIVE_SECONDS))
     return [worker for worker in alive.order_by("host", "pid") if queue is None or queue in worker.queues]
 

@@ -15,7 +15,7 @@ from django.core.management.base import CommandError
 from django.db import connections
 
 from parallax.database import prepare_database
-from parallax.sign_of_life import touch_when_sending, touch_while_broker_answers
+from parallax.liveness import touch_when_sending, touch_while_broker_answers
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
 
@@ -38,7 +38,7 @@ def _clock(seconds: float) -> None:
             try:
                 app.tasks[name].run()
             except Exception:
-                # The thread has to outlive any fault (database away, disk full): it is what mends them.
+                # The thread has to outlive any fault (database away, disk full): its next sweep recovers.
                 logger.exception("sweep failed name=%s", name)
             finally:
                 connections.close_all()
@@ -63,16 +63,16 @@ def start_clock(**kwargs: Any) -> None:
 
 
 @worker_ready.connect
-def show_life_of_worker(**kwargs: Any) -> None:
-    """Let a health check see that the worker is there."""
+def start_liveness_file(**kwargs: Any) -> None:
+    """Touch a file that a health check reads while the worker reaches the broker."""
     if settings.ALIVE_FILE:
         _stop.clear()
         touch_while_broker_answers(app, settings.ALIVE_FILE, _stop)
 
 
 @beat_init.connect
-def show_life_of_beat(**kwargs: Any) -> None:
-    """Let a health check see that beat sends."""
+def start_liveness_file_of_beat(**kwargs: Any) -> None:
+    """Touch a file that a health check reads whenever beat sends."""
     if settings.ALIVE_FILE:
         touch_when_sending(settings.ALIVE_FILE)
 

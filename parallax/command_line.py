@@ -15,7 +15,7 @@ from django.core.management import execute_from_command_line, get_commands, load
 from django.core.management.base import CommandError
 from django.db import DatabaseError, InterfaceError
 
-from core.errors import StorageAway, StorageRefused
+from core.errors import StorageRefused, StorageUnavailable
 from core.security_log import events_of_operator
 from parallax.database import LAUNCHER, database_name, prepare_database
 
@@ -118,7 +118,7 @@ def needs_database(arguments: list[str]) -> bool:
 def explanation(problem: Exception) -> str | None:
     """What happened and what to do, where that is a person's to put right; None for a fault of the program."""
     match problem:
-        case CommandError() | ImproperlyConfigured() | StorageAway() | StorageRefused():
+        case CommandError() | ImproperlyConfigured() | StorageUnavailable() | StorageRefused():
             return str(problem)
         case DatabaseError() | InterfaceError():
             return _database_explanation(str(problem))

@@ -123,7 +123,7 @@ def env_key(name: str, *, is_weak_allowed: bool) -> str | None:
     key = env_secret(name)
     if key and not is_weak_allowed and is_weak(key):
         raise ImproperlyConfigured(
-            f"{name} is too easy to guess: whoever guesses it can sign in as anyone. Set it to at least "
+            f"{name} is too easy to guess, and a correct guess can sign in as anyone. Set it to at least "
             f"{SHORTEST_KEY} random characters, such as the output of `openssl rand -base64 48`."
         )
     return key

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponseBase
 from kombu.exceptions import OperationalError as NoBroker
 from redis.exceptions import RedisError
 
-from core.errors import StorageAway, StorageRefused
+from core.errors import StorageRefused, StorageUnavailable
 from core.log_files import FULL
 
 logger = logging.getLogger(__name__)
@@ -22,7 +22,8 @@ def is_outage(problem: BaseException | None) -> bool:
     """Whether an exception says that the database, Redis, disk or storage is away or full, and no code is wrong."""
     if isinstance(problem, OSError):
         return problem.errno in FULL
-    return isinstance(problem, OperationalError | InterfaceError | NoBroker | RedisError | StorageAway | StorageRefused)
+    outages = OperationalError | InterfaceError | NoBroker | RedisError | StorageUnavailable | StorageRefused
+    return isinstance(problem, outages)
 
 
 def note_outage(request: HttpRequest, problem: BaseException | None) -> None:

@@ -56,7 +56,7 @@ class Scale:
 
     @property
     def grain(self) -> float:
-        """The step; of a scale without steps a hundredth of its width, in which values are told apart."""
+        """The step; of a scale without steps a hundredth of its width, which separates values."""
         return self.step or (self.high - self.low) / 100 or 1.0
 
     @property

@@ -131,25 +131,25 @@ def default_domains(key: str, size: TrainingSize, fixed: Setting) -> dict[str, D
     {'factors': Range(low=1.0, high=9.0, is_log=False, is_whole=True)}
     """
     limits = registry.algorithm(key).limits(size)
-    found: dict[str, Domain] = {}
+    domains: dict[str, Domain] = {}
     infos = registry.algorithm(key).Params.described()
     for info in infos:
         high = limits[info.name].largest if info.name in limits else info.maximum
         if info.name in fixed:
             continue
         if info.choices:
-            found[info.name] = info.choices
+            domains[info.name] = info.choices
         elif info.type is bool:
-            found[info.name] = ("false", "true")
+            domains[info.name] = ("false", "true")
         elif info.minimum is not None and high is not None and info.minimum < high:
-            found[info.name] = _range_of(info, info.minimum, high)
-    if not found:
+            domains[info.name] = _range_of(info, info.minimum, high)
+    if not domains:
         names = ", ".join(info.name for info in infos if info.name not in fixed) or "none"
         raise ParameterError(
             f"{key} has no parameter whose limits are known. Give the ranges to draw from, as in "
             f"--range NAME=LOW..HIGH; its free parameters: {names}."
         )
-    return found
+    return domains
 
 
 def random_settings(chosen: Mapping[str, Domain], n: int, rng: np.random.Generator) -> Iterator[Setting]:
@@ -162,17 +162,17 @@ def random_settings(chosen: Mapping[str, Domain], n: int, rng: np.random.Generat
     >>> [setting["among"] for setting in random_settings({"among": ("all", "raters")}, 9, np.random.default_rng(1))]
     ['all', 'raters']
     """
-    drawn: set[tuple[str, ...]] = set()
+    past: set[tuple[str, ...]] = set()
     for _ in range(n * DRAWS):
         values = tuple(
             domain.draw(rng) if isinstance(domain, Range) else domain[int(rng.integers(len(domain)))]
             for domain in chosen.values()
         )
-        if values in drawn:
+        if values in past:
             continue
-        drawn.add(values)
+        past.add(values)
         yield dict(zip(chosen, values, strict=True))
-        if len(drawn) == n:
+        if len(past) == n:
             return
 
 
@@ -220,16 +220,16 @@ def numeric_values(settings: Sequence[Setting]) -> tuple[str, list[float]] | Non
 def _pieces(key: str, text: str, example: str) -> Iterator[tuple[ParameterInfo, str]]:
     """Yield each parameter with the text behind its equals sign."""
     infos = {info.name: info for info in registry.algorithm(key).Params.described()}
-    seen: set[str] = set()
+    names: set[str] = set()
     for piece in text.split(";"):
         name, equals, values = (part.strip() for part in piece.partition("="))
         if not (name and equals and values):
             raise ParameterError(f"{piece!r} in {text!r} is not valid. Write it as in {example!r}.")
         if name not in infos:
             raise ParameterError(f"{key} has no parameter {name}; its parameters are: {', '.join(infos) or 'none'}.")
-        if name in seen:
+        if name in names:
             raise ParameterError(f"The parameter {name} comes twice in {text!r}; list its values together.")
-        seen.add(name)
+        names.add(name)
         yield infos[name], values
 
 

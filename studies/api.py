@@ -22,8 +22,8 @@ from evaluation.serializers import CsvRenderer
 from studies.data.codebook.variable import as_json, table_schema
 from studies.data.exports import exported_modes
 from studies.data.exports.rows import Source
+from studies.data.exports.table_files import table_texts, values_by_name
 from studies.data.exports.tables import KEYS, tables_of
-from studies.data.exports.writing import table_texts, values_by_name
 from studies.design.services.launch import design_snapshot
 from studies.enums import Mode
 from studies.models import Study
@@ -71,7 +71,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
         """Add the roles that may see counts."""
         return {**super().get_serializer_context(), "readers": READERS}
 
-    def _seat(self, slug: str, roles: frozenset[str]) -> Seat:
+    def _membership(self, slug: str, roles: frozenset[str]) -> Seat:
         return seat_for(self.request.user, slug, roles)
 
     @extend_schema(
@@ -81,7 +81,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     )
     def retrieve(self, request: Request, slug: str) -> Response:
         """Return what your role may see of a study: counts by condition, but no outcomes."""
-        seat = self._seat(slug, ANY_ROLE)
+        seat = self._membership(slug, ANY_ROLE)
         return Response(StudyDetailSerializer(seat.study, context={"seat": seat}).data)
 
     @extend_schema(
@@ -92,7 +92,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True)
     def design(self, request: Request, slug: str) -> Response:
         """Return everything that the design hash covers."""
-        study = self._seat(slug, READERS).study
+        study = self._membership(slug, READERS).study
         version = study.versions.order_by("-number").first()
         snapshot = version.snapshot if version else design_snapshot(study)
         return Response({"design_hash": study.design_hash, "design": snapshot})
@@ -107,7 +107,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, pagination_class=None)
     def outcomes(self, request: Request, slug: str) -> Response:
         """Return the perceived quality per condition."""
-        study = self._seat(slug, READERS).study
+        study = self._membership(slug, READERS).study
         mode = self.query["mode"]
         if is_blinded(study, mode):
             raise outcomes_shut()
@@ -129,7 +129,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     )  # fmt: skip
     def answers(self, request: Request, slug: str, table: str) -> StreamingHttpResponse:
         """Stream a table."""
-        study = self._seat(slug, READERS).study
+        study = self._membership(slug, READERS).study
         definition = _tables(study, table)[table]
         modes = exported_modes(study, include_simulated=self.query["include_simulated"])
         source = Source(study, modes, self.query["without_excluded"])
@@ -162,7 +162,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, url_path=r"answers/(?P<table>[a-z-]+)/codebook", url_name="codebook")
     def codebook(self, request: Request, slug: str, table: str) -> Response:
         """Return the meaning of each column of a table."""
-        definition = _tables(self._seat(slug, READERS).study, table)[table]
+        definition = _tables(self._membership(slug, READERS).study, table)[table]
         return Response(
             {
                 "table": table,
@@ -183,7 +183,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, methods=["post"])
     def withdrawals(self, request: Request, slug: str) -> Response:
         """Withdraw a participant."""
-        study = self._seat(slug, OWNERS).study
+        study = self._membership(slug, OWNERS).study
         body = self.body(WithdrawalSerializer)
         participant = participant_known_as(study=study, known_as=body["participant"])
         withdraw_on_behalf(participant=participant, reason=body["reason"], actor=request.user)

@@ -85,7 +85,7 @@ class Entrance(TextChoices):
     PANEL_ID = "panel_id", "Panel id"
 
 
-# Entrances of people whom the researchers invited one by one: limits by network do not apply to them.
+# Entrances by individual invitation: limits by network do not apply to them.
 VOUCHED = frozenset({Entrance.PERSONAL, Entrance.GUEST, Entrance.SIGNED, Entrance.INTERVIEW})
 
 

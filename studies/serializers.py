@@ -163,12 +163,12 @@ class DesignFactsSerializer(serializers.Serializer[Any]):
     @extend_schema_field(KnownItemsSerializer)
     def get_known_items(self, study: Study) -> Any:
         """How known items are elicited."""
-        asked = items_asked(study.settings)
+        requested = items_asked(study.settings)
         return {
             "elicitation": elicitation_of(study.settings),
             "scale": None if is_choice(study.settings) else elicitation_scale(study.settings).key,
-            "fewest": asked.fewest,
-            "most": asked.most,
+            "fewest": requested.fewest,
+            "most": requested.most,
             "order": study.settings.get("item_order", "random"),
         }
 

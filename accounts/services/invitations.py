@@ -110,8 +110,8 @@ def accept(*, key: str, user: User) -> Invitation:
 
     Raises `invitation.not_valid`, `invitation.other_address`, and what receivers of `invitation_accepted` raise.
     """
-    found = invitation_of(key)
-    invitation = Invitation.objects.select_for_update(of=("self",)).get(pk=found.pk) if found else None
+    current = invitation_of(key)
+    invitation = Invitation.objects.select_for_update(of=("self",)).get(pk=current.pk) if current else None
     if invitation is None or not invitation.is_open:
         raise ParallaxError("invitation.not_valid", "This invitation has been used, revoked or has expired.")
     if invitation.email and invitation.email != user.email:

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 PAUSE, KEPT = timedelta(minutes=5), timedelta(days=1)  # between two tries of a letter, and of all of them
 
 
-def send_letter(user: User, subject: str, text: str) -> None:
+def notify_owner(user: User, subject: str, text: str) -> None:
     """Notify the owner of an account that its security changed; an e-mail that cannot be sent is logged."""
     letter = EmailMessage(f"Parallax: {subject}", _security_text(user, text), to=[user.email])
     _is_sent(letter, f"account {user.pk}")

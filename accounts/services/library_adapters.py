@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.services.account_locks import locked_out
-from accounts.services.letters import send_letter
+from accounts.services.letters import notify_owner
 from accounts.services.second_factor import decrypted, encrypted
 from accounts.services.sign_in import is_locked, note_wrong_code
 
@@ -99,7 +99,7 @@ class AccountAdapter(DefaultAccountAdapter):
     ) -> None:
         """Notify the owner of the account in our own words."""
         if text := _event(template_prefix):
-            send_letter(user, "the sign-in of your account changed", text)
+            notify_owner(user, "the sign-in of your account changed", text)
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """No other e-mail of the library is sent."""

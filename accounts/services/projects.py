@@ -68,12 +68,12 @@ def set_member(*, project: Project, email: str, role: str, actor: Any) -> Projec
         raise ParallaxError("project.unknown_researcher", f"There is no account with the address {email.strip()}.")
     _locked(project)
     by_administrator = "" if _is_owner(actor, project) else " By an administrator."
-    seat, _created = ProjectMembership.objects.update_or_create(
+    membership, _created = ProjectMembership.objects.update_or_create(
         project=project, researcher=researcher, defaults={"role": role}
     )
     _require_an_owner(project)
     record(project, f"Member added or changed.{by_administrator}", actor, researcher=researcher.pk, role=role)
-    return seat
+    return membership
 
 
 @transaction.atomic

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils.crypto import salted_hmac
 
 from accounts.models import User
-from accounts.services.letters import send_letter
+from accounts.services.letters import notify_owner
 from accounts.services.sessions import end_sessions
 from core.errors import ParallaxError
 from core.models import LogEntry
@@ -57,7 +57,7 @@ def reset_second_factor(*, user: User, actor: Any = None) -> None:
     text = (
         f"{by} the second factor of your account. You can sign in with your password alone until you set up a new one."
     )
-    transaction.on_commit(lambda: send_letter(user, "Your second factor was reset", text))
+    transaction.on_commit(lambda: notify_owner(user, "Your second factor was reset", text))
 
 
 def _cipher() -> Fernet:

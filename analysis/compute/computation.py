@@ -133,19 +133,19 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         )
         for condition in conditions_of(study)
     ]
-    chooses, asked = is_choice(study.settings), items_asked(study.settings)
+    chooses, requested = is_choice(study.settings), items_asked(study.settings)
     results = Results(
         study=StudyFacts(
             slug=study.slug,
             title=study.title,
             list_length=study.settings["list_length"],
-            ratings_asked=asked.fewest,
+            ratings_asked=requested.fewest,
             taken_from=taken_from(study.settings) if is_usage(study.dataset_version) and not chooses else None,
             words=words,
             elicitation=CHOICE if chooses else None,
             elicitation_scale=study.settings.get(ELICITATION_SCALE),
-            ratings_most=asked.most if asked.is_range else None,
-            ratings_median=median_profile_length(inputs.reading.keys) if asked.is_range else None,
+            ratings_most=requested.most if requested.is_range else None,
+            ratings_median=median_profile_length(inputs.reading.keys) if requested.is_range else None,
         ),
         mode=inputs.mode,
         is_pilot=inputs.is_pilot,

@@ -133,12 +133,12 @@ def _detectable_difference(tests: PairwiseResult | Undefined) -> tuple[float, fl
     """The difference of means that Games-Howell detects with 80% power: least and largest over all pairs."""
     if isinstance(tests, Undefined):
         return None
-    found, k = [], len(tests.locations)
+    detectable, k = [], len(tests.locations)
     for pair in tests.pairs:
         if pair.se is not None and pair.df is not None:
             critical = critical_range(tests.alpha, k, pair.df) / math.sqrt(2)
-            found.append(pair.se * detectable_in_errors(critical, pair.df))
-    return (min(found), max(found)) if found else None
+            detectable.append(pair.se * detectable_in_errors(critical, pair.df))
+    return (min(detectable), max(detectable)) if detectable else None
 
 
 def items_by_condition(answers: Answers, list_length: int) -> tuple[ItemsOfCondition, ...]:

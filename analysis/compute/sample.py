@@ -160,12 +160,12 @@ def _has(answer: Any, value: Any) -> bool:
 def _answers(
     people: Sequence[Respondent], *, answer: Read, values: tuple[Any, ...], has_numbers: bool
 ) -> AnswersOfCondition:  # fmt: skip
-    given = [value for value in map(answer, people) if value is not None and (not has_numbers or is_number(value))]
+    present = [value for value in map(answer, people) if value is not None and (not has_numbers or is_number(value))]
     return AnswersOfCondition(
-        n=len(given),
-        n_missing=len(people) - len(given),
-        number=_summary([float(value) for value in given]) if has_numbers else None,
-        counts=tuple(sum(_has(own, value) for own in given) for value in values),
+        n=len(present),
+        n_missing=len(people) - len(present),
+        number=_summary([float(value) for value in present]) if has_numbers else None,
+        counts=tuple(sum(_has(own, value) for own in present) for value in values),
     )
 
 

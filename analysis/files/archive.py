@@ -24,7 +24,7 @@ from analysis.present import verdict
 from core.provenance import versions
 from documents.markdown import escaped
 from studies.allocation.selectors.assignment_seed import seed_sentence
-from studies.data.exports.writing import Written, sums_of, write_text, zipped_to
+from studies.data.exports.table_files import Written, sums_of, write_text, zipped_to
 
 SUMS = "SHA256SUMS"
 Progress = Callable[[str], None]

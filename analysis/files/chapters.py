@@ -52,10 +52,10 @@ def chapters_of(sections: Iterable[Section]) -> tuple[Chapter, ...]:
     >>> [chapter.key for chapter in chapters_of([Section("method", "Method"), Section("agreement", "Agreement")])]
     ['comparison', 'method']
     """
-    kept = tuple(sections)
+    filled = tuple(sections)
     chapters = []
     for chapter in _CHAPTERS:
-        own = tuple(section for section in kept if _CHAPTER_OF.get(section.key, SUPPLEMENT) == chapter.key)
+        own = tuple(section for section in filled if _CHAPTER_OF.get(section.key, SUPPLEMENT) == chapter.key)
         if own:
             chapters.append(Chapter(chapter.key, chapter.title, chapter.about, chapter.side, own))
     return tuple(chapters)

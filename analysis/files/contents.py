@@ -25,8 +25,8 @@ from studies.data.codebook.cells import cell
 from studies.data.codebook.items import Judged
 from studies.data.codebook.participants import Person
 from studies.data.exports.rows import Source
+from studies.data.exports.table_files import write_json, write_table, write_text
 from studies.data.exports.tables import tables_of, write_codebook
-from studies.data.exports.writing import write_json, write_table, write_text
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.placeholders import as_read
 from studies.design.selectors.planning import preregistration_plan
@@ -196,8 +196,8 @@ def write_run(report: Report, folder: Path) -> None:
     ]
     _write_lines(folder / "data" / "conditions.csv", heads, lines)
     positions = [
-        place
-        for place, condition in zip(positions_in(study, run), conditions, strict=True)
+        position
+        for position, condition in zip(positions_in(study, run), conditions, strict=True)
         if condition.label in labels
     ]
     tested = tested_kinds(run.protocol)

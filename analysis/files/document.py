@@ -88,8 +88,8 @@ class Document(Content):
     @property
     def main_sections(self) -> tuple[Section, ...]:
         """Every section of the main report, those of the first screen first."""
-        kept = (self.pairs, self.summary, *(section for chapter in self.main_chapters for section in chapter.sections))
-        return tuple(section for section in kept if section.blocks)
+        chapters = (section for chapter in self.main_chapters for section in chapter.sections)
+        return tuple(section for section in (self.pairs, self.summary, *chapters) if section.blocks)
 
     def figures(self) -> list[Figure]:
         """Every figure in its order."""
@@ -133,9 +133,9 @@ def pair_of(report: Report, *, measure: str, metric: str, length: int) -> Sectio
     results = report.read_results()
     pair = next(
         (
-            one
-            for one in results.comparisons
-            if (one.variable_key, one.kind, one.profile_length) == (measure, metric, length)
+            each
+            for each in results.comparisons
+            if (each.variable_key, each.kind, each.profile_length) == (measure, metric, length)
         ),
         None,
     )

@@ -79,12 +79,12 @@ class File(Listing):
 
 def in_memory() -> Store:
     """What is drawn, by the name of its file."""
-    drawn: dict[str, bytes] = {}
+    pictures: dict[str, bytes] = {}
 
     def store(name: str, draw: Callable[[], bytes]) -> bytes:
-        if name not in drawn:
-            drawn[name] = draw()
-        return drawn[name]
+        if name not in pictures:
+            pictures[name] = draw()
+        return pictures[name]
 
     return store
 
@@ -123,11 +123,11 @@ class Outputs:
         """The report as a whole, in every format; the document is arranged only when one is created."""
         kind = "pilot report" if self.report.is_pilot else "report"
         title = f"{self.report.study.title}: {kind} {self.report.number}"
-        yield self._drawn("report.html", "The report as one self-contained page", "report", self._html)
-        yield self._drawn(
+        yield self._file("report.html", "The report as one self-contained page", "report", self._html)
+        yield self._file(
             "supplement.html", "Everything else that was computed, as one page", "report", self._supplement
         )
-        yield self._drawn("report.pdf", "The report as PDF, A4", "report", lambda: report_pdf(self.document, self._pdf))
+        yield self._file("report.pdf", "The report as PDF, A4", "report", lambda: report_pdf(self.document, self._pdf))
         yield _text(
             "report.json", "Every number, following a published schema", "report", lambda: report_json(self.report)
         )
@@ -154,7 +154,7 @@ class Outputs:
     def _supplement(self) -> bytes:
         return supplement_html(self.document, lambda figure: self._svg(figure).decode()).encode()
 
-    def _drawn(self, name: str, title: str, group: Group, draw: Callable[[], bytes]) -> File:
+    def _file(self, name: str, title: str, group: Group, draw: Callable[[], bytes]) -> File:
         return File(name, title, group, functools.partial(self._store, name, draw))
 
     def _svg(self, figure: Figure) -> bytes:
@@ -175,7 +175,7 @@ class Outputs:
         for figure in self.document.figures():
             stem, title = f"figures/{figure.key}", figure.spec["usermeta"]["title"]
             yield File(f"{stem}.svg", title, "figures", functools.partial(self._svg, figure))
-            yield self._drawn(f"{stem}.png", title, "figures", functools.partial(self._png, figure))
+            yield self._file(f"{stem}.png", title, "figures", functools.partial(self._png, figure))
             yield File(f"{stem}.pdf", title, "figures", functools.partial(self._pdf, figure))
 
     def _table_csv(self, table: Table) -> str:

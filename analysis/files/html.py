@@ -51,8 +51,8 @@ def supplement_html(document: Document, svg: Callable[[Figure], str]) -> str:
 
 
 def _page(document: Document, svg: Callable[[Figure], str], body: str) -> str:
-    drawn = document.with_drawings(lambda figure: f'<div class="drawn">{themed(svg(figure))}</div>')
-    context = {"document": drawn, "body": body, "styles": mark_safe(_styles())}  # noqa: S308 - our own style sheets
+    page = document.with_drawings(lambda figure: f'<div class="drawn">{themed(svg(figure))}</div>')
+    context = {"document": page, "body": body, "styles": mark_safe(_styles())}  # noqa: S308 - our own style sheets
     return render_to_string("analysis/file.html", context)
 
 

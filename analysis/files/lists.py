@@ -13,8 +13,8 @@ from analysis.read.lists import FEATURES, Floats, ShownLists, Slots, shown_lists
 from analysis.results.lists_shown import LIST_METRICS, ListMetric
 from studies.data.codebook.participants import Person
 from studies.data.codebook.variable import Variable
+from studies.data.exports.table_files import write_table
 from studies.data.exports.tables import Table, write_codebook
-from studies.data.exports.writing import write_table
 
 PREFIX = "list."
 WEIGHED = "mean over the items of the list"

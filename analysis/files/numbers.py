@@ -75,8 +75,8 @@ def lines_of(results: Results) -> Iterator[Line]:
     is_exact = all(tau.n <= MOST_PERMUTED for tau in tested)
     for comparison in results.comparisons:
         yield from _of_agreement(comparison, comparison.metric_key, is_exact)
-    for other in cells:
-        yield from _of_agreement(other, other.metric, is_exact)
+    for each in cells:
+        yield from _of_agreement(each, each.metric, is_exact)
 
 
 def _statistics(

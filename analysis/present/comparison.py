@@ -172,12 +172,12 @@ def alternatives_section(results: Results, figure: FigureMaker) -> Section:
     analyses = results.defined_alternatives
     if not has_verdict(results) or primary is None or not analyses:
         return section
-    positive = sum(one.value > 0 for _name, one in analyses)
-    above = sum(one.interval.low > 0 for _name, one in analyses)
+    positive = sum(each.value > 0 for _name, each in analyses)
+    above = sum(each.interval.low > 0 for _name, each in analyses)
     chart = marks.forest(
         [
-            marks.Difference(name, "", one.value, one.interval.low, one.interval.high, "", one.interval.low > 0)
-            for name, one in analyses
+            marks.Difference(name, "", each.value, each.interval.low, each.interval.high, "", each.interval.low > 0)
+            for name, each in analyses
         ],
         title=f"{positive} of {len(analyses)} analyses positive, {above} with a CI above 0",
         x_title=f"Average advantage in {primary.variable.in_text}, with 95% CI",
@@ -280,11 +280,11 @@ def scatter_title(comparison: Comparison, n: int) -> str:
 
 def _pair_sentence(decision: PairClass, first: str, second: str, participants_favour: str, metric: str) -> str:
     """What both sides say of a pair whose first algorithm is the better one by the metric."""
-    other = second if participants_favour == first else first
+    less_favoured = second if participants_favour == first else first
     return {
         PairClass.AGREE: f"Both sides put {first} above {second}.",
         PairClass.CONTRADICT: f"{capital(metric)} puts {first} above {second}, participants {second} above {first}.",
-        PairClass.PARTICIPANTS_ONLY: f"Only participants separate them: {participants_favour} above {other}.",
+        PairClass.PARTICIPANTS_ONLY: f"Only participants separate them: {participants_favour} above {less_favoured}.",
         PairClass.OFFLINE_ONLY: f"Only {metric} separates them: {first} above {second}.",
         PairClass.UNDECIDED: "Neither side separates them.",
     }[decision]
@@ -301,9 +301,9 @@ def grid_cells(
     people, offline = variable.tests.games_howell, metric.pairs
     if not isinstance(decided, DecidedPairs) or isinstance(people, Undefined) or not isinstance(offline, OfflinePairs):
         return [], []
-    named = decided.offline_rank_sets.sets
+    sets = decided.offline_rank_sets.sets
     sign = -1 if comparison.higher_is_better else 1
-    names = sorted(named, key=lambda name: sign * offline.locations[name])
+    names = sorted(sets, key=lambda name: sign * offline.locations[name])
     of_people = {frozenset((pair.a, pair.b)): pair for pair in people.pairs}
     of_metric = {frozenset((pair.a, pair.b)): pair for pair in offline.pairs}
     cells = []
@@ -489,7 +489,7 @@ def both_sides_table(results: Results, primary: Comparison) -> Table:
     return table(
         "both-sides",
         "Both sides by algorithm",
-        sorted(results.conditions, key=lambda condition: _place(leading, condition.label)),
+        sorted(results.conditions, key=lambda condition: _rank_key(leading, condition.label)),
         Words("Algorithm", lambda condition: condition.label),
         Numbers("n", lambda condition: whole(condition.n)),
         *(_mean_column(variable) for variable in results.variables),
@@ -525,7 +525,7 @@ def _rank_sets(primary: Comparison) -> tuple[Numbers[ConditionFacts], ...]:
     )
 
 
-def _place(variable: PerceivedVariable, name: str) -> tuple[bool, float]:
+def _rank_key(variable: PerceivedVariable, name: str) -> tuple[bool, float]:
     """Printed means from highest to lowest; conditions without one come last."""
     numbers = variable.described.get(name)
     if numbers is None:

@@ -102,23 +102,23 @@ def sentences(tested: Equivalence) -> list[str]:
     same = [pair for pair in result.pairs if pair.is_equivalent]
     beyond = [pair for pair in result.pairs if pair.is_beyond]
     n_open = len(result.pairs) - len(same) - len(beyond)
-    said = [
-        f"{opening} Of {len(result.pairs)} pairs of algorithms, {_named(same)} shown to differ by less (practically "
-        f"the same), and {_named(beyond)} shown to differ by more; for {n_open or 'none'} the data do not decide (two "
+    sentences = [
+        f"{opening} Of {len(result.pairs)} pairs of algorithms, {_listed(same)} shown to differ by less (practically "
+        f"the same), and {_listed(beyond)} shown to differ by more; for {n_open or 'none'} the data do not decide (two "
         f"one-sided tests and minimum-effect tests, α = {level(tested.alpha)}, each family corrected by Holm)."
     ]
     if tested.contrast is not None:
         test = tested.contrast
         finding = "is" if test.p_equivalence < tested.alpha else "is not"
         limits = interval(test.interval.low, test.interval.high, 2, variable.is_share)
-        said.append(
+        sentences.append(
             f"The difference of the planned contrast {finding} shown to lie within ± {bound}: "
             f"{coverage(2 * tested.alpha)} CI {limits}, {named_p(test.p_equivalence)} for equivalence."
         )
-    return said
+    return sentences
 
 
-def _named(pairs: list[BoundedPair]) -> str:
+def _listed(pairs: list[BoundedPair]) -> str:
     if not pairs:
         return "none was"
     names = "; ".join(f"{pair.a} and {pair.b}" for pair in pairs[:MOST_NAMED])

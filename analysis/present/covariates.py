@@ -390,7 +390,7 @@ def pairs_table(variable: AdjustedVariable) -> Table | None:
         return None
     title = f"{variable.name}: pairwise comparisons without and with covariates"
     pairs = [((pair.a, pair.b), pair.unadjusted, pair.adjusted) for pair in variable.ancova.pairs]
-    return _beside(f"adjusted-pairs-{variable.key}", title, pairs, EACH_PAIR)
+    return _paired(f"adjusted-pairs-{variable.key}", title, pairs, EACH_PAIR)
 
 
 def ratings_table(
@@ -406,10 +406,10 @@ def ratings_table(
         if (pair.a, pair.b) in without
     ]
     note = f"Random intercepts of participants and of items within algorithms. {EACH_PAIR}"
-    return _beside("adjusted-ratings", "Ratings of items: mixed models without and with covariates", pairs, note)
+    return _paired("adjusted-ratings", "Ratings of items: mixed models without and with covariates", pairs, note)
 
 
-def _beside(
+def _paired(
     key: str,
     title: str,
     pairs: Sequence[tuple[tuple[str, str], Estimate | ItemPair, Estimate | ItemPair]],

@@ -35,19 +35,19 @@ VERDICTS = {
 
 def sentences(compared: Exclusions, results: Results) -> list[str]:
     """Each variable and the primary pair, with and without exclusions."""
-    said = [
+    lines = [
         f"{compared.n.analysed:,} of the {compared.n.completers:,} participants who completed the study are analysed. "
         "This section repeats the analysis with all of them."
     ]
     if compared.n.analysed:
-        said += [_variable(variable) for variable in compared.variables]
+        lines += [_variable(variable) for variable in compared.variables]
         if compared.contrast is not None:
-            said.append(contrast.exclusion_sentence(compared.contrast))
+            lines.append(contrast.exclusion_sentence(compared.contrast))
         if compared.primary is not None and results.plan.primary_test == "rank correlation":
-            said.append(_verdicts(compared.primary, results.objective.n))
+            lines.append(_verdicts(compared.primary, results.objective.n))
         if compared.advantage is not None and results.primary is not None:
-            said.append(_advantage(compared.advantage, is_share=results.primary.variable.is_share))
-    return said
+            lines.append(_advantage(compared.advantage, is_share=results.primary.variable.is_share))
+    return lines
 
 
 def _advantage(compared: ComparedAdvantage, *, is_share: bool) -> str:
@@ -114,12 +114,12 @@ def tests(exclusions: Exclusions) -> Table:
         cells: list[Cell] = []
         counts = (variable.n_ordered.analysed, variable.n_ordered.completers)
         for side, n_ordered in zip(variable.sides, counts, strict=True):
-            found = side.test
-            if isinstance(found, Undefined):
+            test = side.test
+            if isinstance(test, Undefined):
                 cells += [MISSING, MISSING, whole(n_ordered)]
             else:
-                statistic = f_statistic(found.df_between, found.df_within, found.f)
-                cells += [Cell(statistic, found.f), probability(found.p), whole(n_ordered)]
+                statistic = f_statistic(test.df_between, test.df_within, test.f)
+                cells += [Cell(statistic, test.f), probability(test.p), whole(n_ordered)]
         survives = {True: "yes", False: "no", None: NONE}[variable.survives]
         rows.append(Row((text(variable.variable.name), *cells, text(survives))))
     columns = [Column("Variable", side="perceived")]

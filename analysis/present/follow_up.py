@@ -132,7 +132,7 @@ def largest(effects: Effects, pairs: PairwiseResult | Undefined | None = None) -
 
 def _limits(pairs: PairwiseResult, above: str, below: str) -> str:
     """The difference of a pair with its interval, which holds for all pairs at once."""
-    pair = next((one for one in pairs.pairs if {one.a, one.b} == {above, below}), None)
+    pair = next((each for each in pairs.pairs if {each.a, each.b} == {above, below}), None)
     if pair is None or pair.ci_low is None or pair.ci_high is None:
         return ""
     low, high = sorted((pair.ci_low, pair.ci_high) if pair.a == above else (-pair.ci_low, -pair.ci_high))
@@ -358,13 +358,13 @@ def correlations_table(
         ("Between the means of algorithms", "between"),
         ("All participants", "overall"),
     ]
-    named: list[tuple[str, CorrelatedVariables | NoveltyCorrelation]] = [
+    pairs: list[tuple[str, CorrelatedVariables | NoveltyCorrelation]] = [
         (f"{first.name} and {second.in_text}", pair) for pair in correlations for first, second in (pair.variables,)
     ]
     if novelty is not None:
-        named.insert(0, (f"First-order novelty and share unheard of among {words.other_items}", novelty))
+        pairs.insert(0, (f"First-order novelty and share unheard of among {words.other_items}", novelty))
     lines: list[tuple[str, str, CorrelationResult | Undefined, float | None]] = [
-        (part, name, getattr(pair, key), getattr(pair.p_holm, key, None)) for part, key in parts for name, pair in named
+        (part, name, getattr(pair, key), getattr(pair.p_holm, key, None)) for part, key in parts for name, pair in pairs
     ]
     return table(
         "correlations",

@@ -31,8 +31,8 @@ def lists_section(results: Results, figure: FigureMaker) -> Section:
     section.put(means_table(lists))
     section.say(*findings(lists), style="says")
     section.say(ASSOCIATION)
-    if (drawn := _figure(lists, figure)) is not None:
-        section.draw(drawn)  # with the table of correlations
+    if (chart := _figure(lists, figure)) is not None:
+        section.draw(chart)  # with the table of correlations
     else:
         section.put(correlations_table(lists), is_folded=True)
     covariates.put_list_parts(section, results)
@@ -128,13 +128,13 @@ def findings(lists: ListsShown) -> list[str]:
     ]
 
 
-def _sentence(where: str, named: Sequence[str], test: str) -> str:
-    if not named:
+def _sentence(where: str, correlations: Sequence[str], test: str) -> str:
+    if not correlations:
         return f"{where}, no correlation {test}."
-    more = f" The table has {len(named) - MOST_NAMED} more." if len(named) > MOST_NAMED else ""
-    words = test.replace("was", "were", 1) if len(named) > 1 else test
-    subject = f"{number_word(len(named))} correlations" if len(named) > 1 else "one correlation"
-    return f"{where}, {subject} {words}: {'; '.join(named[:MOST_NAMED])}.{more}"
+    more = f" The table has {len(correlations) - MOST_NAMED} more." if len(correlations) > MOST_NAMED else ""
+    words = test.replace("was", "were", 1) if len(correlations) > 1 else test
+    subject = f"{number_word(len(correlations))} correlations" if len(correlations) > 1 else "one correlation"
+    return f"{where}, {subject} {words}: {'; '.join(correlations[:MOST_NAMED])}.{more}"
 
 
 def _within(lists: ListsShown, pair: CorrelatedLists) -> str:

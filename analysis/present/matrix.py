@@ -152,6 +152,6 @@ def column_labels(variables: tuple[Variable, ...]) -> dict[str, str]:
     for variable in variables:
         name = variable.name if names[variable.name] == 1 else f"{variable.name} ({variable.key})"
         width = max(len(name) // 2 + 1, max(map(len, name.split())))
-        first, *others = textwrap.wrap(name, width)
-        labels[variable.key] = "\n".join([first, " ".join(others)] if others else [first])
+        first, *rest = textwrap.wrap(name, width)
+        labels[variable.key] = "\n".join([first, " ".join(rest)] if rest else [first])
     return labels

@@ -78,10 +78,10 @@ def _measures(results: Results, noun: str) -> str:
         profile = taken_rule({**settings, SETTING: study.taken_from})
     else:
         profile = scale_rule(settings)
-    asked = ItemsAsked(study.ratings_asked, study.ratings_most or study.ratings_asked)
+    requested = ItemsAsked(study.ratings_asked, study.ratings_most or study.ratings_asked)
     median = "" if study.ratings_median is None else f" (median {study.ratings_median:g})"
     return (
-        f"Each {noun} met one algorithm, {did} {asked} items{median} and judged {study.list_length} "
+        f"Each {noun} met one algorithm, {did} {requested} items{median} and judged {study.list_length} "
         f"recommendations. {profile} Perceived accuracy is the mean rating of the recommended items, first-order "
         f"novelty the share never {consumed}, second-order novelty the share neither {consumed} nor heard of, and "
         "satisfaction one answer about the whole list. The tests use exact sums of answers."

@@ -190,8 +190,8 @@ def separated(length: ProfileLength, kind: str) -> str:
     n, cases = sum(pair.is_significant for pair in pairs.pairs), plural(tests.n_cases, "case")
     of_users = plural(tests.n_users, "user")
     sample = of_users if tests.n_users == tests.n_cases else f"{of_users}, {cases}"
-    found = f"{n} of {plural(len(pairs.pairs), 'pair')}"
-    sentence = f"{profiles.capitalize()}, {metric} separates {found} of algorithms ({sample})."
+    separated = f"{n} of {plural(len(pairs.pairs), 'pair')}"
+    sentence = f"{profiles.capitalize()}, {metric} separates {separated} of algorithms ({sample})."
     if tests.order.cycle:
         sentence += f" {listed(tests.order.cycle)} dominate each other in a cycle, which is possible with sign tests."
     return sentence
@@ -272,8 +272,8 @@ def as_many_as_participants(study: StudyFacts, length: int) -> str:
     """
     if length != study.ratings_asked:
         return ""
-    given = "choose" if study.elicitation == CHOICE else "give"
-    return f"as many as participants {given}" + (" at least" if study.ratings_most else "")
+    verb = "choose" if study.elicitation == CHOICE else "give"
+    return f"as many as participants {verb}" + (" at least" if study.ratings_most else "")
 
 
 def acquaintance(split: Mapping[str, Any]) -> str:

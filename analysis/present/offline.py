@@ -138,7 +138,7 @@ def _values(is_by_user: bool) -> str:
 
 
 def _effects_table(
-    key: str, title: str, effects: Sequence[OfflineEffect], kind: str, differences: str, *beside: Numbers[OfflineEffect]
+    key: str, title: str, effects: Sequence[OfflineEffect], kind: str, differences: str, *more: Numbers[OfflineEffect]
 ) -> Table | None:
     """The table of effects; `differences` says of what they are and how their intervals were computed."""
     if not effects:
@@ -158,7 +158,7 @@ def _effects_table(
         Numbers("95% CI", lambda pair: cell_of(pair.effect, lambda effect: limits(effect.interval, 2, True))),
         Numbers(f"Difference in {kind}", lambda pair: decimal(pair.difference, 3, True), "objective"),
         Numbers("95% CI of the difference", lambda pair: limits(pair.interval, 3, True)),
-        *beside,
+        *more,
         note=f"Tied users: share of users with equal {kind} under both algorithms. Higher {kind} with A: share of the "
         "other users; .50 where neither algorithm is ahead; exact limits (Clopper and Pearson). The difference is that "
         f"of the {differences}.",

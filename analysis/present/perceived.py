@@ -349,7 +349,7 @@ def tukey_table(variable: PerceivedVariable) -> Table | None:
 
 
 def _pairs(
-    variable: PerceivedVariable, tests: PairwiseResult | Undefined, key: str, by: str, *beside: Numbers[Pair]
+    variable: PerceivedVariable, tests: PairwiseResult | Undefined, key: str, by: str, *more: Numbers[Pair]
 ) -> Table | None:
     if isinstance(tests, Undefined):
         return None
@@ -366,7 +366,7 @@ def _pairs(
             lambda pair: interval_cell(pair.ci_low, pair.ci_high, 2, is_share),
         ),
         Numbers(f"p, {by}", lambda pair: probability(pair.p)),
-        *beside,
+        *more,
         note="Every p is adjusted for all pairs of this variable; a dash means that the pair could not be tested.",
         is_quiet=lambda pair: not pair.is_significant,
     )

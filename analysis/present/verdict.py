@@ -375,7 +375,7 @@ def _tile(
     first = [label for label, ranked in ranks.sets.items() if ranked == (1, 1)]
     if len(first) == 1:
         relation = "above" if word == "highest" else "below"
-        others = "the other" if k == 2 else "both others" if k == 3 else f"all {number_word(k - 1)}"
-        return Fact(heading, side, first[0], f"{number(values[first[0]], 2, is_share)}, {relation} {others}")
+        rest = "the other" if k == 2 else "both others" if k == 3 else f"all {number_word(k - 1)}"
+        return Fact(heading, side, first[0], f"{number(values[first[0]], 2, is_share)}, {relation} {rest}")
     low, high = (number(end(values[label] for label in ranks.sets), 2, is_share) for end in (min, max))
     return Fact(heading, side, f"{len(ranks.best)} of {k} may be {word}", f"all values: {low} to {high}")

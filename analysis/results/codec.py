@@ -48,8 +48,8 @@ def decode(hint: type[T], plain: Any) -> T:
         return cast(T, _codec(cast(Hashable, hint))[0].validate_python(plain))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise DataError(f"Stored results cannot be read at {place}: {first['msg']}. Build the report again.") from error
+        path = ".".join(map(str, first["loc"]))
+        raise DataError(f"Stored results cannot be read at {path}: {first['msg']}. Build the report again.") from error
 
 
 @cache
@@ -105,7 +105,7 @@ def _union(node: Any) -> Any:
     """One of several dataclasses, told by its kind; or a result, which may be undefined."""
     members = node["choices"]
     if all(hasattr(member.get("cls"), KIND) for member in members):
-        return {"type": "tagged-union", "discriminator": KIND, "choices": {one["cls"].of: one for one in members}}
+        return {"type": "tagged-union", "discriminator": KIND, "choices": {each["cls"].of: each for each in members}}
     undefined = next((member for member in members if _is_undefined(member)), None)
     if undefined is None:
         return node

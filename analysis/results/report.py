@@ -165,8 +165,8 @@ class Results:
     @property
     def defined_alternatives(self) -> list[tuple[str, AverageAdvantage]]:
         """The analyses of the specification curve that have a result, the largest average advantage first."""
-        found = [(one.name, one.result) for one in self.alternatives if isinstance(one.result, AverageAdvantage)]
-        return sorted(found, key=lambda analysis: -analysis[1].value)
+        analyses = [(each.name, each.result) for each in self.alternatives if isinstance(each.result, AverageAdvantage)]
+        return sorted(analyses, key=lambda analysis: -analysis[1].value)
 
     @property
     def is_compared(self) -> bool:

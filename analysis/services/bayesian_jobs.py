@@ -50,12 +50,12 @@ def request_bayesian(*, report: Report, actor: Any = None) -> BayesianAnalysis:
 def compute_requested(*, analysis_id: int) -> bool:
     """Compute a requested analysis; True where this worker finished it.
 
-    Delivered twice, late, or for a closed request, it does nothing. Errors: see `JobLeases.carry_out`.
+    Delivered twice, late, or for a closed request, it does nothing. Errors: see `JobLeases.execute`.
     """
     analysis = BayesianAnalysis.objects.select_related("report__study", "report__run").filter(pk=analysis_id).first()
     if analysis is None or not ANALYSES.take(analysis, activity="Starting"):
         return False
-    is_done = ANALYSES.carry_out(
+    is_done = ANALYSES.execute(
         analysis,
         lambda progress: {"results": compute_bayesian(report=analysis.report, progress=progress)},
         to=RequestStatus.SUCCEEDED,

@@ -79,7 +79,7 @@ def build_report(
         progress=progress,
     )
     if not inputs.flow.analysed:
-        raise ParallaxError("report.no_participants", _nobody(inputs))
+        raise ParallaxError("report.no_participants", _why_empty(inputs))
     inputs_hash = _inputs_hash(inputs, provenance)
     report = Report.objects.filter(study=study, inputs_hash=inputs_hash).first()
     if report is not None:
@@ -109,7 +109,7 @@ def _read(
     reading = read_answers(study, mode, exclusions(study, [mode], by_hand=plan.by_hand, rule=plan.exclude))
     flow = flow_of(study, mode, reading)
     compared = _compared(flow)
-    positions = [place for place, name in zip(positions, reading.analysed.conditions, strict=True) if name in compared]
+    positions = [at for at, name in zip(positions, reading.analysed.conditions, strict=True) if name in compared]
     reading = reading.among(compared)
     opened = opened_by(study, mode)
     progress("Reading the results of the run")
@@ -165,7 +165,7 @@ def _compared(flow: Flow) -> list[str]:
     return enough if len(enough) >= 2 else [line.condition for line in flow.by_condition]
 
 
-def _nobody(inputs: Inputs) -> str:
+def _why_empty(inputs: Inputs) -> str:
     """Why there is nothing to report."""
     people = "simulated participant" if inputs.mode == Mode.SIMULATED else "participant"
     if n := inputs.flow.completed:

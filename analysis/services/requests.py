@@ -48,14 +48,14 @@ def request_report(
 def make_requested(*, request_id: int) -> bool:
     """Create what was requested; True where this worker finished it.
 
-    Delivered twice, late, or for a closed request, it does nothing. Errors: see `JobLeases.carry_out`.
+    Delivered twice, late, or for a closed request, it does nothing. Errors: see `JobLeases.execute`.
     """
     wanted = ReportRequest.objects.select_related("study__run", "asked_by", "report__study")
     request = wanted.filter(pk=request_id).first()
     if request is None or not REQUESTS.take(request, actor=request.asked_by, activity="Starting"):
         return False
     make = MAKERS[RequestKind(request.kind)]
-    return REQUESTS.carry_out(request, lambda progress: make(request, progress), to=RequestStatus.SUCCEEDED)
+    return REQUESTS.execute(request, lambda progress: make(request, progress), to=RequestStatus.SUCCEEDED)
 
 
 def _report(request: ReportRequest, progress: Progress) -> dict[str, Any]:

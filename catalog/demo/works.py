@@ -58,9 +58,9 @@ def parse_works(
     twice, and whatever `read` raises.
     """
     reader = csv.DictReader(lines, strict=True)
-    found = tuple(reader.fieldnames or ())
-    if found != columns:
-        wanted, got = ", ".join(columns), ", ".join(found) or "none"
+    header = tuple(reader.fieldnames or ())
+    if header != columns:
+        wanted, got = ", ".join(columns), ", ".join(header) or "none"
         raise DataError(f"{source} must have the columns {wanted}; it has {got}.")
     works: dict[tuple[str, int], W] = {}
     try:

@@ -13,7 +13,7 @@ from accounts.models import WRITERS, Project
 from catalog.forms.upload_limits import MOST_UPLOADED, DropInput, file_size, require_size
 from catalog.importers.auto import FORMATS
 from catalog.importers.detector import GENERIC
-from catalog.importers.detector.writing import SHOWN_DELIMITERS
+from catalog.importers.detector.file_syntax import SHOWN_DELIMITERS
 from catalog.importers.proposal import Column
 from catalog.importers.rows import REPEATS
 from catalog.item_types import ITEM_TYPES
@@ -157,7 +157,7 @@ class ColumnsForm(StepForm):
 
 
 def _group(table: Table, name: str) -> tuple[str, None, str]:
-    """What a group of columns of a matrix stands for, or a part of the lines of baskets."""
+    """The meaning of a group of columns of a matrix, or of a part of the lines of baskets."""
     written = table.part.written
     by = {"user": f"in column {written.columns[0]}", "count": "by their number; the first column counts ratings"}
     items = written.columns[bool(written.first) :]

@@ -1,4 +1,4 @@
-"""The one door to every format: what a source is, and the dataset in it."""
+"""The entry point to every format: what a source is, and the dataset in it."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def propose(
     policy, options = policy or Policy(), options or Options()
     untaken = sorted(_COLUMNS & options.changed()) if format in LAYOUTS else []
     if untaken:
-        taken = sorted(frozenset(Options.__slots__) - _COLUMNS - {"languages"})
-        raise UnsupportedOptions(format, untaken, taken)
+        supported = sorted(frozenset(Options.__slots__) - _COLUMNS - {"languages"})
+        raise UnsupportedOptions(format, untaken, supported)
     return inspect(open_source(path, policy.limits), options, format=format, recipe=recipe, roles=roles)
 
 

@@ -110,9 +110,9 @@ class Policy:
     def __post_init__(self) -> None:
         if self.on_bad_row not in ("refuse", "drop"):
             raise ParameterError(f"on_bad_row is {self.on_bad_row!r}: it can be 'refuse' or 'drop'.")
-        ways = ("auto", "refuse", "last", "first", "mean", "count")
-        if self.duplicates not in ways:
-            raise ParameterError(f"duplicates is {self.duplicates!r}: it can be {', '.join(map(repr, ways))}.")
+        policies = ("auto", "refuse", "last", "first", "mean", "count")
+        if self.duplicates not in policies:
+            raise ParameterError(f"duplicates is {self.duplicates!r}: it can be {', '.join(map(repr, policies))}.")
 
     def fixes(self, kind: str) -> bool:
         """Whether the rows with a kind of problem are left out."""

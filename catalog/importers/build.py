@@ -177,7 +177,7 @@ def _join_days(rows: _Rows, part: Part, problems: Problems) -> None:
     is_day = moments.notna().to_numpy()
 
     def no_day(row: int) -> ImportProblem:
-        reason = "-".join(str(table.columns[name][row]) for name in names.values()) + " is no day of the calendar"
+        reason = "-".join(str(table.columns[name][row]) for name in names.values()) + " is not a calendar date"
         return ImportProblem(table.file(row, rows.columns.file), table.line(row), names["day"], reason)
 
     problems.add_rows("no day", np.flatnonzero(~is_day), no_day)

@@ -24,7 +24,7 @@ class Clips(ItemFiles):
         kind = clip_kind(content)
         if kind is None:
             raise ValueError(
-                "is no WebM or MP4 video and no MP3, M4A, Ogg (Vorbis, Opus), FLAC or WAV audio; convert it to one"
+                "is not a WebM or MP4 video or an MP3, M4A, Ogg (Vorbis, Opus), FLAC or WAV audio; convert it to one"
             )
         return kind
 

@@ -92,7 +92,7 @@ def download(
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname or not name:
         raise ParameterError(f"{url!r} is not the address of a file, as in {GROUPLENS}ml-1m.zip.")
     if checksum is not None and not _SUM.fullmatch(checksum):
-        raise ParameterError(f"{checksum!r} is no MD5 (32 digits) and no SHA-256 (64 digits) in hexadecimal.")
+        raise ParameterError(f"{checksum!r} is neither an MD5 (32 hexadecimal digits) nor a SHA-256 (64).")
     target = folder / name
     part, tag = folder / f"{name}.part", folder / f"{name}.part.etag"
     with _reported(url, target), httpx.Client(timeout=_SECONDS, follow_redirects=False) as client:

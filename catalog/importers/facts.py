@@ -114,7 +114,7 @@ class Facts:
             return "unknown language", f"the kind {shown(name)} cannot be read: {unusable}"
         texts = [text.strip() for text in values]
         if any("\0" in text for text in texts):
-            return "unusable character", "the field holds a NUL character, which belongs in no text"
+            return "unusable character", "the field holds a NUL character; it is not a text character"
         if kind not in FIELDS and localised is None:
             if is_split:
                 texts = [part.strip() for text in texts for part in text.split(self._separator)]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from catalog.importers.base import ImportReport, Limits, Policy, Progress
+from catalog.importers.detector.file_syntax import examined
 from catalog.importers.detector.roles import rank_by_name
-from catalog.importers.detector.writing import examined
 from catalog.importers.facts import Facts, ItemFacts, NamedFiles
 from catalog.importers.kinds import kind_of, plain, unknown_language, unknown_language_warnings, usual_kind
 from catalog.importers.options import Options

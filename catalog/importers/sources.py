@@ -238,7 +238,7 @@ def _zip_members(path: Path) -> list[zipfile.ZipInfo] | None:
     except _DAMAGED_ARCHIVE as error:
         raise refuse(
             path.name,
-            f"this is no ZIP archive, or a damaged one ({error})",
+            f"this is not a ZIP archive, or a damaged one ({error})",
             advice="Download or copy it again.",
         ) from error
     if {"xl/workbook.xml", "xl/workbook.bin", "content.xml"} & {member.filename for member in members}:
@@ -269,7 +269,7 @@ def _archive(path: Path, limits: Limits, members: Sequence[tuple[str, int, Calla
     if unpacked > limits.bytes_unpacked or (unpacked > limits.bytes_unsuspicious and unpacked > packed * limits.ratio):
         raise refuse(
             path.name,
-            f"the archive's {packed:,} bytes unpack to {unpacked:,}, more than is let in",
+            f"the archive's {packed:,} bytes unpack to {unpacked:,}, above the limit",
             advice="If the archive is sound, unpack it yourself and import the folder.",
         )
     paths: dict[str, PurePosixPath] = {}

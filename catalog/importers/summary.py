@@ -92,8 +92,8 @@ def _doubts(
     if summary["n_equal_titles"]:
         title, n = summary["equal_titles"][0]
         more = summary["n_equal_titles"] - 1
-        others = "" if not more else f", and {more:,} more {'title' if more == 1 else 'titles'}"
-        doubts.append(f"{n} items share the title “{title}”{others}: they may be editions of one work.")
+        rest = "" if not more else f", and {more:,} more {'title' if more == 1 else 'titles'}"
+        doubts.append(f"{n} items share the title “{title}”{rest}: they may be editions of one work.")
     if notes.entities:
         doubts.append(f"HTML entities were replaced by characters in {notes.entities:,} texts.")
     if notes.addresses:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from catalog.importers.detector.writing import SHOWN_DELIMITERS
+from catalog.importers.detector.file_syntax import SHOWN_DELIMITERS
 from catalog.importers.proposal import Proposal, as_recipe
 from core.errors import ParallaxError
 

@@ -125,7 +125,7 @@ def _sorted_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], 
 
 
 def _suggested_item_type(parsed: ParsedDataset, options: Mapping[str, Any]) -> str:
-    named = [options[name] for name in ("item", "items_id", "title") if name in options]
+    columns = [options[name] for name in ("item", "items_id", "title") if name in options]
     features = options.get("features", {})
     parts = [part for part in parsed.report.recipe.get("parts", ()) if part["use"] in ("ratings", "items")]
     read = [column["name"] for part in parts for column in part["columns"] if column.get("role")]
@@ -133,7 +133,7 @@ def _suggested_item_type(parsed: ParsedDataset, options: Mapping[str, Any]) -> s
     if known is not None and known.item_type:
         return known.item_type
     return guessed_item_type(
-        [parsed.report.item_column, *named, *features, *features.values(), *read],
+        [parsed.report.item_column, *columns, *features, *features.values(), *read],
         is_usage=parsed.scale.low == parsed.scale.high,
     )
 

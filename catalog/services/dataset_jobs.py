@@ -225,7 +225,7 @@ def cancel_job(*, job: DatasetJob, actor: Any) -> None:
 def run_job(*, job_id: int) -> bool:
     """Do a job; True where this worker finished it.
 
-    Delivered twice, late, or for a closed job, it does nothing. Errors: see `JobLeases.carry_out`.
+    Delivered twice, late, or for a closed job, it does nothing. Errors: see `JobLeases.execute`.
     """
     job = DatasetJob.objects.select_related("requested_by", "base__dataset", "project").filter(pk=job_id).first()
     if job is None or not JOBS.take(job, actor=job.requested_by, activity="Starting"):
@@ -245,7 +245,7 @@ def run_job(*, job_id: int) -> bool:
             raise
         return {"version": version, "message": message[:300]}
 
-    if not JOBS.carry_out(job, make, to=JobStatus.WAITING if is_check else JobStatus.SUCCEEDED):
+    if not JOBS.execute(job, make, to=JobStatus.WAITING if is_check else JobStatus.SUCCEEDED):
         return False
     if not is_check:
         delete_folder(job.folder)

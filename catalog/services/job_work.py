@@ -29,7 +29,7 @@ from catalog.services.item_facts import installed_languages
 from catalog.services.metadata import add_metadata
 from catalog.services.previews import limits_of, options_of, ratings_path
 from catalog.services.refusals import import_refusals
-from catalog.services.subset import make_subset
+from catalog.services.subset import create_subset
 from catalog.services.upload_folders import FACTS, MEDIA, file_in, folder_of
 from catalog.subsetting.recipe import Recipe
 from core.errors import ParallaxError
@@ -175,10 +175,10 @@ def add_job_metadata(job: DatasetJob, progress: Progress) -> Result:
     return version, f"Version {version.number} has new metadata for {changed:,} items."
 
 
-def make_job_subset(job: DatasetJob, progress: Progress) -> Result:
+def create_job_subset(job: DatasetJob, progress: Progress) -> Result:
     """Make a subset of a version."""
     base = _base_of(job)
-    result = make_subset(
+    result = create_subset(
         version=base, recipe=recipe_of(job.settings["recipe"]), actor=job.requested_by, progress=progress
     )
     number = result.version.number
@@ -191,7 +191,7 @@ WORK: Mapping[str, Callable[[DatasetJob, Progress], Result]] = {
     JobKind.IMPORT: import_files,
     JobKind.DOWNLOAD: download_set,
     JobKind.METADATA: add_job_metadata,
-    JobKind.SUBSET: make_job_subset,
+    JobKind.SUBSET: create_job_subset,
 }
 
 

@@ -143,8 +143,8 @@ def _ids_by_link(items: Sequence[ParsedItem], link: str) -> dict[str, str]:
     ids = {
         written: item.external_id
         for item in items
-        for place, value in item.links
-        if place == link
+        for site, value in item.links
+        if site == link
         for written in (value, value.lstrip("0"), f"tt{value}")
     }
     if not ids:

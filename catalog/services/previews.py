@@ -13,7 +13,7 @@ import numpy as np
 
 from catalog.importers.auto import propose
 from catalog.importers.base import Limits, Policy, RatingScale
-from catalog.importers.detector.writing import MATRIX_COLUMNS, Examined, examined
+from catalog.importers.detector.file_syntax import MATRIX_COLUMNS, Examined, examined
 from catalog.importers.options import Options
 from catalog.importers.proposal import Part, Proposal, Question, of_json
 from catalog.importers.scales import ScaleFinding, distinct_values, found_scale, scale_of_text, usual_limits

@@ -36,7 +36,7 @@ class SubsetResult:
     is_new: bool  # whether the content made a new version
 
 
-def make_subset(
+def create_subset(
     *, version: DatasetVersion, recipe: Recipe, actor: Any = None, progress: Progress | None = None
 ) -> SubsetResult:
     """Make a subset of a version as a new version of the dataset, completely or not at all.

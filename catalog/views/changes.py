@@ -47,7 +47,7 @@ def add_item_metadata(request: HttpRequest, name: str, number: int) -> HttpRespo
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def make_version_subset(request: HttpRequest, name: str, number: int) -> HttpResponse:
+def create_version_subset(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Make a subset of a version, or count what it would leave; the result is the dataset's next version."""
     version = _subsettable(request, name, number)
     form = _subset_form(version, request.POST or None)

@@ -205,12 +205,12 @@ def job_page(request: HttpRequest, pk: int) -> HttpResponse:
     if job.status == JobStatus.SUCCEEDED and job.version is not None:
         if is_part:
             return HttpResponse(headers={"HX-Redirect": job.get_absolute_url()})
-        _say_once(request, job.message)
+        _add_message_once(request, job.message)
         return redirect(job.version)
     return render(request, f"console/catalog/{'_job' if is_part else 'job'}.html", {"job": job})
 
 
-def _say_once(request: HttpRequest, text: str) -> None:
+def _add_message_once(request: HttpRequest, text: str) -> None:
     """Add a message, unless it waits already: a page that polls may be sent on twice."""
     waiting = list(messages.get_messages(request))  # which takes them
     for message in waiting:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from inference.claims import Finding, verdict
-from recommenders.choosing import Choice
+from recommenders.size_selection import Choice
 
 Needs = Literal["ratings", "usage", "utility"]
 FigureKind = Literal["bars", "lengths", "precision-recall", "croc", "groc"]
@@ -40,7 +40,7 @@ ORIGINS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class SizeSearch:
-    """How the size of a contender is chosen, as `recommenders.choosing.choose` does."""
+    """How the size of a contender is chosen, as `recommenders.size_selection.choose` does."""
 
     values: tuple[int, ...]  # sizes to compare, ascending; those that the data cannot have are left out
     share: float = 0.1  # share of the training side that is held out
@@ -189,14 +189,14 @@ class Experiment:
     @property
     def choices(self) -> list[tuple[str, tuple[str, ...], Choice]]:
         """Every different choice: the contender, the titles of the runs it is for, and what was compared."""
-        found: list[tuple[str, tuple[str, ...], Choice]] = []
+        choices: list[tuple[str, tuple[str, ...], Choice]] = []
         for name in self.searched:
             titles: dict[Choice, list[str]] = {}
             for plan in self.runs.values():
                 if name in plan.chosen:
                     titles.setdefault(plan.chosen[name], []).append(plan.title)
-            found += [(name, tuple(runs), choice) for choice, runs in titles.items()]
-        return found
+            choices += [(name, tuple(runs), choice) for choice, runs in titles.items()]
+        return choices
 
     @property
     def needs_words(self) -> str:

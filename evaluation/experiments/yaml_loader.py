@@ -26,8 +26,8 @@ from evaluation.experiments.schema import (
     Table,
 )
 from evaluation.experiments.yaml_fields import Field
-from recommenders.choosing import RULES
 from recommenders.criteria import SIZES
+from recommenders.size_selection import RULES
 
 FOLDER = Path(__file__).parent
 LARGEST_FILE = 1_000_000  # bytes

@@ -285,7 +285,7 @@ def serendipity(ranks: Ranks, primitive: NDArray[np.integer[Any]], n: int) -> Fl
     check_ns([n])
     if np.shape(primitive) != ranks.ranks.shape:
         raise DataError(f"There are {len(ranks.ranks)} ranks, but {np.size(primitive)} of the primitive recommender.")
-    is_listed, is_expected = ((places >= 1) & (places <= n) for places in (ranks.ranks, np.asarray(primitive)))
+    is_listed, is_expected = ((ranked >= 1) & (ranked <= n) for ranked in (ranks.ranks, np.asarray(primitive)))
     counts = np.bincount(ranks.users[is_listed & ~is_expected], minlength=ranks.n_users)
     return where_relevant(ranks, counts / n)
 

@@ -35,7 +35,7 @@ def measure_block(
     """Measure the cases of some users.
 
     The arrays of "one-plus-random" have one entry a case: `above`, `tied`, `before`, `scored`, `n_items` among the
-    candidates and, named all_…, among everything that is not barred. "full-ranking" has the latter, and for each user
+    candidates and, named all_…, among everything that is not excluded. "full-ranking" has the latter, and for each user
     `list_users`, `list_items`, `list_scored`. "test-observations" and "rating-prediction" have `scores`;
     "unconstrained" has the three of `Pool`. Raises DataError for invalid scores; an unknown protocol.
 

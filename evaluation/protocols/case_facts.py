@@ -16,7 +16,7 @@ FACTS = ("popularity_ranks", "profile_popularity", "list_profile_genres")
 
 def popularity_ranks(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Return the rank of each case's item in the user's list by popularity alone, then item number, excluding items
-    barred in `cases`. Returns an int64 array, shape (n_cases,): 1 for the top of the list.
+    excluded in `cases`. Returns an int64 array, shape (n_cases,): 1 for the top of the list.
 
     `popularity`: int array, shape (n_items,).
 
@@ -26,16 +26,16 @@ def popularity_ranks(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDAr
     >>> from evaluation.protocols.cases import make_cases
     >>> train = csr_array(np.array([[4.0, 0, 0, 0]]))
     >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
-    ...                    relevant=5, irrelevant=1, seed=1, every=True, barred="trained")
+    ...                    relevant=5, irrelevant=1, seed=1, every=True, excluded="trained")
     >>> popularity_ranks(cases, np.array([9, 1, 1, 7])).tolist()
     [2]
     """
-    places = np.empty(cases.n_items, dtype=np.int64)
-    places[np.lexsort((np.arange(cases.n_items), -np.asarray(popularity)))] = np.arange(cases.n_items)
-    ranks = places[cases.items] + 1
+    order = np.empty(cases.n_items, dtype=np.int64)
+    order[np.lexsort((np.arange(cases.n_items), -np.asarray(popularity)))] = np.arange(cases.n_items)
+    ranks = order[cases.items] + 1
     users, starts = np.unique(cases.users, return_index=True)
     for user, start, stop in zip(users.tolist(), starts, np.append(starts[1:], len(cases)), strict=True):
-        ranks[start:stop] -= np.searchsorted(np.unique(places[cases.barred(user)]), places[cases.items[start:stop]])
+        ranks[start:stop] -= np.searchsorted(np.unique(order[cases.excluded(user)]), order[cases.items[start:stop]])
     return ranks
 
 
@@ -52,7 +52,7 @@ def popularity_thirds(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDA
     >>> from evaluation.protocols.cases import make_cases
     >>> train = csr_array(np.array([[4.0, 0, 0, 0]]))
     >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
-    ...                    relevant=5, irrelevant=1, seed=1, every=True, barred="trained")
+    ...                    relevant=5, irrelevant=1, seed=1, every=True, excluded="trained")
     >>> popularity_thirds(cases, np.array([9, 1, 1, 7])).tolist()
     [2]
     """

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from core.errors import DataError, ParameterError
 from evaluation.splitting.draws import stream_key
 
-Barred = Literal["rated", "trained", "none"]
+Excluded = Literal["rated", "trained", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cases:
     """Test cases: hidden ratings, each relevant (T+) or not (T-), and how candidates are drawn.
 
-    The candidates of case (user, item) are drawn from the items that are not barred for the user, by a
+    The candidates of case (user, item) are drawn from the items that are not excluded for the user, by a
     generator keyed (seed, user, item): the same for all algorithms, whatever the order, block or worker.
     Or they are given, as bitmaps.
     """
@@ -30,8 +30,8 @@ class Cases:
     is_relevant: NDArray[np.bool_]  # shape (n_cases,); True for T+, False for T-
     values: NDArray[np.float32]  # shape (n_cases,); the hidden ratings; NaN where they are not known
     rated_indptr: NDArray[np.int64]  # shape (n_users + 1,)
-    # Shape (n_ratings,); items barred from being candidates, user by user: those rated, in training or hidden, unless a
-    # protocol says otherwise. The case's own item is never a candidate of it.
+    # Shape (n_ratings,); items excluded from the candidates, user by user: those rated, in training or hidden, unless
+    # a protocol says otherwise. The case's own item is never a candidate of it.
     rated_items: NDArray[np.int32]
     n_items: int
     negatives: int  # candidates wanted for a case
@@ -63,18 +63,18 @@ class Cases:
 
     @property
     def n_unrated(self) -> NDArray[np.int32]:
-        """Items that are not barred for the user of each case, shape (n_cases,)."""
-        barred = np.diff(self.rated_indptr)
+        """Items that are not excluded for the user of each case, shape (n_cases,)."""
+        excluded = np.diff(self.rated_indptr)
         if len(self.closed):
             # Those that are closed anyway do not count twice.
             is_open = np.ones(self.n_items + 1, dtype=np.int64)
             is_open[self.closed] = 0
             totals = np.concatenate([[0], np.cumsum(is_open[self.rated_items])])
-            barred = totals[self.rated_indptr[1:]] - totals[self.rated_indptr[:-1]] + len(self.closed)
-        unrated: NDArray[np.int32] = (self.n_items - barred[self.users]).astype(np.int32)
+            excluded = totals[self.rated_indptr[1:]] - totals[self.rated_indptr[:-1]] + len(self.closed)
+        unrated: NDArray[np.int32] = (self.n_items - excluded[self.users]).astype(np.int32)
         return unrated
 
-    def barred(self, user: int) -> NDArray[np.int32]:
+    def excluded(self, user: int) -> NDArray[np.int32]:
         """Return the items that are not candidates for a user, possibly with duplicates. Returns an int32 array, shape
         (n_barred,), in no order.
         """
@@ -151,7 +151,7 @@ def make_cases(
     seed: int,
     negatives: int = 1000,
     every: bool = False,
-    barred: Barred = "rated",
+    excluded: Excluded = "rated",
     good: NDArray[np.bool_] | None = None,
     open_items: NDArray[np.integer[Any]] | None = None,
 ) -> Cases:
@@ -166,9 +166,9 @@ def make_cases(
     `train`: csr_array, shape (n_users, n_items); training ratings. `hidden_users`, `hidden_items`: int array, shape
     (n_hidden,). `hidden_values`: float array, shape (n_hidden,); ratings that were hidden, in any order. `relevant`,
     `irrelevant`: a hidden rating of at least `relevant` is a case of T+, one of at most `irrelevant` a case of T-.
-    `every`: hidden ratings between the two limits are cases as well, not relevant ones. `barred`: {"rated", "trained",
-    "none"}; which items are never candidates: those the user has rated in training or that are hidden, those in
-    training alone, or none. `good`: bool array, shape (n_hidden,); which hidden ratings are relevant, where their
+    `every`: hidden ratings between the two limits are cases as well, not relevant ones. `excluded`: {"rated",
+    "trained", "none"}; which items are never candidates: those the user has rated in training or that are hidden, those
+    in training alone, or none. `good`: bool array, shape (n_hidden,); which hidden ratings are relevant, where their
     values do not say so (a cold start's implicit outcome). `open_items`: the only items that may be candidates; by
     default the whole catalogue.
 
@@ -210,7 +210,7 @@ def make_cases(
     is_case = is_test & has_profile
     order = np.flatnonzero(is_case)
     order = order[np.lexsort((items[order], users[order]))]
-    indptr, rated_items = _barred(train, users, items, barred)
+    indptr, rated_items = _excluded(train, users, items, excluded)
     closed = np.empty(0) if open_items is None else np.setdiff1d(np.arange(n_items), open_items)
     return Cases(
         users=users[order].astype(np.int32),
@@ -230,8 +230,8 @@ def make_cases(
     )
 
 
-def _barred(
-    train: Any, users: NDArray[np.int64], items: NDArray[np.int64], barred: Barred
+def _excluded(
+    train: Any, users: NDArray[np.int64], items: NDArray[np.int64], excluded: Excluded
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Items that are no candidates, by rows; a pair that is hidden twice, or trained on, is refused."""
     n_users, n_items = train.shape
@@ -246,9 +246,9 @@ def _barred(
             f"The rating of item {item} by user {user} is hidden and in the training set, or hidden twice: "
             "a model would be measured on what it has seen."
         )
-    if barred == "none":
+    if excluded == "none":
         return np.zeros(n_users + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-    if barred == "trained":
+    if excluded == "trained":
         return np.asarray(train.indptr, dtype=np.int64), np.asarray(train.indices, dtype=np.int32)
     per_user = counts + np.bincount(users, minlength=n_users)
     indptr = np.concatenate([[0], np.cumsum(per_user)]).astype(np.int64)

@@ -29,8 +29,8 @@ class Pooled:
 
 
 def pool(protocol: Mapping[str, Any], folds: Sequence[Cases], measured: Sequence[Mapping[str, NDArray[Any]]]) -> Pooled:
-    """Pool the cases of folds and their measurements. The result has no candidate bitmaps and barred items, which have
-    been counted in the folds.
+    """Pool the cases of folds and their measurements. The result has no candidate bitmaps and excluded items; the
+    folds have counted them.
 
     `protocol`: its name and settings; not "unconstrained", whose single list would mix scores of several models.
     `folds`: at least one; with the same catalogue and disjoint cases. `measured`: of each fold, as
@@ -44,7 +44,7 @@ def pool(protocol: Mapping[str, Any], folds: Sequence[Cases], measured: Sequence
     users = np.concatenate([owners(fold_cases.users, fold) for fold, fold_cases in enumerate(folds)])
     items = np.concatenate([fold_cases.items for fold_cases in folds])
     order = np.lexsort((items, users))
-    # No item is barred for any user here, so all row bounds are 0.
+    # No item is excluded for any user here, so all row bounds are 0.
     indptr = np.broadcast_to(np.int64(0), (folds[0].n_users * n_lists + 1,))
     cases = replace(
         folds[0],

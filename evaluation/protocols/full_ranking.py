@@ -29,7 +29,7 @@ def first_items(
     popularity: NDArray[np.integer[Any]],
     n: int,
 ) -> Lists:
-    """Return the top `n` items of each user, excluding items barred in `cases`.
+    """Return the top `n` items of each user, without the items excluded in `cases`.
 
     Items are ordered by score, then popularity, then item number; items without a score (-inf) are last. If known items
     may be recommended again, the cases bar none.
@@ -44,7 +44,7 @@ def first_items(
     >>> from evaluation.protocols.cases import make_cases
     >>> train = csr_array(np.array([[4.0, 0, 0, 0]]))
     >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
-    ...                    relevant=5, irrelevant=1, seed=1, every=True, barred="trained")
+    ...                    relevant=5, irrelevant=1, seed=1, every=True, excluded="trained")
     >>> first_items(cases, np.array([[9.0, 1.0, 2.0, 2.0]]), np.array([0]), np.array([1, 1, 1, 7]), 2).items.tolist()
     [[3, 2]]
     """
@@ -63,7 +63,7 @@ def first_items(
     n_scored = np.empty(len(score_users), dtype=np.int32)
     for row, user in enumerate(np.asarray(score_users).tolist()):
         is_open = np.ones(cases.n_items, dtype=np.bool_)
-        is_open[cases.barred(user)] = False
+        is_open[cases.excluded(user)] = False
         candidates = by_popularity[is_open[by_popularity]]
         own = scores[row, candidates]
         n_scored[row] = int((own > -np.inf).sum())

@@ -203,34 +203,34 @@ def count_cases(
     sampled: NDArray[np.int32],
     everyone: NDArray[np.int32],
 ) -> int:
-    """Count the items around each test item, among its candidates and among all items that are not barred.
+    """Count the items around each test item, among its candidates and among all items that are not excluded.
 
     Each case has a row of five counts, as in `count_masked`. `bits` without a column: there are no
     candidates to count. Gives the first case whose user has a NaN among the scores that are needed, or -1.
     """
     n_items = scores.shape[1]
     mask = np.zeros(-(-n_items // 8) * 8, dtype=np.uint8)
-    unbarred = np.empty(n_items, dtype=np.uint8)
+    included = np.empty(n_items, dtype=np.uint8)
     last = -1
     for case in range(len(users)):
         user = users[case]
         row = scores[score_rows[case]]
         if user != last:
-            unbarred[:] = 1
+            included[:] = 1
             for position in range(len(closed)):
-                unbarred[closed[position]] = 0
+                included[closed[position]] = 0
             for position in range(rated_indptr[user], rated_indptr[user + 1]):
-                unbarred[rated_items[position]] = 0
+                included[rated_items[position]] = 0
             unknown = 0
             for candidate in range(n_items):
-                unknown += (row[candidate] != row[candidate]) & (unbarred[candidate] != 0)
+                unknown += (row[candidate] != row[candidate]) & (included[candidate] != 0)
             if unknown:
                 return case
             last = user
         item = items[case]
         if row[item] != row[item]:  # only NaN is not itself
             return case
-        count_masked(row, item, unbarred, popularity, everyone[case])
+        count_masked(row, item, included, popularity, everyone[case])
         if bits.shape[1]:
             for byte in range(bits.shape[1]):
                 word = bits[case, byte]

@@ -29,7 +29,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class CaseCounts:
-    """Counts around each test item, among its candidates and among all items that are not barred."""
+    """Counts around each test item, among its candidates and among all items that are not excluded."""
 
     sampled: Counts
     everyone: Counts

@@ -26,7 +26,7 @@ class Definition:
     words: Mapping[str, tuple[str, ...]]  # the allowed values of categorical settings
     tasks: tuple[str, ...]  # keys of the `TASKS` it suits
     every: bool  # whether hidden ratings between the limits are cases too
-    barred: str  # which items are never candidates (`evaluation.protocols.cases.make_cases`)
+    excluded: str  # which items are never candidates (`evaluation.protocols.cases.make_cases`)
     metrics: tuple[str, ...]  # keys of the metrics it measures
     usual: tuple[str, ...] = ()  # names of the default metrics; {n} is replaced by the list length
 
@@ -118,7 +118,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 words={"ties": TIES, "mode": MODES},
                 tasks=("some",),
                 every=False,
-                barred="rated",
+                excluded="rated",
                 metrics=("recall", "fallout", "precision-raghavan", "f"),
             ),
             Definition(
@@ -129,7 +129,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 words={"known": ("left-out", "again"), "utility": ("rating", "given")},
                 tasks=("some", "all", "utility"),
                 every=True,
-                barred="trained",
+                excluded="trained",
                 metrics=(*_LISTED, *_BEYOND),
                 usual=("precision@{n}", "recall@{n}", "ndcg@{n}", "ap@{n}", "rr@{n}", "catalogue-coverage@{n}"),
             ),
@@ -141,7 +141,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 words={},
                 tasks=("all", "utility"),
                 every=True,
-                barred="trained",
+                excluded="trained",
                 metrics=(*_LISTED, "serendipity", *_ORDERS, "roc-area", "croc-area", "precision-recall-11"),
                 usual=("croc-area", "roc-area", "kendall", "half-life"),
             ),
@@ -153,7 +153,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 words={"clip": ("scale", "none")},
                 tasks=("prediction",),
                 every=True,
-                barred="trained",
+                excluded="trained",
                 metrics=("mae", "mse", "rmse", "nmae", "mae-extremes", "prediction-coverage"),
                 usual=("rmse", "mae", "nmae", "prediction-coverage"),
             ),
@@ -165,7 +165,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 words={"pairs": ("all", "observations")},
                 tasks=("all",),
                 every=True,
-                barred="trained",
+                excluded="trained",
                 metrics=("groc-area", "average-precision"),
                 usual=("groc-area",),
             ),

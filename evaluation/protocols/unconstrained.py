@@ -60,7 +60,7 @@ def all_pairs(
     scores: NDArray[np.floating[Any]],
     score_users: NDArray[np.integer[Any]],
 ) -> Pool:
-    """Pool all items of some users that are not barred; items of relevant cases are relevant.
+    """Pool all items of some users that are not excluded; items of relevant cases are relevant.
 
     Source: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.1.
 
@@ -70,7 +70,7 @@ def all_pairs(
     is_open = np.ones((len(score_users), cases.n_items), dtype=np.bool_)
     is_relevant = np.zeros_like(is_open)
     for row, user in enumerate(np.asarray(score_users).tolist()):
-        is_open[row, cases.barred(user)] = False
+        is_open[row, cases.excluded(user)] = False
     liked = np.arange(len(cases))[rows]
     liked = liked[cases.is_relevant[liked]]
     is_relevant[np.searchsorted(score_users, cases.users[liked]), cases.items[liked]] = True

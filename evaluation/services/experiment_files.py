@@ -44,8 +44,8 @@ def claim_judgements(*, results: ExperimentResults) -> tuple[Judgement, ...]:
         lambda quantity: selectors.measured_name(experiment.runs[quantity.run], quantity.metric),
     )
     checks = [claim.check for claim in experiment.claims]
-    found = (judge(check.rule, evidence, check.quantities, check.contenders, **check.numbers) for check in checks)
-    return tuple(Judgement(*judged) for judged in zip(experiment.claims, map(tuple, found), strict=True))
+    judgements = (judge(check.rule, evidence, check.quantities, check.contenders, **check.numbers) for check in checks)
+    return tuple(Judgement(*judged) for judged in zip(experiment.claims, map(tuple, judgements), strict=True))
 
 
 def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun], folder: Path) -> WrittenOutcome:

@@ -95,7 +95,7 @@ def problem_of_run(run: EvaluationRun) -> str:
 def write_outcome(*, job_id: int) -> bool:
     """Write the outcome of an experiment whose runs have succeeded; True where this worker finished it.
 
-    A repeated message has no effect. Errors: see `JobLeases.carry_out`.
+    A repeated message has no effect. Errors: see `JobLeases.execute`.
     """
     job = ExperimentJob.objects.select_related("version").filter(pk=job_id).first()
     if job is None or not JOBS.take(job):
@@ -120,4 +120,4 @@ def write_outcome(*, job_id: int) -> bool:
             "verdicts": [[str(judgement.verdict), judgement.claim.says] for judgement in outcome.judgements],
         }
 
-    return JOBS.carry_out(job, write, to=ExperimentStatus.SUCCEEDED)
+    return JOBS.execute(job, write, to=ExperimentStatus.SUCCEEDED)

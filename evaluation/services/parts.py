@@ -81,8 +81,8 @@ def lease_part(*, run: EvaluationRun) -> RunPart | None:
             if part.attempts > MAX_ATTEMPTS:
                 fail_part(
                     part=part,
-                    reason=f"{MAX_ATTEMPTS} workers in turn took this part ({describe(part)}) and were "
-                    "gone before it was done. The machine may be out of memory, or something ends its "
+                    reason=f"{MAX_ATTEMPTS} workers in turn stopped before finishing this part "
+                    f"({describe(part)}). The machine may be out of memory, or something ends its "
                     "processes; look at the workers' log, then start the run again.",
                 )
                 return None
@@ -106,7 +106,7 @@ def finish_part(*, part: RunPart, outcome: Outcome) -> bool:
     """Write a part's result and its effects, once; False where nothing was written.
 
     Nothing is written if the part is done, another worker holds the lease, or the run is over. A worker whose lease
-    ran out may still finish a part that nobody has leased since: any other worker's result would be the same.
+    ran out may still finish a part that has not been leased since: any other worker's result would be the same.
     """
     is_finished = PARTS.finish_late(part, to=PartStatus.DONE, result_digest=outcome.digest, seconds=outcome.seconds)
     if is_finished and outcome.effects is not None:

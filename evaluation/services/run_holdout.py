@@ -178,7 +178,7 @@ def partition_cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, parti
         seed=run.seed,
         negatives=int(run.protocol.get("negatives", 1)),
         every=protocol.every,
-        barred="none" if run.protocol.get("known") == "again" else protocol.barred,  # type: ignore[arg-type]
+        excluded="none" if run.protocol.get("known") == "again" else protocol.excluded,  # type: ignore[arg-type]
         good=good,
         open_items=partition.test_items,
     )
@@ -210,7 +210,7 @@ def _utility_cases(run: EvaluationRun, rows: RatingRows, partition: Partition, k
         irrelevant=float(run.protocol["irrelevant"]),
         seed=run.seed,
         every=protocol.every,
-        barred="none" if run.protocol.get("known") == "again" else protocol.barred,  # type: ignore[arg-type]
+        excluded="none" if run.protocol.get("known") == "again" else protocol.excluded,  # type: ignore[arg-type]
         good=values[has_utility] >= float(run.protocol["relevant"]),
         open_items=partition.test_items,
     )

@@ -255,7 +255,7 @@ def limits_of(version: DatasetVersion) -> dict[str, float]:
 
 
 def _limits_comment(version: DatasetVersion, stated: Mapping[str, Any]) -> str:
-    """The limits that follow from the ratings where nobody stated them; empty for the paper's."""
+    """The limits derived from the ratings if none were stated; empty for the paper's."""
     low, high = version.scale_low, version.scale_high
     counts = dict(value_counts(version))
     reasons: dict[str, list[str]] = {}

@@ -14,7 +14,7 @@ from django.db import Error as DatabaseError
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from core.errors import DataError, ParallaxError, ParameterError, StorageAway
+from core.errors import DataError, ParallaxError, ParameterError, StorageUnavailable
 from core.shared_storage import left_for_later
 from evaluation.enums import RUN_OPEN, PartKind, RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
@@ -129,7 +129,7 @@ def execute(*, part: RunPart) -> bool:
     except TRANSIENT as problem:
         with contextlib.suppress(DatabaseError):
             PARTS.release(part)
-            if isinstance(problem, StorageAway):
+            if isinstance(problem, StorageUnavailable):
                 waiting = f"Waiting to repeat a part. {problem}"
                 EvaluationRun.objects.filter(pk=part.run_id, status=RunStatus.RUNNING).update(activity=waiting[:200])
         raise

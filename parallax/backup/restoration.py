@@ -81,7 +81,7 @@ def restore_backup(
             _migrate(DATABASE_URL=f"sqlite:///{database}")
         for name in manifest.storages:
             progress(f"Restoring {name}")
-            stored_files.put_back(extracted, name)
+            stored_files.restore_files(extracted, name)
         progress("Replacing the database")
         marker.write_text(identity)
         try:

@@ -31,7 +31,7 @@ def add_files(writer: BackupWriter, folder: str, names: list[str]) -> None:
             writer.add(f"{folder}/{name}", source)
 
 
-def put_back(extracted: Path, folder: str) -> None:
+def restore_files(extracted: Path, folder: str) -> None:
     """Move extracted files into their storage; each replaces the file of its name at once."""
     storage = storages[STORAGE_OF[folder]]
     root = extracted / folder

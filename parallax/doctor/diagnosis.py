@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Level(Enum):
-    """Whether all is well, something could be better, or something must be mended."""
+    """Whether nothing is wrong, something could be better, or something must be fixed."""
 
     OK = "ok"
     ADVICE = "advice"
@@ -24,7 +24,7 @@ class Diagnosis:
     remedy: str = ""
 
 
-def is_well(subject: str, what: str) -> Diagnosis:
+def ok(subject: str, what: str) -> Diagnosis:
     """Create the diagnosis that nothing is wrong."""
     return Diagnosis(subject, Level.OK, what)
 
@@ -35,5 +35,5 @@ def advice(subject: str, what: str, remedy: str) -> Diagnosis:
 
 
 def problem(subject: str, what: str, remedy: str) -> Diagnosis:
-    """Create the diagnosis that something must be mended."""
+    """Create the diagnosis that something must be fixed."""
     return Diagnosis(subject, Level.PROBLEM, what, remedy)

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from core.provenance import CODE_VERSION
 from evaluation.services.numerics import kernel_modules
-from parallax.doctor.diagnosis import Diagnosis, advice, is_well, problem
+from parallax.doctor.diagnosis import Diagnosis, advice, ok, problem
 
 LEAST_FREE, LITTLE_FREE = 500e6, 5e9  # bytes
 OWNER_ONLY = 0o077
@@ -25,18 +25,18 @@ def check_versions() -> Iterator[Diagnosis]:
     """The installed packages are those that this version pins."""
     files = ["requirements.txt", *(["requirements-s3.txt"] if settings.ARTEFACTS_S3 else [])]
     pins = PIN.findall("".join((Path(settings.BASE_DIR) / file).read_text() for file in files))
-    others = []
+    differing = []
     for name, version in pins:
         try:
             installed = metadata.version(name)
         except metadata.PackageNotFoundError:
             installed = "missing"
         if installed != version:
-            others.append(f"{name} {installed} instead of {version}")
-    if others:
-        yield problem("Packages", f"{', '.join(others)}.", "Run `make install`, then restart all processes.")
+            differing.append(f"{name} {installed} instead of {version}")
+    if differing:
+        yield problem("Packages", f"{', '.join(differing)}.", "Run `make install`, then restart all processes.")
     else:
-        yield is_well(
+        yield ok(
             "Packages", f"Parallax {CODE_VERSION}, Python {platform.python_version()}, {len(pins)} packages as pinned."
         )
 
@@ -51,14 +51,14 @@ def check_disk() -> Iterator[Diagnosis]:
     elif free < LITTLE_FREE:
         yield advice("Disk", what, remedy)
     else:
-        yield is_well("Disk", what)
+        yield ok("Disk", what)
 
 
 def check_private_files() -> Iterator[Diagnosis]:
     """Other accounts of the machine can read nothing in the folder of data."""
     var = Path(settings.VAR_DIR)
     if not var.stat().st_mode & OWNER_ONLY:  # nothing below it can be reached
-        yield is_well("Permissions", f"Only this account can read {var}.")
+        yield ok("Permissions", f"Only this account can read {var}.")
         return
     yield problem("Permissions", f"Other accounts of this machine can read {var}.", f"Run `chmod -R go= {var}`.")
 
@@ -71,8 +71,8 @@ def check_kernels() -> Iterator[Diagnosis]:
     if missing:
         yield advice(
             "Numeric kernels",
-            f"{len(missing)} modules are not compiled; whoever needs them first waits for seconds.",
+            f"{len(missing)} modules are not compiled; their first use takes seconds longer.",
             "Run `.venv/bin/python manage.py compile_kernels`.",
         )
     else:
-        yield is_well("Numeric kernels", "All are compiled.")
+        yield ok("Numeric kernels", "All are compiled.")

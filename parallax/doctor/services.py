@@ -19,7 +19,7 @@ from core.models import LogEntry
 from jobs.workers import running_workers
 from parallax.broker import count_messages, message_folder
 from parallax.database import LAUNCHER, database_name
-from parallax.doctor.diagnosis import Diagnosis, advice, is_well, problem
+from parallax.doctor.diagnosis import Diagnosis, advice, ok, problem
 from parallax.env import is_public
 from parallax.readiness import UNREACHABLE, check_database
 
@@ -47,17 +47,17 @@ def check_settings() -> Iterator[Diagnosis]:
             "Put a proxy with TLS in front, and set HTTPS=1.",
         )
     if not messages:
-        yield is_well("Settings", "All system checks pass.")
+        yield ok("Settings", "All system checks pass.")
 
 
 def check_database_state() -> Iterator[Diagnosis]:
     """The database answers, has all migrations, and takes a row."""
     reasons = list(check_database())
     if not reasons:
-        yield is_well("Database", f"{database_name()} has all migrations and can be written.")
+        yield ok("Database", f"{database_name()} has all migrations and can be written.")
     for reason in reasons:
         remedy = (
-            "Start the server, or correct DATABASE_URL." if reason == UNREACHABLE else "Mend the disk or its rights."
+            "Start the server or correct DATABASE_URL." if reason == UNREACHABLE else "Fix the disk or its permissions."
         )
         yield problem("Database", reason, f"Run `{LAUNCHER} migrate`." if "migrations" in reason else remedy)
 
@@ -81,7 +81,7 @@ def check_clock() -> Iterator[Diagnosis]:
     if newest and newest > now + timedelta(seconds=LARGEST_DIFFERENCE):
         yield problem("Clock", f"It shows {timezone.now():%F %T} UTC, and an entry is from {newest:%F %T}.", remedy)
     else:
-        yield is_well("Clock", f"{now:%F %T} UTC.")
+        yield ok("Clock", f"{now:%F %T} UTC.")
 
 
 def check_broker() -> Iterator[Diagnosis]:
@@ -90,14 +90,14 @@ def check_broker() -> Iterator[Diagnosis]:
         count = count_messages()
     except ParallaxError as refusal:
         yield problem(
-            "Broker", str(refusal), "Start Redis or correct REDIS_URL; without Redis, mend the folder's rights."
+            "Broker", str(refusal), "Start Redis or correct REDIS_URL; without Redis, fix the folder's permissions."
         )
         return
     kind = "Redis" if settings.REDIS_URL else str(message_folder())
     if count > MANY_MESSAGES:
         yield advice("Broker", f"{count} messages wait in {kind}.", "Start a worker, or more workers.")
     else:
-        yield is_well("Broker", f"{count} messages wait in {kind}.")
+        yield ok("Broker", f"{count} messages wait in {kind}.")
 
 
 def check_workers() -> Iterator[Diagnosis]:
@@ -123,7 +123,7 @@ def check_workers() -> Iterator[Diagnosis]:
         )
     else:
         each = ", ".join(f"{worker} {worker.task or 'idle'}" for worker in workers)
-        yield is_well("Workers", f"{len(workers)} running, with this version of the code: {each}.")
+        yield ok("Workers", f"{len(workers)} running, with this version of the code: {each}.")
 
 
 def check_mail() -> Iterator[Diagnosis]:
@@ -140,4 +140,4 @@ def check_mail() -> Iterator[Diagnosis]:
             "Correct EMAIL_HOST, EMAIL_PORT, EMAIL_TLS, EMAIL_USER and EMAIL_PASSWORD.",
         )  # fmt: skip
     else:
-        yield is_well("Mail", f"The mail server {settings.EMAIL_HOST}:{settings.EMAIL_PORT} accepts the account.")
+        yield ok("Mail", f"The mail server {settings.EMAIL_HOST}:{settings.EMAIL_PORT} accepts the account.")

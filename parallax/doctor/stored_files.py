@@ -10,9 +10,9 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
 from core.artefact_cache import ArtefactCache
-from core.errors import StorageAway, StorageRefused
+from core.errors import StorageRefused, StorageUnavailable
 from core.shared_storage import is_folder
-from parallax.doctor.diagnosis import Diagnosis, advice, is_well, problem
+from parallax.doctor.diagnosis import Diagnosis, advice, ok, problem
 from parallax.readiness import check_artefacts
 
 NAMES = {"artefacts": "Artefacts", "default": "Downloads and uploads"}
@@ -33,7 +33,7 @@ def check_storages() -> Iterator[Diagnosis]:
         yield problem("Artefacts", reason, "Give this account the right to write it, and free some space on its disk.")
     if is_folder(storages["artefacts"]):
         if not reasons and settings.REDIS_URL:
-            yield is_well(
+            yield ok(
                 "Artefacts",
                 f"They are in {settings.VAR_DIR}: run all web servers and workers on this machine, or set "
                 "PARALLAX_ARTEFACTS_S3 (docs/how-to/run-on-several-machines.md).",
@@ -63,13 +63,13 @@ def _of_server(subject: str, storage: Storage) -> Diagnosis:
             content = file.read()
         listed = storage.listdir("doctor")[1]
         storage.delete(name)
-    except (StorageAway, StorageRefused, OSError) as fault:
+    except (StorageUnavailable, StorageRefused, OSError) as fault:
         return problem(subject, str(fault), f"Check {VARIABLES}: the account lists, reads, writes and deletes.")
     if content != PROBE or name.rpartition("/")[2] not in listed:
         return problem(
             subject, f"{address} returned other bytes or another list than were written.", f"Check {VARIABLES}."
         )
-    return is_well(subject, f"A file in {address} was written, listed, read and deleted.")
+    return ok(subject, f"A file in {address} was written, listed, read and deleted.")
 
 
 def _of_cache() -> Iterator[Diagnosis]:
@@ -83,4 +83,4 @@ def _of_cache() -> Iterator[Diagnosis]:
             "Artefact cache", str(fault), "Set PARALLAX_ARTEFACT_CACHE to a folder that this account may write."
         )
         return
-    yield is_well("Artefact cache", f"{cache.size() / 1e9:.1f} of {cache.limit / 1e9:.1f} GB in {cache.root}.")
+    yield ok("Artefact cache", f"{cache.size() / 1e9:.1f} of {cache.limit / 1e9:.1f} GB in {cache.root}.")

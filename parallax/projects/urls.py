@@ -13,5 +13,5 @@ urlpatterns = [
     path("<int:pk>/", views.project_detail, name="detail"),
     path("<int:pk>/rename/", views.project_rename, name="rename"),
     path("<int:pk>/members/", views.member_set, name="member-set"),
-    path("<int:pk>/members/<int:seat>/remove/", views.member_remove, name="member-remove"),
+    path("<int:pk>/members/<int:membership>/remove/", views.member_remove, name="member-remove"),
 ]

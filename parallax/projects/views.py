@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.enums import ProjectRole
 from accounts.models import ProjectMembership
-from accounts.selectors import log_of_project, members_of_project, membership_in, seats_of
+from accounts.selectors import log_of_project, members_of_project, membership_in, memberships_of
 from accounts.services import projects
 from catalog.models import Dataset
 from catalog.permissions import may_move
@@ -40,38 +40,38 @@ def project_list(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, "The project is created. Add its members, then move datasets into it.")
             return redirect(project)
-    context = {"form": form, "seats": seats_of(request.user)}
+    context = {"form": form, "memberships": memberships_of(request.user)}
     return render(request, "console/projects/list.html", context, status=400 if form.errors else 200)
 
 
-def _seat(request: HttpRequest, pk: int) -> ProjectMembership:
+def _membership(request: HttpRequest, pk: int) -> ProjectMembership:
     """The researcher's membership. Raises Http404 for strangers."""
-    seat = membership_in(request.user, pk)
-    if seat is None:
+    membership = membership_in(request.user, pk)
+    if membership is None:
         raise Http404("There is no such project.")
-    return seat
+    return membership
 
 
 def _owned(request: HttpRequest, pk: int) -> ProjectMembership:
     """The membership of an owner. Raises Http404 for strangers and PermissionDenied for other members."""
-    seat = _seat(request, pk)
-    if seat.role != ProjectRole.OWNER:
+    membership = _membership(request, pk)
+    if membership.role != ProjectRole.OWNER:
         raise PermissionDenied("Only owners of the project choose its members and its name.")
-    return seat
+    return membership
 
 
 @require_safe
 def project_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """A project's members, datasets and runs."""
-    return _page(request, _seat(request, pk), MemberForm())
+    return _page(request, _membership(request, pk), MemberForm())
 
 
-def _page(request: HttpRequest, seat: ProjectMembership, form: MemberForm) -> HttpResponse:
-    project = seat.project
+def _page(request: HttpRequest, membership: ProjectMembership, form: MemberForm) -> HttpResponse:
+    project = membership.project
     runs = runs_by_time(request.user).filter(project=project)
     context = {
         "project": project,
-        "is_owner": seat.role == ProjectRole.OWNER,
+        "is_owner": membership.role == ProjectRole.OWNER,
         "members": members_of_project(project),
         "form": form,
         "name_form": NameForm(initial={"name": project.name}),
@@ -105,27 +105,27 @@ def project_rename(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def member_set(request: HttpRequest, pk: int) -> HttpResponse:
     """Add a member by e-mail address, or change their role, as an owner."""
-    seat = _owned(request, pk)
+    membership = _owned(request, pk)
     form = MemberForm(request.POST)
     if form.is_valid():
         try:
-            projects.set_member(project=seat.project, actor=request.user, **form.cleaned_data)
+            projects.set_member(project=membership.project, actor=request.user, **form.cleaned_data)
         except ParallaxError as refusal:
             form.add_error("role" if refusal.code == "project.last_owner" else "email", str(refusal))
         else:
             messages.success(request, f"{form.cleaned_data['email']} is a {form.cleaned_data['role']} of the project.")
-            return redirect(seat.project)
-    return _page(request, seat, form)
+            return redirect(membership.project)
+    return _page(request, membership, form)
 
 
 @require_POST
-def member_remove(request: HttpRequest, pk: int, seat: int) -> HttpResponse:
+def member_remove(request: HttpRequest, pk: int, membership: int) -> HttpResponse:
     """Remove a member, as an owner; or leave the project, as anyone in it."""
-    own = _seat(request, pk)
-    membership = get_object_or_404(ProjectMembership, project=own.project, pk=seat)
-    if membership != own:
+    own = _membership(request, pk)
+    removed = get_object_or_404(ProjectMembership, project=own.project, pk=membership)
+    if removed != own:
         _owned(request, pk)
-    _perform(request, projects.remove_member, "The member is removed.", project=own.project, membership=membership)
+    _perform(request, projects.remove_member, "The member is removed.", project=own.project, membership=removed)
     return redirect(own.project if membership_in(request.user, pk) else "projects:list")
 
 

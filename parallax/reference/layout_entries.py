@@ -10,7 +10,7 @@ from parallax.reference.markdown import code, table
 
 def entries() -> str:
     """A table of the named layouts, a table of the other formats, and one of the item types."""
-    named = table(
+    layouts = table(
         ("`--format`", "data", "files and meaning", "scale", "item type"),
         (
             (
@@ -23,7 +23,7 @@ def entries() -> str:
             for name, each in LAYOUTS.items()
         ),
     )
-    others = table(
+    formats = table(
         ("`--format`", "files", "meaning"),
         ((code(name), each.title, each.sentence) for name, each in FORMATS.items() if name not in LAYOUTS),
     )
@@ -34,7 +34,7 @@ def entries() -> str:
             for kind in ITEM_TYPES.values()
         ),
     )
-    return f"### Named layouts\n\n{named}\n\n### Any file\n\n{others}\n\n### Item types by key\n\n{kinds}"
+    return f"### Named layouts\n\n{layouts}\n\n### Any file\n\n{formats}\n\n### Item types by key\n\n{kinds}"
 
 
 def _scale(layout: Layout) -> str:

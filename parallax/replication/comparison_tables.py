@@ -146,7 +146,7 @@ def _participants(results: Results, published: Mapping[str, Any]) -> tuple[tuple
             ("Who asked", published["who_asked"], who),
         )
     return (
-        ("Participants", published["participants"], f"{n} simulated ones in {k} conditions; nobody was asked"),
+        ("Participants", published["participants"], f"{n} simulated ones in {k} conditions; no human participants"),
         ("Who asked", published["who_asked"], "a program that walks the pages over HTTP"),
         ("Assignment", published["assignment"], "permuted blocks within strata, by the study's seed"),
     )

@@ -130,7 +130,7 @@ def carry_on(*, job_id: int) -> bool:
     """Do the next step of a replication; True where this worker finished the step. A repeated message has no effect.
 
     The first step of a simulated one launches its study and requests its participants, and returns it to the queue;
-    the last builds the report and writes the files. Errors: see `JobLeases.carry_out`.
+    the last builds the report and writes the files. Errors: see `JobLeases.execute`.
     """
     job = ReplicationJob.objects.select_related("version", "run", "study", "simulation", "requested_by").filter(
         pk=job_id, status=ExperimentStatus.QUEUED
@@ -138,8 +138,8 @@ def carry_on(*, job_id: int) -> bool:
     if job is None or _problem(job) or not _is_ready(job) or not JOBS.take(job):
         return False
     if job.study_id is None:
-        return JOBS.carry_out(job, lambda tell: _launch(job, tell), to=ExperimentStatus.QUEUED)
-    return JOBS.carry_out(job, lambda tell: _write(job, tell), to=ExperimentStatus.SUCCEEDED)
+        return JOBS.execute(job, lambda tell: _launch(job, tell), to=ExperimentStatus.QUEUED)
+    return JOBS.execute(job, lambda tell: _write(job, tell), to=ExperimentStatus.SUCCEEDED)
 
 
 def _launch(job: ReplicationJob, tell: Tell) -> dict[str, Any]:

@@ -72,11 +72,11 @@ def _studies(researcher: Any, query: str) -> list[Match]:
 
 
 def _datasets(researcher: Any, query: str) -> list[Match]:
-    sought = query.casefold()
+    query = query.casefold()
     lines = [
         line
         for line in dataset_lines(Dataset.objects.visible_to(researcher))
-        if sought in line.dataset.title.casefold() or sought in line.dataset.name.casefold()
+        if query in line.dataset.title.casefold() or query in line.dataset.name.casefold()
     ]
     return [
         Match(

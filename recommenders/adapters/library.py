@@ -80,7 +80,7 @@ def int32_matrix(matrix: sparse.csr_array) -> sparse.csr_matrix:
 def by_epochs(progress: Progress, epochs: int) -> Callable[..., None]:
     """What implicit is to call after each epoch: it tells of the next one, or stops the fit."""
 
-    def heard(epoch: int, *rest: object) -> None:
+    def report(epoch: int, *rest: object) -> None:
         progress((epoch + 1) / epochs, f"Epoch {min(epoch + 2, epochs)} of {epochs}")
 
-    return heard
+    return report

@@ -20,7 +20,7 @@ TILE = 32
 
 
 @numba.njit(numba.void(int64, int64, int64, int64, int64, SIMILARITIES, boolean), cache=True, nogil=True)
-def _turn_over(
+def _transpose(
     offset: int, top: int, bottom: int, start: int, stop: int, out: NDArray[np.float64], is_half: bool
 ) -> None:
     """Set an item's similarity with itself to 0 in a tile, and with `is_half` write the tile's mirror image."""
@@ -70,7 +70,7 @@ def cosines(
                     # An unrated item has the norm 0 and the product 0: no neighbour of anything.
                     size = norms[i] * column_norms[t]
                     row[t] = common / max(common + shrinkage, 1.0) * (dot / (size if size > 0.0 else 1.0))
-            _turn_over(offset, top, bottom, edge, min(edge + TILE, n_items), out, is_half)
+            _transpose(offset, top, bottom, edge, min(edge + TILE, n_items), out, is_half)
 
 
 @numba.njit(
@@ -112,7 +112,7 @@ def pearsons(
                     covariance = max(n * float64(b[t] & low) - sx * sy, 0.0)
                     size = math.sqrt(max(x_variance * y_variance, 1.0))
                     row[t] = n / max(n + shrinkage, 1.0) * (covariance / size)
-            _turn_over(offset, top, bottom, edge, min(edge + TILE, n_items), out, is_half)
+            _transpose(offset, top, bottom, edge, min(edge + TILE, n_items), out, is_half)
 
 
 @numba.njit(numba.void(SIMILARITIES, int64[::1], float32[::1], READ_U32, uint64[::1]), cache=True, nogil=True)

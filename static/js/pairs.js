@@ -104,7 +104,7 @@
     open((best("contradict") || best("agree") || cells[0]).dataset.at);
   }
 
-  /* Names that a mark stands for: an algorithm, or both of a pair. */
+  /* Names that a mark represents: an algorithm, or both of a pair. */
   function namesOf(mark) {
     return mark.dataset.algorithms ? [mark.dataset.algorithms] : [mark.dataset.first, mark.dataset.second];
   }

@@ -14,7 +14,7 @@ class QuestionnaireUndo(TimeStampedModel):
     LONGEST_TITLE = 300
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="questionnaire_undo")
-    title = models.CharField(max_length=LONGEST_TITLE)  # what was done, in a sentence
+    title = models.CharField(max_length=LONGEST_TITLE)  # of the change, a sentence
     questionnaire = models.JSONField()  # as it was before
     digest_after = models.CharField(max_length=64)  # of the questionnaire since; another digest ends the undo
 

@@ -62,8 +62,8 @@ def test_a_researcher_creates_a_project_and_adds_changes_and_removes_its_members
     last = client.post(members, {"email": "founder@example.org", "role": "viewer"})
     assert "A project needs an owner. Make another member an owner first." in last.text
     client.post(reverse("projects:rename", args=[project.pk]), {"name": "Films"})
-    seat = project.memberships.get(researcher=colleague)
-    client.post(reverse("projects:member-remove", args=[project.pk, seat.pk]))
+    membership = project.memberships.get(researcher=colleague)
+    client.post(reverse("projects:member-remove", args=[project.pk, membership.pk]))
     assert _roles(project) == {"founder@example.org": "owner"}
     assert _reasons(project) == ["Created.", *["Member added or changed."] * 2, "Renamed.", "Member removed."]
     page = client.get(project.get_absolute_url()).text
@@ -73,8 +73,8 @@ def test_a_researcher_creates_a_project_and_adds_changes_and_removes_its_members
 
 def test_members_leave_and_the_last_owner_stays(project: Project, owner: User) -> None:
     viewer = UserFactory()
-    seat = set_member(project=project, email=viewer.email, role=ProjectRole.VIEWER, actor=owner)
-    answer = _client(viewer).post(reverse("projects:member-remove", args=[project.pk, seat.pk]))
+    membership = set_member(project=project, email=viewer.email, role=ProjectRole.VIEWER, actor=owner)
+    answer = _client(viewer).post(reverse("projects:member-remove", args=[project.pk, membership.pk]))
     assert answer["Location"] == reverse("projects:list")
     own = project.memberships.get()
     stays = _client(owner).post(reverse("projects:member-remove", args=[project.pk, own.pk]), follow=True)
@@ -93,9 +93,9 @@ def test_the_members_of_a_project_are_not_those_of_another(project: Project, own
 
 
 def _admin_form(project: Project, **changed: Any) -> dict[str, Any]:
-    seat = project.memberships.get()
+    membership = project.memberships.get()
     return {
-        "memberships-TOTAL_FORMS": 1, "memberships-INITIAL_FORMS": 1, "memberships-0-id": seat.pk,
+        "memberships-TOTAL_FORMS": 1, "memberships-INITIAL_FORMS": 1, "memberships-0-id": membership.pk,
         "memberships-0-project": project.pk, **changed,
     }  # fmt: skip
 
@@ -131,6 +131,6 @@ def test_the_only_owner_of_a_project_is_closed_with_a_successor_only(project: Pr
     deactivate(user=owner, actor=boss, successor=heir.email)
     assert _roles(project)[heir.email] == "owner"
     assert _reasons(project)[-1] == "Handed over by an administrator: the account of the only owner was closed."
-    seat = ProjectMembership.objects.get(project=project, researcher=heir)
+    membership = ProjectMembership.objects.get(project=project, researcher=heir)
     with pytest.raises(ParallaxError, match="needs an owner"):  # the other one has no active account
-        remove_member(project=project, membership=seat, actor=boss)
+        remove_member(project=project, membership=membership, actor=boss)

@@ -115,7 +115,7 @@ def test_one_that_ends_every_worker_fails_in_words(asked: ReportRequest) -> None
     assert make_requested(request_id=asked.pk) is False
     found = again(asked)
     assert found.status == RequestStatus.FAILED
-    assert found.error.startswith("3 workers in turn were at this and were gone")
+    assert found.error.startswith("3 workers in turn stopped before finishing this job")
     assert sweep() == 0
 
 

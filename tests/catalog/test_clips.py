@@ -133,7 +133,7 @@ def test_whether_a_version_has_samples(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("bad.mp4,,", "column video: the clip 'bad.mp4' is no WebM or MP4 video and no MP3, M4A, Ogg"),
+        ("bad.mp4,,", "column video: the clip 'bad.mp4' is not a WebM or MP4 video or an MP3, M4A, Ogg"),
         (
             "none.mp4,,",
             "column video: the trailer 'none.mp4' is neither a web address nor a file of the folder of clips",

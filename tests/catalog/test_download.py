@@ -212,7 +212,7 @@ def test_a_folder_that_is_none_is_said(server: Any, tmp_path: Path) -> None:
 def test_what_is_no_address_of_a_file_is_refused(tmp_path: Path, url: str) -> None:
     with pytest.raises(ParameterError, match="is not the address of a file"):
         download(url, tmp_path)
-    with pytest.raises(ParameterError, match="no MD5"):
+    with pytest.raises(ParameterError, match="neither an MD5"):
         download("http://host/a.zip", tmp_path, checksum="12")
     with pytest.raises(ParameterError, match="There is no set"):
         address_of("ml-2m")

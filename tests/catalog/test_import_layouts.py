@@ -106,7 +106,7 @@ def test_days_months_and_years_in_columns_are_times(tmp_path: Path) -> None:
     assert dataset.timestamps[0] == datetime(2019, 4, 5, tzinfo=UTC).timestamp()
     text = source_of("days-in-columns").read_text().replace("3,5,4,2019", "3,31,4,2019")
     (tmp_path / "visits.csv").write_text(text)
-    with pytest.raises(ImportRefused, match=r"visits.csv, line 2, column day: 2019-4-31 is no day of the calendar"):
+    with pytest.raises(ImportRefused, match=r"visits.csv, line 2, column day: 2019-4-31 is not a calendar date"):
         parse(tmp_path / "visits.csv")
 
 

@@ -187,8 +187,8 @@ def test_facts_are_read_from_whatever_rows_are_read_from(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "line 2: this is no JSON"),
-        ('["a"]', "is no JSON object"),
+        ("{", "line 2: this is not valid JSON"),
+        ('["a"]', "is not a JSON object"),
         ('{"item": 1, "tag": {"id": 3}}', "line 2, column tag: '{\"id\": 3}' is neither a text nor a number"),
         ('{"item": 1, "tag": [true]}', "column tag: '[true]' is neither a text nor a number"),
         ('{"item": 1, "tag": NaN}', "NaN is not a number"),
@@ -197,8 +197,8 @@ def test_facts_are_read_from_whatever_rows_are_read_from(tmp_path):
         ('{"tag": "a"}', "column item: the object has no such key"),
         ('{"item": [1, 2], "tag": "a"}', "column item: '[1, 2]' is neither a text nor a number"),
         ('{"item": 1, "tag": "\\ud800"}', "column tag: the field holds a NUL or half a character"),
-        ('{"item": 1, "tag": ' + "[" * 100_000, "the JSON is nested too deeply"),
-        ('{"item": 1, "tag": ' + "9" * 5000 + "}", "line 2: this is no JSON"),
+        ('{"item": 1, "tag": ' + "[" * 100_000, "the JSON object is nested too deeply"),
+        ('{"item": 1, "tag": ' + "9" * 5000 + "}", "line 2: this is not a valid JSON object"),
     ],
 )
 def test_lines_of_json_that_cannot_be_taken(tmp_path, line, message):

@@ -261,7 +261,7 @@ def test_times_are_seconds_or_iso_8601(tmp_path, by_row):
     dotted = replace(RATINGS, time_format="%d.%m.%Y")
     table, problems = table_of(tmp_path, HEADER + b"a,1,4,02.01.2020\nb,1,4,30.02.2020\n", dotted)
     assert table.columns["time"].tolist() == [midnight]
-    assert problems.examples["not a number"][0].reason == "'30.02.2020' is no time in the form %d.%m.%Y"
+    assert problems.examples["not a number"][0].reason == "'30.02.2020' is not a time in the form %d.%m.%Y"
 
 
 def test_whole_number_beyond_64_bits_is_no_time(tmp_path, by_row):

@@ -28,7 +28,7 @@ from catalog.selectors.ratings import (
     user_ids_of,
     utilities_of,
 )
-from catalog.services import import_parsed, make_subset, retire_version
+from catalog.services import create_subset, import_parsed, retire_version
 from catalog.services import subset as subset_service
 from catalog.subsetting.recipe import Recipe
 from core.errors import ParallaxError
@@ -72,7 +72,7 @@ def test_a_subset_keeps_its_ratings_and_the_metadata_of_its_items() -> None:
     actor = UserFactory()
     progress: list[tuple[str, int, int | None]] = []
     recipe = Recipe(feature=("genre", "Drama"), k_core=3)
-    result = make_subset(version=base, recipe=recipe, actor=actor, progress=lambda *line: progress.append(line))
+    result = create_subset(version=base, recipe=recipe, actor=actor, progress=lambda *line: progress.append(line))
     version = result.version
     assert (version.number, result.is_new, newest_version("small").pk) == (2, True, version.pk)
     assert {"Drama"} == set(Feature.objects.filter(item__version=version, kind="genre").values_list("value", flat=True))
@@ -96,7 +96,7 @@ def test_a_subset_keeps_its_ratings_and_the_metadata_of_its_items() -> None:
 
 def test_the_report_has_the_parent_s_hash_and_every_step_with_its_counts() -> None:
     base = make_version()
-    first = make_subset(version=base, recipe=Recipe(random_users=30, seed=4, top_items=20)).version
+    first = create_subset(version=base, recipe=Recipe(random_users=30, seed=4, top_items=20)).version
     assert first.report["subsets"] == [
         {
             "parent": 1,
@@ -120,38 +120,38 @@ def test_the_report_has_the_parent_s_hash_and_every_step_with_its_counts() -> No
     ]
     assert (first.n_users, first.n_items) == (30, 20)
     assert first.report["rows_kept"] == base.report["rows_kept"]
-    second = make_subset(version=first, recipe=Recipe(top_items=10)).version
+    second = create_subset(version=first, recipe=Recipe(top_items=10)).version
     assert [entry["parent"] for entry in second.report["subsets"]] == [1, 2]
 
 
 def test_the_same_recipe_on_the_same_parent_gives_the_same_digest() -> None:
     base = make_version()
     recipe = Recipe(random_share=0.5, k_core=3)
-    first = make_subset(version=base, recipe=recipe)
+    first = create_subset(version=base, recipe=recipe)
     before = rows()
-    again = make_subset(version=base, recipe=recipe)
+    again = create_subset(version=base, recipe=recipe)
     assert (again.version.pk, again.is_new, again.entry) == (first.version.pk, False, first.entry)
     assert rows() == before
-    elsewhere = make_subset(version=make_version(name="other"), recipe=recipe).version
+    elsewhere = create_subset(version=make_version(name="other"), recipe=recipe).version
     assert elsewhere.content_hash == first.version.content_hash
     assert elsewhere.ratings_digest == first.version.ratings_digest
-    other = make_subset(version=base, recipe=dataclasses.replace(recipe, seed=2)).version
+    other = create_subset(version=base, recipe=dataclasses.replace(recipe, seed=2)).version
     assert other.content_hash != first.version.content_hash
 
 
 def test_a_retired_subset_is_brought_back_by_its_recipe() -> None:
     base = make_version()
-    subset = make_subset(version=base, recipe=Recipe(k_core=5)).version
+    subset = create_subset(version=base, recipe=Recipe(k_core=5)).version
     retire_version(version=subset)
     assert newest_version("small").pk == base.pk
-    assert not make_subset(version=base, recipe=Recipe(k_core=5)).is_new
+    assert not create_subset(version=base, recipe=Recipe(k_core=5)).is_new
     assert newest_version("small").pk == subset.pk
 
 
 def test_times_utilities_and_the_probe_list_follow_the_ratings() -> None:
     base = make_dated_version()
     recipe = Recipe(date_from=date(2020, 2, 1), date_until=date(2020, 12, 31), k_core=2)
-    version = make_subset(version=base, recipe=recipe).version
+    version = create_subset(version=base, recipe=recipe).version
     times = timestamps_of(version)
     assert len(times) == version.n_ratings
     assert times.min() >= (18_262 + 31) * DAY
@@ -166,7 +166,7 @@ def test_times_utilities_and_the_probe_list_follow_the_ratings() -> None:
 
 
 def test_usage_data_have_subsets_too() -> None:
-    version = make_subset(version=make_usage_version(), recipe=Recipe(min_user_ratings=15, top_items=30)).version
+    version = create_subset(version=make_usage_version(), recipe=Recipe(min_user_ratings=15, top_items=30)).version
     assert set(ratings_of(version).user_items.data) == {1.0}
 
 
@@ -185,7 +185,7 @@ def test_a_refusal_changes_nothing(recipe: Recipe, code: str, message: str) -> N
     base = make_version(items=make_items(15))
     before = rows()
     with pytest.raises(ParallaxError, match=message) as refusal:
-        make_subset(version=base, recipe=recipe)
+        create_subset(version=base, recipe=recipe)
     assert refusal.value.code == code
     assert rows() == before
 
@@ -199,17 +199,17 @@ def test_a_failure_while_storing_leaves_no_rows(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("catalog.services.subset.LogEntry.objects.create", fail)
     with pytest.raises(DatabaseError):
-        make_subset(version=base, recipe=Recipe(k_core=5))
+        create_subset(version=base, recipe=Recipe(k_core=5))
     assert rows() == before
 
 
 def test_items_without_features_and_retired_versions() -> None:
     base = make_version(items=tuple(ParsedItem(str(number), f"Bare {number}") for number in range(1, 9)), per_user=4)
     with pytest.raises(ParallaxError, match="kinds of attributes: none"):
-        make_subset(version=base, recipe=Recipe(feature=("genre", "Drama")))
+        create_subset(version=base, recipe=Recipe(feature=("genre", "Drama")))
     retire_version(version=base)
     with pytest.raises(ParallaxError, match="is retired") as refusal:
-        make_subset(version=base, recipe=Recipe(k_core=2))
+        create_subset(version=base, recipe=Recipe(k_core=2))
     assert refusal.value.code == "dataset.retired"
 
 

@@ -74,5 +74,5 @@ def test_same_order_same_layout_and_no_conditions_no_layout() -> None:
 
 
 def test_sweeps_undo_a_crossing() -> None:
-    places = layered_order(["A", "B", "C", "D"], [("A", "D"), ("B", "C")]).places
+    places = layered_order(["A", "B", "C", "D"], [("A", "D"), ("B", "C")]).positions
     assert (places["A"][0] < places["B"][0]) == (places["D"][0] < places["C"][0])

@@ -20,7 +20,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 
 from core import artefacts
-from core.errors import ArtefactError, StorageAway, StorageRefused
+from core.errors import ArtefactError, StorageRefused, StorageUnavailable
 from parallax.bucket import bucket_options, storages_in
 from tests.factories.object_servers import (
     Gate,
@@ -297,9 +297,9 @@ def test_a_server_that_is_away_and_back(settings: Any, gate: Gate, tmp_path: Pat
     artefacts.clear_cache()
     assert artefacts.load("models", digest).arrays["a"].sum() == 3  # from the copy
     on_another_machine(settings, tmp_path / "other")
-    with pytest.raises(StorageAway, match=f"{gate.url} .* does not answer.*PARALLAX_S3_ENDPOINT"):
+    with pytest.raises(StorageUnavailable, match=f"{gate.url} .* does not answer.*PARALLAX_S3_ENDPOINT"):
         artefacts.load("models", digest)
-    with pytest.raises(StorageAway, match="does not answer"):
+    with pytest.raises(StorageUnavailable, match="does not answer"):
         storages["default"].save("exports/1.zip", ContentFile(b"PK"))
     gate.open()
     assert artefacts.load("models", digest).arrays["a"].sum() == 3

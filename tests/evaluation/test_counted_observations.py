@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import are_counted, ratings_of, user_ids_of
 from catalog.services.dataset_import import import_dataset
-from catalog.services.subset import make_subset
+from catalog.services.subset import create_subset
 from catalog.subsetting.recipe import Recipe
 from core import artefacts
 from core.errors import ParallaxError
@@ -105,7 +105,7 @@ def test_run_trains_on_the_counts_of_what_is_not_hidden(visits: Path) -> None:
 
 
 def test_subset_keeps_the_counts_of_its_pairs(visits: Path) -> None:
-    half = make_subset(version=imported(visits, duplicates="count"), recipe=Recipe(random_users=15, seed=4)).version
+    half = create_subset(version=imported(visits, duplicates="count"), recipe=Recipe(random_users=15, seed=4)).version
     ratings = ratings_of(half)
     kept = [int(user) - 1 for user in user_ids_of(half)]
     assert ratings.counts is not None

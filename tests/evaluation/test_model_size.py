@@ -19,9 +19,9 @@ from evaluation.management.commands import choose
 from evaluation.models import TrainedModel
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.services.model_size import choose_size
-from recommenders.choosing import Choice, Size
 from recommenders.data_limits import TrainingSize
 from recommenders.search_space import possible_sizes
+from recommenders.size_selection import Choice, Size
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at
 

@@ -31,11 +31,11 @@ def test_cases_of_folds_are_pooled_by_user_and_item() -> None:
     assert cases.values.tolist() == [4.0, 5.0, 2.0, 1.0, 3.0]
     assert cases.is_relevant.tolist() == [True, True, False, False, False]
     assert found.arrays["scores"].tolist() == [0.3, 0.1, 0.4, 0.2, 0.5]
-    # Nobody has anything barred, and candidates are not drawn any more.
+    # Nobody has anything excluded, and candidates are not drawn any more.
     assert (cases.n_users, cases.rated_indptr.tolist(), len(cases.rated_items)) == (3, [0] * 4, 0)
     assert (cases.rated_indptr.dtype.name, cases.rated_items.dtype.name) == ("int64", "int32")
     assert (cases.users.dtype.name, cases.bits) == ("int64", None)
-    assert cases.barred(2).tolist() == []
+    assert cases.excluded(2).tolist() == []
 
 
 @pytest.mark.parametrize("name", ["full-ranking", "test-observations"])

@@ -39,8 +39,8 @@ USERS = np.array([0, 1])
 FACTS = ModelFacts("rating", True, 1.0, 5.0, POPULARITY, 2)
 
 
-def made(*, barred: str = "trained", **more) -> Cases:
-    return make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, barred=barred, **more)
+def made(*, excluded: str = "trained", **more) -> Cases:
+    return make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded=excluded, **more)
 
 
 def measured(name: str, names, cases: Cases | None = None, facts: ModelFacts = FACTS, **chosen):
@@ -74,7 +74,7 @@ def test_full_ranking_ranks_everything_that_was_not_trained_on():
 
 
 def test_known_items_may_be_recommended_again():
-    _, arrays = measured("full-ranking", ["rr@3"], made(barred="none"), known="again")
+    _, arrays = measured("full-ranking", ["rr@3"], made(excluded="none"), known="again")
     assert arrays["list_items"].tolist() == [[0, 2, 3], [4, 1, 3]]
     assert arrays["all_before"].tolist() == [3, 1, 3]
 
@@ -86,7 +86,7 @@ def test_first_items_are_those_that_serving_gives():
     scores[rng.random((20, 60)) < 0.3] = -np.inf
     popularity = rng.integers(0, 6, 60)
     none = np.zeros(0, dtype=int)
-    cases = make_cases(csr_array(dense), none, none, np.zeros(0), relevant=4, irrelevant=2, seed=1, barred="trained")
+    cases = make_cases(csr_array(dense), none, none, np.zeros(0), relevant=4, irrelevant=2, seed=1, excluded="trained")
     lists = first_items(cases, scores, np.arange(20), popularity, 7)
     served = lists_of(scores, popularity, Profiles(csr_array(dense), Scale(1, 5, 1)), 7)
     assert lists.items.tolist() == [one.items.tolist() for one in served]
@@ -137,12 +137,12 @@ def test_lists_are_diverse_by_what_is_known_of_their_items():
 def test_serendipitous_items_are_liked_and_not_listed_by_popularity():
     # By popularity user 0 is listed 3, 4, 1, 2, and user 1 is listed 3, 0, 1, 2.
     assert popularity_ranks(made(), POPULARITY).tolist() == [3, 4, 2]
-    assert popularity_ranks(made(barred="none"), POPULARITY).tolist() == [4, 5, 2]
+    assert popularity_ranks(made(excluded="none"), POPULARITY).tolist() == [4, 5, 2]
     names = ["serendipity@2", "serendipity@3"]
     found, _ = measured("full-ranking", names)  # the liked item is third of both users' lists
     assert found.arrays["user_values"].tolist() == [[0, 0], [0, 0]]
     liked = np.array([True, True, False])
-    cases = make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, barred="trained", good=liked)
+    cases = make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded="trained", good=liked)
     found, _ = measured("full-ranking", names, cases)
     # Item 2 is first of user 0's list and fourth by popularity; item 1 is third of both.
     assert found.arrays["user_values"][0].tolist() == pytest.approx([1 / 2, 1 / 3])
@@ -187,7 +187,7 @@ def test_lists_are_calibrated_against_the_genres_of_profiles():
 
 def test_serendipity_of_test_observations_is_against_their_order_by_popularity():
     liked = np.array([False, True, True])
-    cases = make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, barred="trained", good=liked)
+    cases = make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded="trained", good=liked)
     # User 0's items 1 and 2 are equally popular, so popularity lists item 1 first and the scores list item 2 first.
     found, _ = measured("test-observations", ["serendipity@1", "serendipity@2"], cases)
     assert found.arrays["user_values"].tolist() == [[1.0, 0.0], [0.0, 0.0]]
@@ -201,7 +201,7 @@ def test_popularity_ranks_are_those_of_a_list_by_popularity():
     popularity = rng.integers(0, 6, 60)
     cases = make_cases(
         csr_array(dense), users, items, np.full(len(users), 5.0), relevant=4, irrelevant=2, seed=1, every=True,
-        barred="trained",
+        excluded="trained",
     )  # fmt: skip
     lists = first_items(cases, np.zeros((20, 60)), np.arange(20), popularity, 60)
     ranks = popularity_ranks(cases, popularity)
@@ -211,7 +211,7 @@ def test_popularity_ranks_are_those_of_a_list_by_popularity():
 def test_one_kind_of_observation_has_no_curve_and_unknown_ratings_no_order():
     cases = make_cases(
         TRAIN, *HIDDEN[:2], np.full(3, np.nan), relevant=4, irrelevant=2, seed=1, every=True,
-        barred="trained", good=np.ones(3, dtype=bool),
+        excluded="trained", good=np.ones(3, dtype=bool),
     )  # fmt: skip
     found, _ = measured("test-observations", ["croc-area", "kendall", "precision-recall-11"], cases)
     assert (values(found)["croc-area"], values(found)["kendall"]) == (None, None)
@@ -222,7 +222,7 @@ def test_one_kind_of_observation_has_no_curve_and_unknown_ratings_no_order():
 
 def test_precision_recall_of_nobody_has_no_value():
     cases = make_cases(
-        TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, barred="trained", good=np.zeros(3, dtype=bool)
+        TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded="trained", good=np.zeros(3, dtype=bool)
     )
     found, _ = measured("test-observations", ["precision-recall-11"], cases)
     assert values(found) == {"precision-recall-11": None}
@@ -273,7 +273,7 @@ def test_one_list_over_all_pairs_has_an_average_precision():
     assert found.arrays["groc_x"].tolist() == pytest.approx([0, 1 / 6, 2 / 6, 4 / 6, 4 / 6, 5 / 6, 1])
     assert found.arrays["groc_y"].tolist() == [0, 0, 0, 0.5, 1, 1, 1]
     nobody = make_cases(
-        TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, barred="trained", good=np.zeros(3, dtype=bool)
+        TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded="trained", good=np.zeros(3, dtype=bool)
     )
     found, _ = measured("unconstrained", names[:2], nobody)
     assert values(found) == {"average-precision": None, "groc-area(until=1,scale=raw)": None}
@@ -316,7 +316,7 @@ def test_pools_are_the_same_however_they_are_cut():
 
 def test_pool_of_one_kind_has_no_value():
     everything = make_cases(
-        TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, barred="trained", good=np.ones(3, dtype=bool)
+        TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded="trained", good=np.ones(3, dtype=bool)
     )
     found, _ = measured("unconstrained", ["groc-area"], everything, pairs="observations")
     assert [(one.value, one.reason) for one in found.values] == [(None, "")]
@@ -324,7 +324,7 @@ def test_pool_of_one_kind_has_no_value():
 
 @pytest.mark.kernels
 def test_only_open_items_are_ranked_and_drawn():
-    cases = made(barred="rated", open_items=np.array([1, 2, 3]), negatives=9)
+    cases = made(excluded="rated", open_items=np.array([1, 2, 3]), negatives=9)
     assert cases.n_unrated.tolist() == [1, 1, 3]
     assert cases.candidates(0).tolist() == [3]
     assert cases.candidates(2).tolist() == [1, 2, 3]
@@ -347,7 +347,7 @@ def test_some_users_are_measured_apart():
 def test_gains_are_ratings_where_all_are_above_zero():
     below = make_cases(
         csr_array(np.array([[4.0, 0, 0]])), np.array([0]), np.array([1]), np.array([0.0]), relevant=0, irrelevant=-1,
-        seed=1, every=True, barred="trained",
+        seed=1, every=True, excluded="trained",
     )  # fmt: skip
     wanted = protocol("test-observations").completed({})
     found = outcomes(
@@ -420,7 +420,7 @@ def test_list_over_too_many_pairs_is_refused(monkeypatch):
 
 
 def test_thirds_of_the_training_ratings_by_the_popularity_of_the_hidden_item():
-    cases = make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=1, seed=1, every=True, barred="trained")
+    cases = make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=1, seed=1, every=True, excluded="trained")
     # In order: item 3 with two ratings, items 0 and 4 with one each; the middles lie at 1, 2.5 and 3.5 of 4.
     by_item = dict(zip(cases.items.tolist(), popularity_thirds(cases, POPULARITY).tolist(), strict=True))
     assert by_item == {1: 2, 2: 2, 0: 1}

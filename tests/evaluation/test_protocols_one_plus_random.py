@@ -440,10 +440,10 @@ def test_places_are_what_a_slow_reading_counts_with_and_without_candidates():
 
 @pytest.mark.kernels
 def test_test_item_is_not_counted_among_items_that_it_is_one_of():
-    # Where only training ratings are barred the test item is among the others, and still not counted.
+    # Where only training ratings are excluded the test item is among the others, and still not counted.
     train = csr_array(np.array([[4.0, 0, 0, 0]]))
     cases = make_cases(
-        train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1, barred="trained"
+        train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1, excluded="trained"
     )
     everyone = count_candidates(
         cases,

@@ -38,7 +38,7 @@ from studies.monitoring.selectors.page_times import step_times
 from studies.monitoring.selectors.quality import flag_counts, flags_by_participant
 from studies.monitoring.services.blinding import note_export, open_outcomes, require_open
 from studies.recruitment.selectors import recruitment
-from studies.recruitment.services.external_ids import keep_external_ids
+from studies.recruitment.services.external_ids import store_external_ids
 from studies.team.selectors import studies
 from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
@@ -270,7 +270,7 @@ def counted(study: Study) -> dict[str, Any]:
         "by condition": monitor.counts_by_condition(study, Mode.LIVE),
         "by status": monitor.counts_by_status(study, Mode.LIVE),
         "funnel": monitor.funnel(study, Mode.LIVE),
-        "happenings": monitor.newest_happenings(study, Mode.LIVE),
+        "activity": monitor.newest_activity(study, Mode.LIVE),
         "strata": live.stratum_lines(study, Mode.LIVE, conditions),
         "answers": live.newest_answers(study, Mode.LIVE),
         "flags": flag_counts(study, [Mode.LIVE]),
@@ -300,13 +300,13 @@ def test_a_flag_says_that_ratings_are_alike_and_not_which(study: Study) -> None:
 
 def test_previews_and_pilots_change_no_count_of_people(study: Study) -> None:
     first = Participant.objects.filter(study=study, mode=Mode.LIVE).earliest("pk")
-    keep_external_ids(participant=first, ids={"PROLIFIC_PID": "same"})
+    store_external_ids(participant=first, ids={"PROLIFIC_PID": "same"})
     open_outcomes(study=study, reason="To compare them too.")
     before = counted(study)
     for mode in (Mode.PREVIEW, Mode.SIMULATED):
         for number in range(3):
             person = completed(study, mode, number=number)
-            keep_external_ids(participant=person, ids={"PROLIFIC_PID": "same"})
+            store_external_ids(participant=person, ids={"PROLIFIC_PID": "same"})
             mark(person)
     after = counted(study)
     for name, value in before.items():

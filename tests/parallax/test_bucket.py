@@ -27,7 +27,7 @@ from catalog import tasks as catalog_tasks
 from catalog.models import DatasetJob
 from catalog.services import dataset_jobs, upload_folders
 from core import artefacts
-from core.errors import ArtefactError, ParallaxError, StorageAway
+from core.errors import ArtefactError, ParallaxError, StorageUnavailable
 from evaluation import tasks as evaluation_tasks
 from evaluation.enums import PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunPart
@@ -105,7 +105,7 @@ def test_a_part_is_put_back_while_the_storage_is_away_and_the_run_says_so(gate: 
     part = lease_part(run=run)
     assert part is not None
     gate.shut()
-    with pytest.raises(StorageAway):
+    with pytest.raises(StorageUnavailable):
         execute(part=part)
     part.refresh_from_db()
     run.refresh_from_db()
@@ -146,7 +146,7 @@ def test_an_export_waits_for_the_storage_and_what_no_job_names_is_deleted(
     completed(study, Mode.SIMULATED)
     job = request_export(study=study, kind="wide", options=Options(include_simulated=True))
     gate.shut()
-    with pytest.raises(StorageAway):
+    with pytest.raises(StorageUnavailable):
         make_export(job_id=job.pk)
     job.refresh_from_db()
     assert (job.status, job.attempts, job.error) == (ExportStatus.QUEUED, 0, "")
@@ -220,7 +220,7 @@ def test_a_study_waits_for_the_storage_and_pauses_for_a_missing_model(
         ratings.rate_item(participant=person, item=item, rating=3)
     on_another_machine(settings, tmp_path / "other")
     gate.shut()
-    with pytest.raises(StorageAway) as caught:
+    with pytest.raises(StorageUnavailable) as caught:
         recommending.finish_rating(participant=person)
     assert is_outage(caught.value)
     study.refresh_from_db()
@@ -402,7 +402,7 @@ def test_a_backup_holds_the_files_of_the_bucket_and_puts_them_into_another(
     with pytest.raises(ArtefactError):
         artefacts.load("models", digest)
     for folder in found:
-        stored_files.put_back(tmp_path / "extracted", folder)
+        stored_files.restore_files(tmp_path / "extracted", folder)
         assert stored_files.list_files(folder) == found[folder]
     assert artefacts.load("models", digest).arrays["a"].tolist() == [0, 1, 2]
     artefacts.verify("models", digest)

@@ -1,4 +1,4 @@
-"""The doctor finds what is wrong with an installation, and says how to mend it."""
+"""The doctor finds what is wrong with an installation, and says how to fix it."""
 
 from __future__ import annotations
 
@@ -142,20 +142,20 @@ def test_workers_of_other_machines_and_the_code_that_they_run() -> None:
     assert level_of(services.check_workers) is Level.ADVICE
 
 
-def test_the_command_ends_with_status_1_where_something_must_be_mended(
+def test_the_command_ends_with_status_1_where_something_must_be_fixed(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("DJANGO_ALLOW_ASYNC_UNSAFE", raising=False)
     settings.ALLOWED_HOSTS = ["localhost"]
     out = StringIO()
     call_command("doctor", stdout=out)
-    assert out.getvalue().splitlines()[-1] == "Nothing has to be mended."
+    assert out.getvalue().splitlines()[-1] == "No problems found."
     monkeypatch.setattr(machine, "LEAST_FREE", 1e30)
     out = StringIO()
     with pytest.raises(SystemExit) as end:
         call_command("doctor", stdout=out)
     assert end.value.code == 1
-    assert out.getvalue().splitlines()[-1] == "Problems to mend: 1."
+    assert out.getvalue().splitlines()[-1] == "Problems to fix: 1."
     assert "Free some space" in out.getvalue()
 
 

@@ -81,7 +81,7 @@ class Scene:
         completed(self.study, Mode.SIMULATED)
         self.report = build_report(study=self.study, mode=Mode.SIMULATED)
         self.request = request_report(study=self.study, mode=Mode.SIMULATED, asked_by=self.people["study owner"])
-        self.seat = self.project.memberships.get(researcher=owner)
+        self.membership = self.project.memberships.get(researcher=owner)
         self.jobs()
 
     def jobs(self) -> None:
@@ -126,7 +126,7 @@ class Scene:
         return {
             "catalog": {**run, "pk": self.job.pk, "step": "columns", "index": 0, "item_id": item.pk},
             "evaluation": {**run, "key": "croc-hot"} if own != "figure" else {**run, "name": "recall"},
-            "projects": {**run, "pk": self.project.pk, "seat": self.seat.pk},
+            "projects": {**run, "pk": self.project.pk, "membership": self.membership.pk},
             "replication": {"pk": self.replication.pk},
             "design": {"key": "ratings"},
         }.get(space, {"path": "README.md"})

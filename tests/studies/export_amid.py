@@ -21,7 +21,7 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection
 
 from core.snapshot import snapshot
-from studies.data.exports import making
+from studies.data.exports import export_files
 from studies.data.exports.rows import Source
 from studies.models import Event, Participant, Study
 from tests.factories.studies import completed
@@ -55,7 +55,7 @@ def elsewhere(act: Any) -> None:
 
 def amid(study: Study, kind: str) -> dict[str, Any]:
     """Export while somebody completes the study each time that a table, or the flow, is begun."""
-    consort_of, people, happened = making.consort_of, Source.people, Source.happened
+    consort_of, people, happened = export_files.consort_of, Source.people, Source.happened
     arrived: list[Participant] = []
 
     def arriving() -> None:
@@ -74,15 +74,15 @@ def amid(study: Study, kind: str) -> dict[str, Any]:
         return consort_of(*given, **named)
 
     Source.people, Source.happened = people_arriving, happened_arriving  # type: ignore[method-assign]
-    making.consort_of = consort_arriving  # type: ignore[assignment]
+    export_files.consort_of = consort_arriving  # type: ignore[assignment]
     before = study.participants.count()
     try:
         with tempfile.TemporaryDirectory() as name:
-            files = making.write_export(study, kind, Path(name))
+            files = export_files.write_export(study, kind, Path(name))
             told = {file.name: (Path(name) / file.name).read_text(encoding="utf-8") for file in files}
     finally:
         Source.people, Source.happened = people, happened  # type: ignore[method-assign]
-        making.consort_of = consort_of
+        export_files.consort_of = consort_of
     facts = json.loads(next(text for name, text in told.items() if name.endswith("_export.json")))
     tables = {
         name.removesuffix("_data.csv").rsplit("_", 1)[1].removeprefix("description-"): list(

@@ -24,7 +24,7 @@ from studies.allocation.assignment.ledger import ASSIGNED, Ledger, Line, replay
 from studies.allocation.assignment.methods import METHODS, method_from
 from studies.allocation.selectors.allocations import log_lines, replayed_log
 from studies.allocation.selectors.assignment_seed import KNOWN_SEED, seed_commitment, seed_sentence, seed_state
-from studies.data.exports.making import write_export
+from studies.data.exports.export_files import write_export
 from studies.design.narrative.preregistration import FORMS, preregistration
 from studies.design.selectors.planning import preregistration_plan
 from studies.design.services.design import change_design, create_study

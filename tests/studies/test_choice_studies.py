@@ -128,7 +128,7 @@ def test_the_choice_is_said_wherever_the_design_is(study: Study, client: Client)
     client.force_login(study.memberships.get().researcher)
     page = client.get(reverse("studies:design-summary", args=[study.slug])).content.decode()
     assert "<dt>Chosen first</dt><dd>5" in page
-    assert "Taken from" not in page
+    assert "Usage threshold" not in page
     assert "choose five films you have watched" in page  # the consent text
     rated_text = preregistration(preregistration_plan(make_study(slug="rated")))
     assert "Each participant rates 5 known items and judges 5 recommendations" in rated_text
@@ -296,7 +296,7 @@ def walk(study: Study, key: str, *, after: int = 10_000) -> Participant:
         ),
         item_titles=dict(study.dataset_version.items.values_list("index", "title")),
         item_ids=items,
-        asked=items_asked(study.settings),
+        requested=items_asked(study.settings),
         rng=np.random.default_rng(3),
         expected=questionnaire_from(study.questionnaire).passing,
     ).run()

@@ -110,8 +110,8 @@ def test_what_hangs_on_a_hidden_question_is_hidden_with_it() -> None:
             ],
         }
     )
-    assert [q.key for q in found.asked("overall", {"a": True, "b": True})] == ["c"]
-    assert [q.key for q in found.asked("overall", {"a": False, "b": True})] == ["d"]
+    assert [q.key for q in found.shown("overall", {"a": True, "b": True})] == ["c"]
+    assert [q.key for q in found.shown("overall", {"a": False, "b": True})] == ["d"]
     assert found.missing("overall", {"a": False, "b": True}) == ("d",)
 
 

@@ -9,7 +9,7 @@ from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 from studies.participation.services.consenting import consent
-from studies.participation.services.drafts import keep_about
+from studies.participation.services.drafts import store_about
 from studies.participation.services.entrance import is_full, refuse_unless_room
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.participation.services.participant_state import change_language
@@ -30,8 +30,8 @@ def kept(participant: Participant) -> dict[str, object]:
 def test_what_can_be_used_is_kept_and_the_rest_waits(study: Study) -> None:
     participant = enter(study).participant
     given = {"age": "abc", "gender": "woman", "gender_text": "not asked of a woman", "unknown": 1}
-    assert keep_about(participant=participant, answers=given) == ("gender",)
-    assert keep_about(
+    assert store_about(participant=participant, answers=given) == ("gender",)
+    assert store_about(
         participant=participant, answers={"age": 41, "gender": "self_described", "gender_text": "so"}
     ) == (
         "age",
@@ -45,13 +45,13 @@ def test_what_can_be_used_is_kept_and_the_rest_waits(study: Study) -> None:
 def test_a_draft_is_refused_once_the_form_is_accepted_or_the_study_closed(study: Study) -> None:
     participant = assigned(study)
     with pytest.raises(ParallaxError) as refusal:
-        keep_about(participant=participant, answers={"gender": "man", "age": 50})
+        store_about(participant=participant, answers={"gender": "man", "age": 50})
     assert refusal.value.code == "study.out_of_order"
     assert kept(participant)["age"] == ABOUT["age"]
     other = enter(study).participant
     close_study(study=study)
     with pytest.raises(ParallaxError) as refusal:
-        keep_about(participant=other, answers={"age": 50})
+        store_about(participant=other, answers={"age": 50})
     assert refusal.value.code == "study.closed"
 
 

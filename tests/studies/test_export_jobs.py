@@ -110,7 +110,7 @@ def test_one_that_ends_every_worker_fails_in_words(asked: ExportJob) -> None:
         JOBS.requeue()
     assert make_export(job_id=asked.pk) is False
     assert again(asked).status == ExportStatus.FAILED
-    assert again(asked).error.startswith(f"{MAX_ATTEMPTS} workers in turn were at this and were gone")
+    assert again(asked).error.startswith(f"{MAX_ATTEMPTS} workers in turn stopped before finishing this job")
 
 
 def test_who_lost_the_lease_meanwhile_leaves_no_archive(asked: ExportJob, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,11 +57,11 @@ def test_asked_questions_are_found_by_the_answers_that_conditions_look_at() -> N
     mentioned = {test.question for question in conditional for test in question.shown_if.tests()}
     assert mentioned <= set(question_filter.mentioned)
     for given in ({"watched": True}, {"watched": False}, {"watched": False, "rating": 3}, {}):
-        expected = {question.key for question in question_filter.questionnaire.asked("items", given)}
+        expected = {question.key for question in question_filter.questionnaire.shown("items", given)}
         assert question_filter.keys("items", given) == expected
         assert question_filter.keys("items", given) == expected  # the second time from what was kept
     assert not Comparison("watched", "equals", True).holds({"watched": 1})
     # 1 is no yes: the two are kept apart.
     assert question_filter.keys("items", {"watched": 1}) == {
-        question.key for question in question_filter.questionnaire.asked("items", {"watched": 1})
+        question.key for question in question_filter.questionnaire.shown("items", {"watched": 1})
     }

@@ -195,8 +195,8 @@ def test_of_an_erased_answer_it_is_known_that_it_was_given_and_nobody_can_send_o
     email, family, _call = questionnaire_from({"after": [EMAIL, FAMILY, CALL]}).after
     assert call.is_shown({"email": dict(ERASED)})
     assert not call.is_shown({})
-    assert not email.is_wanting(dict(ERASED))
-    assert not family.is_wanting(dict(ERASED))
+    assert not email.is_incomplete(dict(ERASED))
+    assert not family.is_incomplete(dict(ERASED))
     assert not is_erased({"mother": 1, "erased": 1})
     for question in (email, family):
         with pytest.raises(ParameterError):

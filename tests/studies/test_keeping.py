@@ -163,7 +163,7 @@ def test_a_simulated_study_is_deleted_without_typing_but_not_while_it_is_live() 
     completed(study, Mode.SIMULATED)
     page = _owner(study).get(_url("delete", study)).content.decode()
     assert "Pause or close it first." in page
-    assert "Delete the study for good" not in page
+    assert "Delete the study permanently" not in page
     _refused("study.live_not_deleted", delete_study, study=study)
     pause_study(study=study)
     delete_study(study=study)

@@ -69,7 +69,7 @@ def test_condition_by_stratum_counts_who_holds_who_left_and_who_was_sent_away() 
     assert under_way.condition_id is not None
     assert at[done.condition_id] == live.Cell(started=1, active=0, completed=1, abandoned=0)
     assert at[under_way.condition_id] == live.Cell(started=1, active=1, completed=0, abandoned=0)
-    assert (own.held, lines[""].n_screened_out, lines[""].held) == (2, 1, 0)
+    assert (own.n_held, lines[""].n_screened_out, lines[""].n_held) == (2, 1, 0)
     page = (
         _owner(study)
         .get(reverse("studies:data-live", args=[study.slug]), headers={"HX-Request": "true"})

@@ -83,7 +83,7 @@ def problems_of(data: Any) -> list[str]:
         (asked("matrix", minimum=1, maximum=5), "The matrix 'q' has no rows"),
         (matrix("one"), "A row of 'q' has a key and a text; got 'one'"),
         (matrix({"key": "r", "text": TEXT, "colour": 1}), "A row has a key, a text and reversed; got colour"),
-        (matrix({"key": "A row", "text": TEXT}), "'A row' is no key for a row"),
+        (matrix({"key": "A row", "text": TEXT}), "'A row' is not a valid key of a row"),
         (matrix({"key": "r", "text": TEXT}, {"key": "r", "text": TEXT}), "The matrix 'q' has the row 'r' twice"),
         (asked("attention", minimum=1, maximum=5), "The attention check 'q' has no expected answer. Add expects."),
         (asked("attention", minimum=1, maximum=5, expects=9), "The expected answer is not an option of the question"),

@@ -76,12 +76,12 @@ def test_what_is_no_answer_is_refused(more: dict[str, Any], given: Any, said: st
 @pytest.mark.unit
 def test_words_that_are_missing_are_wanted_and_own_words_count_towards_the_fewest() -> None:
     (asked,) = read(devices(minimum=2))
-    assert asked.is_wanting(["phone", {"other": ""}])
-    assert asked.is_wanting([{"other": "at work"}])
-    assert not asked.is_wanting(["phone", {"other": "at work"}])
-    assert not asked.is_wanting(["nowhere"])
+    assert asked.is_incomplete(["phone", {"other": ""}])
+    assert asked.is_incomplete([{"other": "at work"}])
+    assert not asked.is_incomplete(["phone", {"other": "at work"}])
+    assert not asked.is_incomplete(["nowhere"])
     (optional,) = read(devices(required=False))
-    assert optional.is_wanting([{"other": ""}])
+    assert optional.is_incomplete([{"other": ""}])
 
 
 @pytest.mark.unit

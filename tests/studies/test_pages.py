@@ -150,14 +150,14 @@ def test_the_study_link_leads_back_the_one_who_consented_in_this_browser(study: 
 
 
 @pytest.mark.parametrize("sent", [{"entry_key": "short"}, {"param:PROLIFIC_PID": "x" * 501}, {"param:a": "\0"}])
-def test_a_consent_that_no_page_of_ours_sends_gets_a_calm_page(study: Study, sent: dict[str, str]) -> None:
+def test_a_consent_that_no_page_of_ours_sends_gets_a_message_page(study: Study, sent: dict[str, str]) -> None:
     page = Person(study).consent(**sent)
     assert page.status_code == 200
     assert tree(page).find("body").get("data-step") == "message"
     assert Participant.objects.count() == 0
 
 
-def test_an_unknown_link_gets_a_calm_page(study: Study) -> None:
+def test_an_unknown_link_gets_a_message_page(study: Study) -> None:
     page = Client().get("/s/p/nonsense/rate/")
     assert page.status_code == 404
     assert "This link is not valid" in page.text

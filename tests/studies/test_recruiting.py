@@ -29,9 +29,9 @@ from studies.models import (
 )
 from studies.participation.services import resuming
 from studies.participation.services.attention import fail_attention
+from studies.participation.services.exit_links import exit_link_of
 from studies.participation.services.idle import release_idle
 from studies.participation.services.interviews import start_interview
-from studies.participation.services.leaving import way_out
 from studies.participation.services.withdrawal import withdraw
 from studies.participation.views.entry import REMEMBER_SALT
 from studies.recruitment.panels.exits import Exit
@@ -683,9 +683,9 @@ def test_two_pages_that_look_at_once_show_one_code_and_none_is_drawn_twice(
 def test_simulated_participants_are_led_nowhere(study: Study) -> None:
     _on(study)
     set_exits(study=study, exits={"complete": Exit("static", "C1")})
-    way = way_out(participant=completed(study, Mode.SIMULATED))
-    assert way is not None
-    assert (way.code, way.url) == ("C1", "")
+    link = exit_link_of(participant=completed(study, Mode.SIMULATED))
+    assert link is not None
+    assert (link.code, link.url) == ("C1", "")
 
 
 def test_a_bad_exit_changes_nothing_and_says_which(study: Study) -> None:

@@ -78,9 +78,9 @@ def test_their_slots_open_again_and_the_allocation_replays(method: str) -> None:
     assert list(slots_held(study, Mode.LIVE).values()) == [2, 2]
     cache.clear()
     assert analysable_counts(study, Mode.LIVE) == {"TopPop": 2, "PureSVD4": 2}
-    assert [line.held for line in counts_by_condition(study, Mode.LIVE)] == [2, 2]
+    assert [line.n_held for line in counts_by_condition(study, Mode.LIVE)] == [2, 2]
     conditions = list(study.conditions.order_by("position"))
-    assert sum(cell.held for line in stratum_lines(study, Mode.LIVE, conditions) for cell in line.cells) == 4
+    assert sum(cell.n_held for line in stratum_lines(study, Mode.LIVE, conditions) for cell in line.cells) == 4
     assert replayed_log(study, Mode.LIVE).problem == ""
     assert list(check_slots(study)) == []
     # Who withdraws without a slot releases none.

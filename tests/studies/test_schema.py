@@ -62,11 +62,11 @@ def test_check_refuses_what_does_not_answer_the_question(question: Question, val
         question.check(value)
 
 
-def test_does_admit_knows_values_and_limits() -> None:
-    assert _question("yes_no", admits=(True,)).does_admit(True)
-    assert not _question("yes_no", admits=(True,)).does_admit(False)
+def test_admits_value_knows_values_and_limits() -> None:
+    assert _question("yes_no", admits=(True,)).admits_value(True)
+    assert not _question("yes_no", admits=(True,)).admits_value(False)
     between = _question("number", admits_minimum=20, admits_maximum=50)
-    assert [between.does_admit(age) for age in (19, 20, 50, 51, None)] == [False, True, True, False, False]
+    assert [between.admits_value(age) for age in (19, 20, 50, 51, None)] == [False, True, True, False, False]
 
 
 @pytest.mark.parametrize(

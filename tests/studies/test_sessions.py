@@ -194,7 +194,7 @@ def test_an_owner_prepares_places_and_questions() -> None:
     assert client.post(places, {"lines": "lab = Laboratory\n\nhome = At home"}).url == url
     assert places_of(study) == [InterviewPlace("lab", "Laboratory"), InterviewPlace("home", "At home")]
     for lines, problem in (
-        ("Lab = X", "is no code"),
+        ("Lab = X", "is not a valid code"),
         ("a = X\na = Y", "used twice"),
         ("a", "needs a label"),
     ):

@@ -22,7 +22,7 @@ from core.models import LogEntry
 from studies.design.services.duplicating import duplicate_study
 from studies.enums import VOUCHED, Entrance
 from studies.models import Participant, Recruiting, Study
-from studies.participation.services.entry_gate import EntryAttempt, door_of
+from studies.participation.services.entry_gate import EntryAttempt, admission_of
 from studies.participation.services.interviews import start_interview
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.selectors.recruitment import recruiting_of
@@ -140,7 +140,7 @@ def test_visitors_are_vouched_for_by_links_lists_and_interviewers(study: Study) 
 
     def is_vouched(**attempt: Any) -> bool:
         try:
-            return door_of(EntryAttempt(study=study, **{"entry_key": "", **attempt})).entrance in VOUCHED
+            return admission_of(EntryAttempt(study=study, **{"entry_key": "", **attempt})).entrance in VOUCHED
         except ParallaxError:
             return False
 

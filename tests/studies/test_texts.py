@@ -11,7 +11,7 @@ from django.urls import reverse
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from core.provenance import digest_of
-from studies.design.services.amending import mend_texts
+from studies.design.services.amending import amend_texts
 from studies.design.services.archiving import archive_study
 from studies.design.services.consent_texts import change_consent
 from studies.design.services.design import change_design
@@ -253,7 +253,7 @@ def test_contact_and_endings_are_mended_while_a_study_runs() -> None:
     person = Person(study).to("about")
     before, consents = study.design_hash, study.consent_versions.count()
     actor = study.memberships.get().researcher
-    assert mend_texts(study=study, texts=_by_language(WORDS), why="Ada took over.", actor=actor) == 2
+    assert amend_texts(study=study, texts=_by_language(WORDS), why="Ada took over.", actor=actor) == 2
     assert study.design_hash != before
     version = StudyVersion.objects.get(study=study, number=2)
     assert (version.why, version.made_by, version.design_hash) == ("Ada took over.", actor, study.design_hash)
@@ -266,29 +266,29 @@ def test_contact_and_endings_are_mended_while_a_study_runs() -> None:
     assert study.consent_versions.count() == consents, "nobody is asked again for it"
     assert "Ask <strong>Ada</strong>, room 1." in person.get("about/").text
     assert "Allora ciao." in _page(study, "it", choice="no", entry_key="k" * 43)
-    assert mend_texts(study=study, texts={"en": {"contact": ""}}, why="Nobody has that room.") == 3
+    assert amend_texts(study=study, texts={"en": {"contact": ""}}, why="Nobody has that room.") == 3
     assert actor.email in person.get("about/").text
     assert "<strong>Ada</strong>, stanza 1" in Client().get(f"/s/{study.slug}/?lang=it").text
 
 
-def test_mending_texts_is_refused_without_a_reason_a_difference_or_a_running_study() -> None:
+def test_amending_texts_is_refused_without_a_reason_a_difference_or_a_running_study() -> None:
     draft = make_study(status="draft")
     study = make_study(slug="second", run=draft.run)
     texts = _by_language(WORDS)
-    _refused("amend.no_reason", mend_texts, study=study, texts=texts, why=" ")
-    _refused("amend.same", mend_texts, study=study, texts={"en": {"contact": ""}}, why="w")
-    _refused("amend.same", mend_texts, study=study, texts={"en": {"consent": "Other."}}, why="w")
-    _refused("study.bad_settings", mend_texts, study=study, texts={"en": {"closed": "", "contact": "x"}}, why="w")
-    _refused("amend.not_running", mend_texts, study=draft, texts=texts, why="w")
+    _refused("amend.no_reason", amend_texts, study=study, texts=texts, why=" ")
+    _refused("amend.same", amend_texts, study=study, texts={"en": {"contact": ""}}, why="w")
+    _refused("amend.same", amend_texts, study=study, texts={"en": {"consent": "Other."}}, why="w")
+    _refused("study.bad_settings", amend_texts, study=study, texts={"en": {"closed": "", "contact": "x"}}, why="w")
+    _refused("amend.not_running", amend_texts, study=draft, texts=texts, why="w")
     pause_study(study=study)
     archive_study(study=study)
     with pytest.raises(NotAllowedInState, match="archived"):
-        mend_texts(study=study, texts=texts, why="w")
+        amend_texts(study=study, texts=texts, why="w")
     assert Study.objects.get(pk=study.pk).texts == study.texts
     assert StudyVersion.objects.count() == 1
 
 
-def test_an_owner_mends_texts_on_the_page_of_versions() -> None:
+def test_an_owner_amends_texts_on_the_page_of_versions() -> None:
     study = make_study()
     client, address = _owner(study), _url("versions", study)
     form = client.get(address).context["notes"]

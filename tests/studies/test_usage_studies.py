@@ -122,7 +122,7 @@ def test_the_threshold_is_said_wherever_the_design_is(client: Client) -> None:
     owner = study.memberships.get().researcher
     client.force_login(owner)
     page = client.get(reverse("studies:design-summary", args=[study.slug])).content.decode()
-    assert "<dt>Taken from</dt><dd>3 stars" in page
+    assert "<dt>Usage threshold</dt><dd>3 stars" in page
     participant = completed(study)
     person = Person(next(iter(records(study, ["live"]))), 1)
     stars = participant.profile.values_list("rating", flat=True)

@@ -70,7 +70,7 @@ def walk(study: Study, key: str, *, after: int = 10_000, seed: int = 3) -> tuple
         ),
         item_titles=dict(study.dataset_version.items.values_list("index", "title")),
         item_ids=items,
-        asked=items_asked(study.settings),
+        requested=items_asked(study.settings),
         rng=np.random.default_rng(seed),
         negative=negative_members(questionnaire_from(study.questionnaire)),
         expected=questionnaire_from(study.questionnaire).passing,

@@ -21,4 +21,4 @@ class Command(ParallaxCommand):
         self.stdout.write(f"{settings.SITE_URL or 'http://localhost:8000'}{path}")
         if not settings.SITE_URL:
             self.stdout.write("PARALLAX_URL is not set: replace http://localhost:8000 by the address of your site.")
-        self.stdout.write(f"The link works once, for {days} days. Whoever has it can sign in: send it privately.")
+        self.stdout.write(f"The link works once, for {days} days. Anyone who has it can sign in: send it privately.")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from catalog.importers.base import ImportProblem, ImportRefused, Limits
+from catalog.importers.detector.file_syntax import BASKET_COLUMNS, MATRIX_COLUMNS, Examined, examined
 from catalog.importers.detector.layouts import LAYOUTS, LayoutFile, proposal_of
 from catalog.importers.detector.roles import (
     NAMES,
@@ -26,7 +27,6 @@ from catalog.importers.detector.roles import (
     words_of,
 )
 from catalog.importers.detector.times import TWINS, time_formats_of
-from catalog.importers.detector.writing import BASKET_COLUMNS, MATRIX_COLUMNS, Examined, examined
 from catalog.importers.options import Options
 from catalog.importers.proposal import Column, Part, Proposal, Question, Values
 from catalog.importers.reading.tables import shown

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from catalog.importers.base import ImportRefused
+from catalog.importers.detector.file_syntax import Examined
 from catalog.importers.detector.roles import plain_name
-from catalog.importers.detector.writing import Examined
 from catalog.importers.proposal import Column, Part, Proposal, Use, Values
 from catalog.importers.scales import scale_of_text
 from catalog.importers.sources import Source, SourceFile, refuse

@@ -252,14 +252,14 @@ def _by_names(free: Callable[[], list[Sampled]], assigned: Found) -> None:
 
 def _as_days(free: Callable[[], list[Sampled]], assigned: Found) -> None:
     """Day, month and year in columns of their own as the time, where nothing else is."""
-    found: Found = {}
+    parts: Found = {}
     for role, low, high in (("day", 1, 31), ("month", 1, 12), ("year", 1990, 2100)):
         for each in free():
             is_part = each.is_whole and all(low <= number <= high for number in each.numbers)
             if is_part and set(words_of(each.name)) & set(NAMES[role]):
-                found[f"time:{role}"] = (each, "likely", f"name; {_values_in_words(each)}")
-    if "time" not in assigned and len(found) == 3:
-        assigned |= found
+                parts[f"time:{role}"] = (each, "likely", f"name; {_values_in_words(each)}")
+    if "time" not in assigned and len(parts) == 3:
+        assigned |= parts
 
 
 def _by_values(free: Callable[[], list[Sampled]], assigned: Found, *, has_header: bool, n_columns: int) -> None:

@@ -54,10 +54,10 @@ def read(
     rows, is_open, is_empty = 0, False, False
     for batch, ends_open, has_nothing in _batches(file, written, kinds, problems):
         is_open, is_empty = ends_open, has_nothing
-        columns, kept = typed(batch, file.name, kinds, written, problems, unit)
+        columns, numbers = typed(batch, file.name, kinds, written, problems, unit)
         for name, column in columns.items():
             parts[name].append(column)
-        lines.append(kept)
+        lines.append(numbers)
         rows += batch.rows_read
         if progress is not None:
             progress(file.name, rows)

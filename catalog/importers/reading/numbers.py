@@ -44,7 +44,7 @@ class _Growing:
         """Whether the columns have at least `end` rows."""
         return end <= self._room
 
-    def make_room(self, end: int) -> None:
+    def enlarge(self, end: int) -> None:
         """Enlarge the columns to at least `end` rows."""
         self._room = end + end // 2
         for column in self._columns.values():
@@ -116,7 +116,7 @@ def read_blocks(
 
     A block that the compiled reader does not take is read by `read_rows`, which gets the block, its first line, whether
     it is the last and the problems, and returns the columns, the lines and the number of rows read. Raises
-    ImportRefused when the file is empty, has no row, is damaged or is no table.
+    ImportRefused when the file is empty, has no row, is damaged or is not a table.
     """
     from catalog.importers.kernels.numbers import parse_numbers
 
@@ -142,7 +142,7 @@ def read_blocks(
                     growing = _Growing(kinds, _rows_expected(file.n_bytes, len(block), n_lines))
                 if not growing.has_room(sent + n_lines):
                     wait([block_sent.parsed for block_sent in waiting])
-                    growing.make_room(sent + n_lines)
+                    growing.enlarge(sent + n_lines)
                 parsed = threads.submit(_read, parse_numbers, block, n_lines, written, kinds, growing, sent)
                 waiting.append(_Sent(block, n_lines, sent, parsed))
                 sent += n_lines

@@ -127,12 +127,12 @@ def _opened(file: SourceFile, texts: list[str] | None = None) -> Iterator[Any]:
                 raise  # a refusal of our own
             first = (str(error).splitlines() or [type(error).__name__])[0]
             raise refuse(
-                file.name, f"this is no Parquet file, or a damaged one ({first[:120]})", advice=_DAMAGED
+                file.name, f"this is not a Parquet file, or a damaged one ({first[:120]})", advice=_DAMAGED
             ) from error
 
 
 def _numbers(column: Any, kind: Kind) -> NDArray[Any] | None:
-    """A batch's column in its final type; None where it is no column of numbers, or has empty fields."""
+    """A batch's column in its final type; None where it is not a column of numbers, or has empty fields."""
     name = str(column.type)
     is_whole = name.startswith(("int", "uint")) and name != "uint64"
     if column.null_count or kind in ("text", "name"):

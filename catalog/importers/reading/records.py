@@ -77,7 +77,7 @@ def _array(stream: BinaryIO, file: str) -> Iterable[dict[str, Any] | UnusableRec
         objects = _JSON.decode(stream.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise refuse(
-            file, f"this is no JSON array of objects ({error})", advice="Write one object per line."
+            file, f"this is not a JSON array of objects ({error})", advice="Write one object per line."
         ) from error
     return [
         each if isinstance(each, dict) else UnusableRecord("unreadable row", None, f"{shown(str(each))} is no object")
@@ -87,7 +87,7 @@ def _array(stream: BinaryIO, file: str) -> Iterable[dict[str, Any] | UnusableRec
 
 def _parsed(raw: bytes, *, is_first: bool, is_python: bool) -> dict[str, Any]:
     cut = "" if raw.endswith(b"\n") else " (the file ends in the middle of this line)"
-    what = "Python dictionary" if is_python else "JSON"
+    what = "Python dictionary" if is_python else "JSON object"
     try:
         text = raw.decode("utf-8-sig" if is_first else "utf-8")
         parsed = ast.literal_eval(text.strip()) if is_python else _JSON.decode(text)
@@ -98,14 +98,12 @@ def _parsed(raw: bytes, *, is_first: bool, is_python: bool) -> dict[str, Any]:
     except (RecursionError, MemoryError) as error:
         raise UnusableRecord("unreadable row", None, f"the {what} is nested too deeply") from error
     except json.JSONDecodeError as error:
-        reason = f"this is no JSON: {error.msg} at position {error.colno}{cut}"
+        reason = f"this is not valid JSON: {error.msg} at position {error.colno}{cut}"
         raise UnusableRecord("unreadable row", None, reason) from error
     except (SyntaxError, ValueError) as error:
-        raise UnusableRecord("unreadable row", None, f"this is no {what}{cut}") from error
+        raise UnusableRecord("unreadable row", None, f"this is not a valid {what}{cut}") from error
     if not isinstance(parsed, dict):
-        raise UnusableRecord(
-            "unreadable row", None, f"{shown(text.strip())} is no {'dictionary' if is_python else 'JSON object'}"
-        )
+        raise UnusableRecord("unreadable row", None, f"{shown(text.strip())} is not a {what}")
     return parsed
 
 
@@ -133,7 +131,7 @@ def _field(record: Mapping[str, Any], name: str, kind: Kind) -> str:
         reason = "the field is empty" if name in record else "the object has no such key"
         raise UnusableRecord("missing field", name, reason)
     if not text.isprintable() and ("\0" in text or any("\ud800" <= mark <= "\udfff" for mark in text)):
-        reason = "the field holds a NUL or half a character, which belongs in no text"
+        reason = "the field holds a NUL or half a character, which is not a text character"
         raise UnusableRecord("unusable character", name, reason)
     return text
 

@@ -28,9 +28,9 @@ def section_batches(
     heading: int | None = None
     rows_of = Written(written.columns[1:], delimiter=written.delimiter, encoding=written.encoding)
     for block, line, _ in record_blocks(stream, file, written):
-        found = list(HEADING.finditer(block))
-        lines = np.array([line + block.count(b"\n", 0, each.start()) for each in found], dtype=np.int64)
-        numbers = np.array([int(each[1]) for each in found], dtype=np.int64)
+        headings = list(HEADING.finditer(block))
+        lines = np.array([line + block.count(b"\n", 0, each.start()) for each in headings], dtype=np.int64)
+        numbers = np.array([int(each[1]) for each in headings], dtype=np.int64)
         # Headings become empty lines, which are no rows, so that every row keeps its line.
         bare = HEADING.sub(b"\n", block)
         for batch in text_batches(

@@ -115,7 +115,7 @@ def record_blocks(stream: BinaryIO, file: str, written: Written) -> Iterator[Blo
             earlier = block.rfind(b"\n", 0, inside) + 1
             end = earlier if earlier and block.count(b'"', 0, earlier) % 2 == 0 else end
         if not end and len(block) > LONGEST_LINE:
-            raise refuse(file, "the line does not end: this is no table", line=line)
+            raise refuse(file, "the line does not end: this is not a table", line=line)
         rest = block[end:]
         if end:
             yield block[:end], line, False

@@ -46,7 +46,7 @@ def typed(
                 if kind != "text" and kind != "name" and not text.strip():
                     raise _Unusable("missing field", "the field is empty")
                 if "\0" in text:
-                    raise _Unusable("unusable character", "the field holds a NUL character, which belongs in no text")
+                    raise _Unusable("unusable character", "the field holds a NUL character; it is not a text character")
                 columns[name][row] = value_of(text, kind, written)
             except _Unusable as unusable:
                 what, reason = unusable.args
@@ -140,7 +140,7 @@ def _time(text: str, form: str) -> int:
         try:
             moment = datetime.strptime(text, form)  # noqa: DTZ007  # UTC where the text has no zone
         except ValueError:
-            raise ValueError(f"{shown(text)} is no time in the form {form}") from None
+            raise ValueError(f"{shown(text)} is not a time in the form {form}") from None
     else:
         if re.fullmatch(r"[+-]?[0-9]{1,20}(\.0+)?", text):
             return _whole(text.partition(".")[0])

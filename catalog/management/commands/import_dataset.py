@@ -272,14 +272,14 @@ def _service_options(options: dict[str, Any]) -> dict[str, Any]:
         chosen["on_bad_row"] = "drop"
     if options["fix"]:
         chosen["fix"] = tuple(options["fix"])
-    for option, way in (
+    for option, policy in (
         ("keep_last", "last"),
         ("keep_first", "first"),
         ("keep_mean", "mean"),
         ("count_repeats", "count"),
     ):
         if options[option]:
-            chosen["duplicates"] = way
+            chosen["duplicates"] = policy
     if options["events"]:
         chosen["events"] = tuple(name.strip() for name in options["events"].split(","))
     if options["not_rated"]:

@@ -30,7 +30,7 @@ DRAWERS: dict[str, Any] = {".svg": lambda spec: svg(spec).encode(), ".png": png}
 
 
 class Command(ParallaxCommand):
-    help = "Compare parameters of an algorithm on development users, whom a later run excludes. Stores nothing."
+    help = "Compare parameters of an algorithm on development users, which a later run excludes. Stores nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")

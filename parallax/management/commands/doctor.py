@@ -11,7 +11,7 @@ LABELS = {Level.OK: "ok", Level.ADVICE: "advice", Level.PROBLEM: "PROBLEM"}
 
 
 class Command(BaseCommand):
-    help = "Check this installation and say what to mend, and how. Exits with status 1 if anything must be mended."
+    help = "Check this installation and say what to fix, and how. Exits with status 1 if anything must be fixed."
     requires_system_checks = ()  # they are part of the answer
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -22,6 +22,6 @@ class Command(BaseCommand):
             if diagnosis.remedy:
                 self.stdout.write(f"         {diagnosis.remedy}")
         if n_problems:
-            self.stdout.write(f"Problems to mend: {n_problems}.")
+            self.stdout.write(f"Problems to fix: {n_problems}.")
             raise SystemExit(1)
-        self.stdout.write("Nothing has to be mended.")
+        self.stdout.write("No problems found.")

@@ -42,7 +42,7 @@ class Imbalance:
     # `n_participants`, `repetitions`: planned participants, and number of simulated studies
     n_participants: int
     repetitions: int
-    # share of assignments that somebody guesses who has seen all earlier ones and always names the condition that is
+    # share of assignments guessed right by an observer who has seen all earlier ones and always names the condition
     # furthest from its target, overall or within the stratum, whichever is right more often
     guessed: float
     # `halfway`, `full`: over all participants, when half of them and when all of them are enrolled. In a full study
@@ -154,9 +154,9 @@ class _Simulation:
         is_open = self.counts.sum(axis=1) < self.targets
         chosen = self.choose(arriving)
         in_block = self.blocks[self.block_of[arriving]]  # which strata are merged with that of the participant
-        for place, counts in enumerate((self.counts.sum(axis=1), np.einsum("rs,rsk->rk", in_block, self.counts))):
-            named = _lowest(counts / self.targets, is_open)  # the guesser draws one of them
-            self.guessed[place] += (named[self.every, chosen] / named.sum(axis=1)).sum()
+        for row, counts in enumerate((self.counts.sum(axis=1), np.einsum("rs,rsk->rk", in_block, self.counts))):
+            emptiest = _lowest(counts / self.targets, is_open)  # the guesser draws one of them
+            self.guessed[row] += (emptiest[self.every, chosen] / emptiest.sum(axis=1)).sum()
         self.counts[self.every, arriving, chosen] += 1
 
     def choose(self, arriving: Counts) -> Counts:

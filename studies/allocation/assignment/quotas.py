@@ -89,7 +89,7 @@ def count_by_quota(quotas: Sequence[Quota], people: Iterable[Mapping[str, Any]])
     return counts
 
 
-def most_let_in(quotas: Sequence[Quota], question: str, answers: Iterable[Any]) -> int | None:
+def max_admitted(quotas: Sequence[Quota], question: str, answers: Iterable[Any]) -> int | None:
     """Return the number of participants that the quotas by one question admit, if every answer to it has a quota.
 
     It is an upper bound, the sum of the quotas; None when an answer has no quota. `answers` are those that admit a
@@ -99,7 +99,7 @@ def most_let_in(quotas: Sequence[Quota], question: str, answers: Iterable[Any]) 
     --------
     >>> women = Quota("women", 20, ({"question": "gender", "values": ["woman"]},))
     >>> men = Quota("men", 10, ({"question": "gender", "values": ["man"]},))
-    >>> most_let_in([women, men], "gender", ["woman", "man"]), most_let_in([women], "gender", ["woman", "man"])
+    >>> max_admitted([women, men], "gender", ["woman", "man"]), max_admitted([women], "gender", ["woman", "man"])
     (30, None)
     """
     own = [quota for quota in quotas if {test["question"] for test in quota.where} == {question}]

@@ -113,7 +113,7 @@ def _log(
     )
 
 
-def take_slot(*, study: Study, participant: Participant, stratum: str) -> tuple[Condition, int] | None:
+def claim_slot(*, study: Study, participant: Participant, stratum: str) -> tuple[Condition, int] | None:
     """Find and log the slot of a newcomer; None when the study is full.
 
     The caller holds the study's lock and stores condition, stratum and place on the participant.

@@ -119,8 +119,8 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         label="Known items at most",
         min_value=1,
         max_value=MOST_ASKED,
-        help_text="With the same number participants give exactly so many. With a higher one they can continue after "
-        "the number above and go on up to this one.",
+        help_text="With the same number, participants give exactly this number. With a higher one, they can continue "
+        "after the number above, up to this one.",
     )
     elicitation_scale = forms.ChoiceField(
         label="Scale of their ratings",
@@ -135,7 +135,7 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         help_text="Choosing is for usage data: a chosen item enters the profile as used, and has no rating.",
     )
     taken_from = forms.FloatField(
-        label="Taken from",
+        label="Usage threshold",
         help_text="A rating on the scale above. The dataset holds usage data. Items rated this high or higher enter "
         "the profile as taken; items rated lower stay out of it, and are not recommended either. Without a taken item "
         "the list is filled by popularity.",
@@ -157,7 +157,7 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     )
     objective = forms.ChoiceField(label="Primary offline metric")
     effect = forms.FloatField(
-        label="Effect to find (Cohen's f)",
+        label="Target effect size (Cohen's f)",
         min_value=0.01,
         max_value=10,
         help_text="By convention .10 is small, .25 medium, .40 large. The power page says what it takes.",
@@ -182,20 +182,20 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         help_text="Counts once five have completed; the higher of the two limits holds. 0 for no such limit.",
     )
     alike_items = forms.IntegerField(
-        label="Straight-lined from so many items",
+        label="Straight-lining threshold (items)",
         min_value=2,
         max_value=20,
-        help_text="So many recommended items or more, all answered alike.",
+        help_text="At least this number of recommended items, all answered alike.",
     )
     alike_statements = forms.IntegerField(
-        label="Straight-lined from so many statements",
+        label="Straight-lining threshold (statements)",
         min_value=2,
         max_value=100,
-        help_text="So many of one block or more, all on the same point though some are reverse-scored; where none is, "
-        f"{FEWEST_IN_ONE_DIRECTION} at least.",
+        help_text="At least this number of one block, all on the same point although some are reverse-scored; without "
+        f"reverse-scored statements, at least {FEWEST_IN_ONE_DIRECTION}.",
     )
     alike_ratings = forms.IntegerField(
-        label="All ratings alike from so many",
+        label="Identical ratings threshold",
         min_value=2,
         max_value=100,
         help_text="Ratings of known and of recommended items together; chosen items have no rating and do not count.",
@@ -308,7 +308,7 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
                 self.cleaned_data.pop(name, None)
         fewest, most = self.cleaned_data.get("ratings_asked"), self.cleaned_data.get(MOST)
         if fewest and most and most < fewest:
-            self.add_error(MOST, f"At least {fewest}, the number above. Equal numbers ask for exactly so many.")
+            self.add_error(MOST, f"At least {fewest}, the number above. Equal numbers ask for exactly this number.")
         scale = SCALES.get(self.cleaned_data.get(SCALE, ""), FIVE_STARS).scale
         if SETTING in self.cleaned_data and not scale.holds(self.cleaned_data[SETTING]):
             self.add_error(SETTING, f"A rating {scale.words()}.")

@@ -52,7 +52,7 @@ class PrimaryTestFields(forms.Form):
         min_value=0.001,
         help_text="An average advantage within it counts as no relevant relation. Differences below it count as "
         "practically the same: the report tests every pair for equivalence and for a minimum effect. Novelty is a "
-        "share: 0.1 stands for 10 percentage points. Empty: no such tests.",
+        "share: 0.1 is 10 percentage points. Empty: no such tests.",
     )
 
     @staticmethod

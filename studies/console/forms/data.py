@@ -28,7 +28,7 @@ class ExportForm(forms.Form):
     without_excluded = forms.BooleanField(
         required=False,
         label="Leave out excluded participants",
-        help_text="Excluded by hand, or by the rule of the plan. Otherwise they stay in, with a mark.",
+        help_text="Excluded by hand, or by the rule of the plan. Otherwise they are kept and flagged.",
     )
     include_external_ids = forms.BooleanField(
         required=False,

@@ -22,7 +22,7 @@ class PowerForm(forms.Form):
         max_value=10,
         help_text=".10 small, .25 medium, .40 large",
     )
-    power = forms.FloatField(label="Power wanted (1 − β)", min_value=0.01, max_value=0.9999)
+    power = forms.FloatField(label="Target power (1 − β)", min_value=0.01, max_value=0.9999)
     alpha = forms.FloatField(label="Level α", min_value=0.0001, max_value=0.5)
     planned = forms.IntegerField(label="Planned per condition", min_value=2, max_value=10_000)
     means = forms.CharField(

@@ -17,7 +17,7 @@ from studies.recruitment.panels import exits
 from studies.recruitment.panels.lists import MOST_ENTRIES
 from studies.recruitment.panels.registry import KEYS, NAMES, NONE
 from studies.recruitment.panels.submissions import LARGEST
-from studies.recruitment.selectors.recruitment import HowRecruited
+from studies.recruitment.selectors.recruitment import RecruitmentSettings
 from studies.recruitment.services.recruitment import LONGEST_GAP, MOST_ENTERING, MOST_PROGRESS_MINUTES
 from studies.team.selectors.studies import readable_studies
 
@@ -66,7 +66,7 @@ class PanelForm(forms.Form):
 
     panel = forms.ChoiceField(choices=[(key, NAMES[key]) for key in KEYS])
     entrance = forms.ChoiceField(
-        label="Who may enter",
+        label="Entry",
         required=False,
         choices=[("", "Default: with a panel, only with its id"), *ENTRANCE_LABELS.items()],
         help_text="Without a panel, the default is anyone with the study’s link.",
@@ -91,7 +91,7 @@ class PanelForm(forms.Form):
         ),
     )
 
-    def __init__(self, study: Study, recruiting: HowRecruited, data: Any = None) -> None:
+    def __init__(self, study: Study, recruiting: RecruitmentSettings, data: Any = None) -> None:
         is_undecided = study.status == StudyStatus.DRAFT and recruiting.panel.key == NONE
         panel, gap = recruiting.panel, recruiting.longest_gap
         is_generic = panel.key == "generic"
@@ -159,7 +159,7 @@ class LimitsForm(forms.Form):
         help_text="Only while others wait. An answer, a new page, a search or an opened detail is progress.",
     )
 
-    def __init__(self, recruiting: HowRecruited, pause_default: int, data: Any = None) -> None:
+    def __init__(self, recruiting: RecruitmentSettings, pause_default: int, data: Any = None) -> None:
         initial = {
             "most_per_network": recruiting.most_per_network,
             "pause_at": recruiting.pause_at,

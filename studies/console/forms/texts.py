@@ -124,14 +124,14 @@ def noun_fields(study: Study, languages: Sequence[str]) -> dict[str, forms.Field
     for language in languages:
         words, example = asdict(item_words(study.settings, language)), rated_items(study, FALLBACK_LANGUAGE)
         for name, label, help_text in noun_forms(language):
-            given: dict[str, Any] = {
+            options: dict[str, Any] = {
                 "label": f"{label}, {language_name(language)}", "required": False,
                 "help_text": help_text.replace(EXAMPLE, example), "initial": words[name],
             }  # fmt: skip
             fields[noun_key(name, language)] = (
-                forms.ChoiceField(choices=[("", "none"), *GENDER_NAMES], **given)
+                forms.ChoiceField(choices=[("", "none"), *GENDER_NAMES], **options)
                 if name == GENDER[0]
-                else forms.CharField(max_length=LONGEST_NOUN, widget=forms.TextInput({"lang": language}), **given)
+                else forms.CharField(max_length=LONGEST_NOUN, widget=forms.TextInput({"lang": language}), **options)
             )
     return fields
 

@@ -91,7 +91,7 @@ def export_file(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
 
 
 def _monitored(study: Study) -> list[dict[str, Any]]:
-    """The incoming data by mode, without those nobody has entered: newest answers, strata, quotas, times by step."""
+    """The incoming data by mode, of modes with participants: newest answers, strata, quotas, times by step."""
     shown = []
     conditions = list(study.conditions.order_by("position"))
     for mode in monitor.modes_of(study):
@@ -189,12 +189,12 @@ participant_include = _judgement(undo_exclusion, "The participant is in analyses
 @seated(OWNERS)
 def participant_list(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Every participant with code, export id and external ids, which owners alone may see together."""
-    sought = request.GET.get("q", "").replace("\x00", "").strip()
-    page = Paginator(participants.participants_of(seat.study, sought), PARTICIPANTS_PER_PAGE).get_page(
+    query = request.GET.get("q", "").replace("\x00", "").strip()
+    page = Paginator(participants.participants_of(seat.study, query), PARTICIPANTS_PER_PAGE).get_page(
         request.GET.get("page")
     )
     lines = participants.participant_lines(seat.study, list(page.object_list))
-    context = {"page": page, "lines": lines, "sought": sought, "has_external_ids": any(x.external_ids for x in lines)}
+    context = {"page": page, "lines": lines, "search": query, "has_external_ids": any(x.external_ids for x in lines)}
     return study_page(request, seat, "console/studies/participants.html", context, tab=DATA)
 
 

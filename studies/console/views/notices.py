@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from core.errors import ParallaxError
-from studies.console.forms.keeping import MailForm
+from studies.console.forms.study_lifecycle import MailForm
 from studies.enums import NoticeMail
 from studies.team.selectors import notices as selected
 from studies.team.services.notices import choose_mail, mark_read

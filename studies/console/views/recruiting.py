@@ -199,7 +199,7 @@ def set_exit(request: HttpRequest, seat: Seat, outcome: str) -> HttpResponse:
 
 @require_POST
 @seated(OWNERS)
-def make_links(request: HttpRequest, seat: Seat) -> HttpResponse:
+def create_links(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Create personal links and send them as a CSV; they are not stored and cannot be shown again."""
     form = LinksForm(request.POST, request.FILES)
     if form.is_valid():
@@ -297,7 +297,7 @@ def study_submissions(request: HttpRequest, seat: Seat) -> HttpResponse:
 def approvals_file(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The approvals as a CSV."""
     rows = [
-        [approval.person, approval.submission, approval.told, approval.participant, approval.status,
+        [approval.person, approval.submission, approval.panel_status, approval.participant, approval.status,
          approval.is_complete, approval.code_given, approval.code_expected, approval.is_code_right,
          approval.verdict, approval.reason]
         for approval in approvals.approvals_of(seat.study)

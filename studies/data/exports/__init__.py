@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from studies.data.exports.making import FORMATS, exported_modes, write_export
+from studies.data.exports.export_files import FORMATS, exported_modes, write_export
+from studies.data.exports.table_files import Written, zipped_to
 from studies.data.exports.tables import Options
-from studies.data.exports.writing import Written, zipped_to
 
 __all__ = ["FORMATS", "Options", "Written", "exported_modes", "write_export", "zipped_to"]

@@ -14,8 +14,8 @@ from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.data.codebook.cells import iso_time
 from studies.data.codebook.variable import property_value
 from studies.data.exports.rows import Source
+from studies.data.exports.table_files import Written, write_json, write_table, write_text
 from studies.data.exports.tables import Options, Table, write_codebook
-from studies.data.exports.writing import Written, write_json, write_table, write_text
 from studies.design.selectors.placeholders import as_read
 from studies.design.selectors.texts import languages_of, texts_of
 from studies.enums import Mode

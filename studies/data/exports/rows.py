@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from studies.allocation.selectors.assignment_seed import revealed_seed
-from studies.data.codebook.happenings import Allotted, Happened, PageTime, Rated
+from studies.data.codebook.event_variables import Allotted, EventRow, PageTime, Rated
 from studies.data.codebook.items import Judged
 from studies.data.codebook.participants import Person
 from studies.instrument import flow
@@ -84,7 +84,7 @@ class Source:
             for order, rating in enumerate(person.record.profile, start=1):
                 yield Rated(person, order, rating)
 
-    def happened(self) -> Iterator[Happened]:
+    def happened(self) -> Iterator[EventRow]:
         """All events, by order of entry and time."""
         people = Participant.objects.filter(study=self.study, mode__in=self.modes)
         labels = dict(people.values_list("pk", "condition__label"))
@@ -96,7 +96,7 @@ class Source:
                 continue
             order = order + 1 if pk == before else 1
             before = pk
-            yield Happened(self.ids[pk], event.participant.mode, labels[pk], order, event)
+            yield EventRow(self.ids[pk], event.participant.mode, labels[pk], order, event)
 
     def pages(self) -> Iterator[PageTime]:
         """All finished pages, by order of entry and of steps."""

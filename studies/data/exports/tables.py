@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from studies.data.codebook.happenings import (
+from studies.data.codebook.event_variables import (
     allocation_variables,
     event_variables,
     page_summary_variables,
@@ -17,7 +17,7 @@ from studies.data.codebook.happenings import (
 from studies.data.codebook.items import long_variables, wide_variables
 from studies.data.codebook.variable import HEADS, Variable, as_json, line, table_schema
 from studies.data.exports.rows import Source
-from studies.data.exports.writing import Written, write_json, write_lines
+from studies.data.exports.table_files import Written, write_json, write_lines
 from studies.models import Study
 
 KEYS = {

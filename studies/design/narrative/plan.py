@@ -197,7 +197,7 @@ def advantage_power_sentence(*, conditions: int, n: int, f: float, alpha: float,
     )
 
 
-def contrast_power_sentence(found: ContrastPower, contrast: Contrast, *, n: int, f: float, alpha: float) -> str:
+def contrast_power_sentence(power: ContrastPower, contrast: Contrast, *, n: int, f: float, alpha: float) -> str:
     """State the power of a planned contrast as the primary test.
 
     Examples
@@ -209,7 +209,7 @@ def contrast_power_sentence(found: ContrastPower, contrast: Contrast, *, n: int,
     sides = "one-sided" if contrast.sides == 1 else "two-sided"
     return (
         f"With {n:,} participants per condition the planned contrast, {contrast_in_words(contrast)} ({sides}, α = "
-        f"{level(alpha)}), has a power of {share(found.power)} for a difference of {found.difference:.2f} standard "
+        f"{level(alpha)}), has a power of {share(power.power)} for a difference of {power.difference:.2f} standard "
         f"deviations, which f = {f:.2f} means when all other conditions lie at the grand mean."
     )
 

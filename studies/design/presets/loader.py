@@ -234,7 +234,7 @@ def _check_texts(languages: Sequence[str], texts: Mapping[str, Any]) -> None:
             raise ParameterError(f"The boxes to tick in {language!r} are a list of sentences.")
         wrong = [name for name, text in own.items() if name != "consent_boxes" and not isinstance(text, str)]
         if wrong:
-            raise ParameterError(f"The text {wrong[0]} in {language!r} is no text.")
+            raise ParameterError(f"The text {wrong[0]} in {language!r} is not text.")
     if not has_even_boxes(texts, languages):
         raise ParameterError(UNEVEN_BOXES)
 
@@ -328,7 +328,7 @@ def _check_assignment(settings: Mapping[str, Any], questions: Mapping[str, Quest
             question = _question_for(test["question"], questions, f"The quota {quota.name!r}")
             _check_values(question, test.get("values", ()))
             if "band" in test and question.kind != NUMBER:
-                raise ParameterError(f"The quota {quota.name!r} has a band, and {question.key!r} is no number.")
+                raise ParameterError(f"The quota {quota.name!r} has a band, and {question.key!r} is not a number.")
 
 
 def _question_for(key: Any, questions: Mapping[str, Question], what: str) -> Question:
@@ -351,4 +351,4 @@ def _check_values(question: Question, values: Any) -> None:
         known = [True, False]
     wrong = [value for value in values if known and value not in known]
     if wrong:
-        raise ParameterError(f"{wrong[0]!r} is no answer to {question.key!r}; its answers are {known}.")
+        raise ParameterError(f"{wrong[0]!r} is not an answer to {question.key!r}; its answers are {known}.")

@@ -28,12 +28,12 @@ def available_models(study: Study, researcher: Any) -> list[AvailableModel]:
 
     `researcher` sees these runs or is a member of the study, for its own run; None, for commands: all.
     """
-    found: dict[str, AvailableModel] = {}
+    models: dict[str, AvailableModel] = {}
     for run in _own_first(study, researcher):
         for algorithm in measured_algorithms(run):
             if algorithm.model is not None:
-                found.setdefault(algorithm.model.digest, AvailableModel(algorithm.label, algorithm.model, run))
-    return list(found.values())
+                models.setdefault(algorithm.model.digest, AvailableModel(algorithm.label, algorithm.model, run))
+    return list(models.values())
 
 
 def run_with(study: Study, digests: Collection[str], researcher: Any) -> EvaluationRun | None:

@@ -152,7 +152,7 @@ def _gaps(study: Study) -> list[Gap]:
         gaps.append(Gap(PLAN, "No hypothesis: the preregistration text leaves its place open.", "design"))
     plan = plan_from(study.settings)
     if not (plan.exclude or plan.exclude_words):
-        gaps.append(Gap(PLAN, "No exclusion rules: everybody who completes the study is analysed.", "design"))
+        gaps.append(Gap(PLAN, "No exclusion rules: all completers are analysed.", "design"))
     gaps += [Gap(LANGUAGES, text, "design") for text in (*literal_number_warnings(study), *rating_word_warnings(study))]
     gaps += _item_text_gaps(study) + _item_gaps(study)
     lacking = languages_in_translation(study)

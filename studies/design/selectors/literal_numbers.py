@@ -32,8 +32,8 @@ def _numbers(language: str) -> dict[str, int]:
 
 
 def _wrong(text: str, language: str, settings: Mapping[str, Any]) -> list[str]:
-    asked, listed = items_asked(settings), int(settings["list_length"])
-    rated = {asked.fewest, asked.most}
+    requested, listed = items_asked(settings), int(settings["list_length"])
+    rated = {requested.fewest, requested.most}
     nouns = tuple(word.lower() for word in item_noun(settings, language))
     numbers = _numbers(language)
     words = [word.lower() for word in _WORD.findall(_PLACEHOLDER.sub(" ", text))]
@@ -80,9 +80,9 @@ def literal_number_warnings(study: Study) -> list[str]:
         for question in study.questionnaire.get(block, ()):
             where = f"The question {question['key']!r}"
             located += [(f"{where} in {code!r}", code, text) for code, text in _texts(question) if code in offered]
-    told = "choices" if is_choice(settings) else "ratings"
+    answers = "choices" if is_choice(settings) else "ratings"
     return [
-        f"{where} says “{number}”, and the study asks for {items_asked(settings)} {told} and shows "
+        f"{where} says “{number}”, and the study asks for {items_asked(settings)} {answers} and shows "
         f"{settings['list_length']} recommendations. Write {{ratings_asked}} or {{list_length}} instead."
         for where, language, text in located
         for number in dict.fromkeys(_wrong(text, language, settings))

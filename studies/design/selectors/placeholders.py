@@ -114,9 +114,9 @@ def _words_in(kind: ItemType, language: str) -> Words:
     if language in kind.words:
         return words
     with translation.override(language):
-        one, many = (translation.ngettext(words.one, words.many, number) for number in (1, 2))
+        singular, plural = (translation.ngettext(words.one, words.many, number) for number in (1, 2))
         verb = {name: translation.gettext(word) for name, word in words.as_setting().items()}
-    return Words(**{**verb, "one": one, "many": many})
+    return Words(**{**verb, "one": singular, "many": plural})
 
 
 def item_noun(settings: Mapping[str, Any], language: str) -> tuple[str, str]:
@@ -133,9 +133,9 @@ def key_in_words(key: str, settings: Mapping[str, Any]) -> str:
     >>> key_in_words("movies_per_month", {}), key_in_words("movies_per_month", {"item_type": "book"})
     ('movies per month', 'books per month')
     """
-    spoken, items = key.replace("_", " "), item_noun(settings, FALLBACK_LANGUAGE)[1]
+    phrase, items = key.replace("_", " "), item_noun(settings, FALLBACK_LANGUAGE)[1]
     is_film = items == ITEM_TYPES[DEFAULT].words_in(FALLBACK_LANGUAGE).many
-    return spoken if is_film else re.sub(r"\bmovies\b", lambda _: items, spoken)
+    return phrase if is_film else re.sub(r"\bmovies\b", lambda _: items, phrase)
 
 
 def words_at_creation(kind: ItemType, own: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What may change of a study after its launch: each change is a new version of the design, with who, when and why.
 
-Targets may grow, and words may be mended, the contact among them. What answers mean stays: a study that asks something
-else is another study.
+Targets may grow, and texts may be corrected, the contact among them. What answers mean stays: a study that asks
+something else is another study.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def replace_wording(*, study: Study, questionnaire: Mapping[str, Any], why: str,
     return _amended(study, why, actor, change)
 
 
-def mend_texts(*, study: Study, texts: Mapping[str, Mapping[str, Any]], why: str, actor: Any = None) -> int:
+def amend_texts(*, study: Study, texts: Mapping[str, Mapping[str, Any]], why: str, actor: Any = None) -> int:
     """Tell people who say no or come too late something else, or name another contact; return the version's number.
 
     `texts` are Markdown by language and name; an empty one restores the default. Raises `amend.no_reason`,

@@ -11,7 +11,7 @@ from core.errors import ParallaxError, ParameterError
 from studies.design.presets.loader import UNEVEN_BOXES, check_design, has_even_boxes
 from studies.design.selectors.consent import consent_texts
 from studies.design.services.amending import locked_running, next_version
-from studies.design.services.consent_versions import keep_consent
+from studies.design.services.consent_versions import store_consent
 from studies.design.services.texts import CONSENT_TEXTS, with_texts
 from studies.models import ConsentVersion, Study
 
@@ -44,7 +44,7 @@ def change_consent(
     except ParameterError as problem:
         raise ParallaxError("study.bad_settings", str(problem)) from problem
     current.save(update_fields=["texts", "updated_at"])
-    version = keep_consent(study=current, actor=actor, why=reason)
+    version = store_consent(study=current, actor=actor, why=reason)
     facts = {"consent_version": version.number}
     next_version(study=current, why=reason, actor=actor, reason="Consent text changed", facts=facts)
     study.texts, study.design_hash = current.texts, current.design_hash

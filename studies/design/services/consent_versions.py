@@ -9,8 +9,8 @@ from studies.design.selectors.consent import consent_texts, current_consent
 from studies.models import ConsentVersion, Study
 
 
-def keep_consent(*, study: Study, actor: Any = None, why: str = "") -> ConsentVersion:
-    """Keep the study's consent text as its next version, or return the newest where it is the same.
+def store_consent(*, study: Study, actor: Any = None, why: str = "") -> ConsentVersion:
+    """Store the study's consent text as its next version, or return the newest where it is the same.
 
     The caller holds the study's lock.
     """

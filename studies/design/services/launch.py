@@ -10,10 +10,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from catalog.selectors.search import search_items
-from core.errors import ArtefactError, ParallaxError, ParameterError, StorageAway
+from core.errors import ArtefactError, ParallaxError, ParameterError, StorageUnavailable
 from core.provenance import CODE_VERSION, derived_seed, digest_of, versions
 from core.transitions import move
-from studies.allocation.assignment.quotas import most_let_in, quotas_from
+from studies.allocation.assignment.quotas import max_admitted, quotas_from
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.design.presets.loader import check_design
 from studies.design.selectors.launch_overview import LANGUAGES, MODELS, PATH, PLAN, Gap
@@ -22,8 +22,8 @@ from studies.design.selectors.texts import languages_in_translation
 from studies.design.selectors.versions import frozen_tests
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.condition_serving import recommend_in
-from studies.design.services.consent_versions import keep_consent
-from studies.design.services.trials import take_over_trial
+from studies.design.services.consent_versions import store_consent
+from studies.design.services.trials import assign_trial_version
 from studies.enums import STUDY_MOVES, StudyStatus
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import NUMBER, questionnaire_from
@@ -124,7 +124,7 @@ def model_problems(study: Study) -> list[str]:
                 served = recommend_in(study=study, condition=condition, ratings=ratings, n=length)
                 if len(served.items) < length:
                     raise ParallaxError("model.short_list", f"The list has {len(served.items)} of {length} items.")
-        except (ArtefactError, StorageAway, OSError) as problem:
+        except (ArtefactError, StorageUnavailable, OSError) as problem:
             problems.append(f"{condition.label}: {problem}")
         except Exception as problem:  # an algorithm may be anybody's, and end in any error
             logger.exception("no list study=%s condition=%s", study.slug, condition.label)
@@ -173,8 +173,8 @@ def _quota_problems(study: Study, planned: int) -> list[str]:
             and question.maximum is not None
         ):
             answers = list(range(question.minimum, question.maximum + 1))
-        answers = [answer for answer in answers if question.does_admit(answer)]
-        most = most_let_in(quotas, question.key, answers)
+        answers = [answer for answer in answers if question.admits_value(answer)]
+        most = max_admitted(quotas, question.key, answers)
         if answers and question.required and most is not None and most < planned:
             problems.append(
                 f"The quotas by {question.key!r} let in {most:,} participants, and the conditions are to have "
@@ -287,7 +287,7 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         design_hash=design_hash,
         launched_at=timezone.now(),
     )
-    consent = keep_consent(study=current, actor=actor, why=why or "Launched.")
+    consent = store_consent(study=current, actor=actor, why=why or "Launched.")
     version = StudyVersion.objects.create(
         study=current,
         number=current.versions.count() + 1,
@@ -296,7 +296,7 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         made_by=actor,
         why=why,
     )
-    take_over_trial(study=current, version=version, consent=consent)
+    assign_trial_version(study=current, version=version, consent=consent)
     return version
 
 

@@ -39,7 +39,7 @@ def _refused(problem: ParameterError) -> ParallaxError:
 def _edited(study: Study, actor: Any, change: str, *, undo: str = "") -> Iterator[Data]:
     """Yield a copy of the questionnaire to edit; then check the whole design, store and log it.
 
-    Who walked the design as it was is removed. With `undo`, which says what was done, the questionnaire as it was can
+    Previews of the former design are removed. With `undo`, a description of the change, the questionnaire as it was can
     be restored until the next change. Raises `studies.not_draft`, `questionnaire.problems`.
     """
     with transaction.atomic():
@@ -52,7 +52,7 @@ def _edited(study: Study, actor: Any, change: str, *, undo: str = "") -> Iterato
             check_design(settings=current.settings, questionnaire=edited, texts=current.texts, translating=translating)
         except ParameterError as problem:
             raise _refused(problem) from problem
-        _keep_for_undo(current, undo, edited)
+        _store_undo(current, undo, edited)
         current.questionnaire = edited
         current.save(update_fields=["questionnaire", "updated_at"])
         record(current, reason=f"Questionnaire changed: {change}", actor=actor)
@@ -60,7 +60,7 @@ def _edited(study: Study, actor: Any, change: str, *, undo: str = "") -> Iterato
         study.questionnaire = edited
 
 
-def _keep_for_undo(study: Study, title: str, edited: Data) -> None:
+def _store_undo(study: Study, title: str, edited: Data) -> None:
     """Store the questionnaire before a deletion; without a title, forget what an earlier deletion stored."""
     QuestionnaireUndo.objects.filter(study=study).delete()
     if title:

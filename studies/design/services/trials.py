@@ -39,7 +39,7 @@ def drop_trial(*, study: Study, actor: Any = None) -> int:
     return n
 
 
-def take_over_trial(*, study: Study, version: StudyVersion, consent: ConsentVersion) -> int:
-    """Say of those who walked the draft which frozen version it was: any change since would have removed them."""
+def assign_trial_version(*, study: Study, version: StudyVersion, consent: ConsentVersion) -> int:
+    """Assign the frozen version to participants who walked the draft; any change since would have removed them."""
     trial = Participant.objects.filter(study=study, mode=Mode.SIMULATED, version=None)
     return trial.update(version=version, consent_version=consent)

@@ -84,7 +84,7 @@ def write_document(questionnaire: Mapping[str, Any]) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads a document without aliases, which let a few lines stand for millions of values, and of bounded depth
+    """Reads a document without aliases, with which a few lines can expand to millions of values, and of bounded depth
     and size."""
 
     def __init__(self, text: str) -> None:

@@ -83,7 +83,7 @@ class Questionnaire:
                     known[question.key] = answers[question.key]
         return known
 
-    def asked(self, block: str, answers: Mapping[str, Any]) -> tuple[Question, ...]:
+    def shown(self, block: str, answers: Mapping[str, Any]) -> tuple[Question, ...]:
         """Return the questions of a block that are shown after these answers."""
         known = self.known(block, answers)
         return tuple(question for question in self.block(block) if question.is_shown(known))
@@ -98,12 +98,12 @@ class Questionnaire:
         >>> asked.missing("overall", {})
         ('why',)
         """
-        return tuple(q.key for q in self.asked(block, answers) if q.is_wanting(answers.get(q.key)))
+        return tuple(q.key for q in self.shown(block, answers) if q.is_incomplete(answers.get(q.key)))
 
     def failed_checks(self, block: str, answers: Mapping[str, Any]) -> tuple[tuple[str, bool], ...]:
         """Return the answered attention checks of a block, each with whether it was passed."""
         return tuple(
             (q.key, answers[q.key] == q.expects)
-            for q in self.asked(block, answers)
+            for q in self.shown(block, answers)
             if q.kind == ATTENTION and answers.get(q.key) is not None
         )

@@ -123,7 +123,7 @@ class Question:
     def check(self, value: Any) -> Any:
         """Validate an answer and return the value to store.
 
-        Incomplete answers (some rows of a matrix, too few options of a multiple choice) are accepted; `is_wanting`
+        Incomplete answers (some rows of a matrix, too few options of a multiple choice) are accepted; `is_incomplete`
         detects them. None and empty text, lists and mappings count as no answer; the result is then None if none is
         required. Raises ParameterError when the value does not answer the question, or an answer is required and
         missing.
@@ -145,14 +145,14 @@ class Question:
             return dict(DECLINED)
         return getattr(self, f"_check_{self.kind}")(value)
 
-    def is_wanting(self, value: Any) -> bool:
+    def is_incomplete(self, value: Any) -> bool:
         """Whether a required answer is missing, or an answer is incomplete.
 
         `value` is what `check` returned.
 
         Examples
         --------
-        >>> Question("why", "text", {"en": "Why?"}, required=False).is_wanting(None)
+        >>> Question("why", "text", {"en": "Why?"}, required=False).is_incomplete(None)
         False
         """
         if value is None:
@@ -264,7 +264,7 @@ class Question:
         """Whether the question is shown after the earlier answers."""
         return self.shown_if is None or self.shown_if.holds(answers)
 
-    def does_admit(self, value: Any) -> bool:
+    def admits_value(self, value: Any) -> bool:
         """Whether `value` passes the screening rule. `value` is what `check` returned."""
         if self.admits is not None and value not in self.admits:
             return False

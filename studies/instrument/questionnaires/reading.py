@@ -328,8 +328,8 @@ class QuestionReader:
                 self.wrong(f"A row has a key, a text and reversed; got {', '.join(sorted(unknown))}.", *path)
             name = str(entry["key"])
             if not KEY.fullmatch(name) or name in RESERVED_PARTS:
-                self.wrong(f"{name!r} is no key for a row. Use small letters, digits and underscores, a letter first"
-                           f"; {', '.join(sorted(RESERVED_PARTS))} are taken.", *path, "key")  # fmt: skip
+                self.wrong(f"{name!r} is not a valid key of a row. Use small letters, digits and underscores, a letter "
+                           f"first; {', '.join(sorted(RESERVED_PARTS))} are taken.", *path, "key")  # fmt: skip
             if name in {row.key for row in rows}:
                 self.wrong(f"The matrix {self.key!r} has the row {name!r} twice.", *path, "key")
             rows.append(

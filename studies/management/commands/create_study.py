@@ -43,7 +43,7 @@ class Command(ParallaxCommand):
         )
         parser.add_argument("--title", default="")
         parser.add_argument("--min-items", type=int, help="known items to rate or choose (default: the template's)")
-        parser.add_argument("--max-items", type=int, help="at most so many (default: exactly the minimum)")
+        parser.add_argument("--max-items", type=int, help="maximum number (default: exactly the minimum)")
         parser.add_argument("--scale", choices=SCALES, help="scale of the ratings of known items (default: 5-stars)")
         parser.add_argument("--item-order", choices=ITEM_ORDERS, help="order in which items to rate are first shown")
 

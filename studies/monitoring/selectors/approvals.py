@@ -12,7 +12,7 @@ from studies.monitoring.selectors.quality import excluded
 from studies.participation.selectors.responses import Record, records
 from studies.recruitment.panels import panel as words
 from studies.recruitment.panels.exits import COMPLETE, NO_CODE, OUTCOMES, STATIC
-from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 
 APPROVE = "Approve"
 LOOK = "Look"
@@ -26,7 +26,7 @@ class Approval:
 
     person: str
     submission: str
-    told: str
+    panel_status: str
     participant: str
     status: str
     is_complete: bool
@@ -41,7 +41,7 @@ class Approval:
         return bool(self.code_expected) and self.code_given == self.code_expected
 
 
-def _expected(recruiting: HowRecruited, record: Record) -> str:
+def _expected(recruiting: RecruitmentSettings, record: Record) -> str:
     status = record.participant.status
     outcome = COMPLETE if status == ParticipantStatus.COMPLETED else status
     if outcome not in OUTCOMES or recruiting.exits[outcome].code == NO_CODE:
@@ -101,7 +101,7 @@ def approvals_of(study: Study) -> list[Approval]:
 
 
 def _line(
-    study: Study, recruiting: HowRecruited, record: Record | None, out: Mapping[int, Exclusion], row: Submission
+    study: Study, recruiting: RecruitmentSettings, record: Record | None, out: Mapping[int, Exclusion], row: Submission
 ) -> Approval:
     lacking = why_incomplete(study, record) if record else None
     expected = _expected(recruiting, record) if record else ""
@@ -110,7 +110,7 @@ def _line(
     return Approval(
         person=row.person,
         submission=row.submission,
-        told=row.told or row.state.replace("_", " "),
+        panel_status=row.told or row.state.replace("_", " "),
         participant=record.participant.code if record else "",
         status=str(record.participant.get_status_display()) if record else "",
         is_complete=record is not None and lacking is None,

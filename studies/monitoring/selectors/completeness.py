@@ -14,11 +14,11 @@ from studies.usage_data import is_choice
 def missing_of(study: Study, record: Record) -> list[str]:
     """What is missing from a finished participant's data, in words; empty if they are complete."""
     questionnaire = questionnaire_from(study.questionnaire)
-    asked, length = items_asked(study.settings), int(study.settings["list_length"])
+    requested, length = items_asked(study.settings), int(study.settings["list_length"])
     missing = []
-    if len(record.profile) not in asked:
-        told = "choices" if is_choice(study.settings) else "ratings"
-        missing.append(f"{len(record.profile)} of {asked} {told} of known items")
+    if len(record.profile) not in requested:
+        answers = "choices" if is_choice(study.settings) else "ratings"
+        missing.append(f"{len(record.profile)} of {requested} {answers} of known items")
     if record.recommendations is None:
         missing.append("the recommendation list")
     elif len(record.items) != length:

@@ -162,11 +162,11 @@ def _stated(study: Study) -> dict[str, float]:
     languages = study.settings.get("languages") or [""]
     texts = texts_of(study, languages[0])
     words = len(str(texts.get("consent", "")).split())
-    asked, listed = items_asked(study.settings), int(study.settings["list_length"])
+    requested, listed = items_asked(study.settings), int(study.settings["list_length"])
     return {
         flow.CONSENT: 60 * words / WORDS_A_MINUTE + SECONDS_A_BOX * len(texts.get("consent_boxes", ())),
         flow.ABOUT: expected_seconds(questionnaire, schema.ABOUT),
-        flow.RATE: SECONDS_A_FILM_RATED * (asked.fewest + asked.most) / 2,
+        flow.RATE: SECONDS_A_FILM_RATED * (requested.fewest + requested.most) / 2,
         flow.RECOMMENDATIONS: SECONDS_A_FILM_SEEN * listed,
         flow.ITEMS: listed * (SECONDS_OF_DETAILS + expected_seconds(questionnaire, schema.ITEMS)),
         flow.OVERALL: expected_seconds(questionnaire, schema.OVERALL),

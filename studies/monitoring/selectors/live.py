@@ -57,9 +57,9 @@ class StratumLine:
         return list(zip(self.labels, self.cells, strict=True)) if any(cell.started for cell in self.cells) else []
 
     @property
-    def held(self) -> int:
+    def n_held(self) -> int:
         """Slots held in all conditions together."""
-        return sum(cell.held for cell in self.cells)
+        return sum(cell.n_held for cell in self.cells)
 
 
 def _wordings(part: Any, language: str) -> Iterator[tuple[str, str]]:

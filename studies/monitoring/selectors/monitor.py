@@ -49,7 +49,7 @@ class Cell:
         )
 
     @property
-    def held(self) -> int:
+    def n_held(self) -> int:
         """Slots held: they count towards the target."""
         return self.active + self.completed - self.reopened
 
@@ -76,7 +76,7 @@ class FunnelStep:
 
 
 @dataclass(frozen=True)
-class Happening:
+class ActivityEntry:
     """A participant's move, without anything they answered."""
 
     at: datetime
@@ -140,13 +140,13 @@ def funnel(study: Study, mode: str) -> list[FunnelStep]:
     return steps
 
 
-def newest_happenings(study: Study, mode: str, n: int = 10) -> list[Happening]:
+def newest_activity(study: Study, mode: str, n: int = 10) -> list[ActivityEntry]:
     """The newest moves of participants, newest first."""
     codes = dict(Participant.objects.filter(study=study, mode=mode).values_list("pk", "code"))
-    moves = LogEntry.objects.filter(
+    rows = LogEntry.objects.filter(
         kind="studies.participant",
         object_id__in=Participant.objects.filter(study=study, mode=mode).values("pk"),
     ).exclude(from_status=F("to_status"))  # exclusions are logged too, without a change of status
-    moves = moves.order_by("-at", "-id")[:n]
+    rows = rows.order_by("-at", "-id")[:n]
     names = dict(ParticipantStatus.choices)
-    return [Happening(move.at, codes[move.object_id], str(names.get(move.to_status, move.to_status))) for move in moves]
+    return [ActivityEntry(row.at, codes[row.object_id], str(names.get(row.to_status, row.to_status))) for row in rows]

@@ -22,10 +22,10 @@ class ParticipantLine:
     exclusion: str
 
 
-def participants_of(study: Study, sought: str = "") -> QuerySet[Participant]:
+def participants_of(study: Study, query: str = "") -> QuerySet[Participant]:
     """The participants in order of entry, people before simulated ones and previews.
 
-    `sought` is part of a code, of an export id, or of an id of another site.
+    `query` is part of a code, of an export id, or of an id of another site.
     """
     rank = Case(
         When(mode=Mode.LIVE, then=Value(0)),
@@ -34,11 +34,11 @@ def participants_of(study: Study, sought: str = "") -> QuerySet[Participant]:
         output_field=IntegerField(),
     )
     participants = Participant.objects.filter(study=study).order_by(rank, "pk")
-    if sought:
-        by_public_id = [pk for pk, name in public_ids(study).items() if sought.upper() in name]
-        by_external_id = Participant.objects.filter(external_ids__study=study, external_ids__value__icontains=sought)
+    if query:
+        by_public_id = [pk for pk, name in public_ids(study).items() if query.upper() in name]
+        by_external_id = Participant.objects.filter(external_ids__study=study, external_ids__value__icontains=query)
         participants = participants.filter(
-            Q(code__icontains=sought) | Q(pk__in=by_public_id) | Q(pk__in=by_external_id.values("pk"))
+            Q(code__icontains=query) | Q(pk__in=by_public_id) | Q(pk__in=by_external_id.values("pk"))
         )
     return participants.prefetch_related("external_ids")
 

@@ -249,7 +249,7 @@ def _maybe_inattentive(study: Study, modes: Sequence[str], checks: Sequence[Ques
 def _maybe_contradictory(study: Study, modes: Sequence[str], questionnaire: Questionnaire) -> set[int]:
     """Return everyone with an item that they consumed and never heard of, by their stored answers.
 
-    Nobody, where the question whether the item was heard of depends on the other one, as in the template.
+    Empty where the question whether the item was heard of depends on the other one, as in the template.
     """
     heard = next((question for question in questionnaire.items if question.key == HEARD), None)
     if heard is None or heard.shown_if == Test(WATCHED, "equals", False):

@@ -37,13 +37,13 @@ def exclude(*, participant: Participant, reason: str, actor: Any = None) -> Excl
     own = flags_by_participant(participant.study, [participant.mode]).get(participant.pk, ())
     try:
         with transaction.atomic():
-            made = Exclusion.objects.create(
+            exclusion = Exclusion.objects.create(
                 participant=participant, reason=wording, flags=[flag.key for flag in own], excluded_by=actor
             )
     except IntegrityError as refused:
         raise ParallaxError("exclusion.already", "This participant is excluded already.") from refused
     record(participant, reason=f"Excluded from analyses: {wording}", actor=actor, act="excluded")
-    return made
+    return exclusion
 
 
 @transaction.atomic

@@ -70,7 +70,7 @@ def _counted(studies: Collection[Study]) -> DueNotices:
         is_full = all(by_condition.get(condition.pk, (0, 0))[1] >= condition.target for condition in conditions)
         if conditions and is_full:
             n_slots = sum(condition.target for condition in conditions)
-            text = f"The study is full: all {n_slots} slots are held. Who comes now is thanked and sent away."
+            text = f"The study is full: all {n_slots} slots are held. Further participants are turned away with thanks."
             yield study, NoticeKind.STUDY_FULL, f"full:{n_slots}", text
 
 

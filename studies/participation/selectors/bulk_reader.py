@@ -200,6 +200,6 @@ class QuestionFilter:
         # As text, since answers may be lists, and since True and 1 are not the same answer.
         case = (block, *(repr(answers.get(key)) for key in self.mentioned))
         if case not in self._by_case:
-            questions = self.questionnaire.asked(block, answers)
+            questions = self.questionnaire.shown(block, answers)
             self._by_case[case] = frozenset(question.key for question in questions)
         return self._by_case[case]

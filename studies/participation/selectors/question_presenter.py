@@ -339,7 +339,7 @@ def visible(question: schema.Question, known: Mapping[str, Any]) -> bool:
     return condition is None or condition.holds(known)
 
 
-def wanting_text(question: schema.Question, value: Any) -> str:
+def incomplete_text(question: schema.Question, value: Any) -> str:
     """Return the message beside a question that still needs an answer."""
     if question.kind == schema.MATRIX and value is not None:
         return gettext("Please answer every row.")

@@ -80,7 +80,7 @@ class PageAnswers:
         after = {**self.values, **checked}
         changes = [
             (question, checked[question.key])
-            for question in self.questionnaire.asked(self.block, after)
+            for question in self.questionnaire.shown(self.block, after)
             if question.key in checked and not is_same(checked[question.key], self.values.get(question.key))
         ]
         if not changes:

@@ -28,12 +28,12 @@ from studies.models import (
 )
 from studies.participation.selectors.participant_rows import participant_by_entry
 from studies.participation.services.entrance import refuse_unless_open
-from studies.participation.services.entry_gate import Door, EntryAttempt, door_of
+from studies.participation.services.entry_gate import Admission, EntryAttempt, admission_of
 from studies.participation.services.entry_limits import CONSENT, network_of_slot, refuse_if_too_often
 from studies.participation.services.previewing import choose_condition
 from studies.recruitment.services import signed_links
 from studies.recruitment.services.completion_codes import CODE_LENGTH, random_code
-from studies.recruitment.services.external_ids import keep_external_ids, known_id, split_parameters
+from studies.recruitment.services.external_ids import known_id, split_parameters, store_external_ids
 from studies.recruitment.services.tokens import (
     digest_of_declined,
     digest_of_key,
@@ -95,7 +95,7 @@ def consent(attempt: EntryAttempt) -> Entry:
     The link's query parameters are stored as they came, ids of other sites among them in a table of their own.
 
     Raises `study.not_open`, `study.bad_entry_key`, `study.bad_parameters`, `study.consent_changed`, what
-    `entry_gate.entered_participant` and `entry_gate.door_of` raise.
+    `entry_gate.entered_participant` and `entry_gate.admission_of` raise.
     """
     _require_sound(attempt)
     return _enter(attempt)
@@ -125,8 +125,8 @@ def _enter(attempt: EntryAttempt) -> Entry:
     study, token = attempt.study, token_for(attempt.study, attempt.entry_key)
     participant = participant_by_entry(study, digest_of_key(attempt.entry_key))
     if participant is None:
-        door = door_of(attempt)
-        if attempt.network and door.entrance not in VOUCHED:
+        admission = admission_of(attempt)
+        if attempt.network and admission.entrance not in VOUCHED:
             refuse_if_too_often(
                 study_id=study.pk,
                 action=CONSENT,
@@ -134,7 +134,7 @@ def _enter(attempt: EntryAttempt) -> Entry:
                 mode=attempt.mode,
                 recruiting=attempt.recruiting,
             )
-        participant = _create(attempt, door, token)
+        participant = _create(attempt, admission, token)
     if not may_continue(participant, attempt.browser_key):
         raise ParallaxError("study.link_used", _("This link has been used."))
     if participant.token_digest != digest_of_token(token):
@@ -146,14 +146,14 @@ def _enter(attempt: EntryAttempt) -> Entry:
     return Entry(participant, token)
 
 
-def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
+def _create(attempt: EntryAttempt, admission: Admission, token: str) -> Participant:
     """Insert the row, or return the one that a concurrent request inserted."""
-    if door.link is not None and len(attempt.browser_key) < SHORTEST_ENTRY_KEY:
+    if admission.link is not None and len(attempt.browser_key) < SHORTEST_ENTRY_KEY:
         raise _outdated()
     panel, key = attempt.recruiting.panel, digest_of_key(attempt.entry_key)
     external, parameters = split_parameters(attempt.parameters, panel)
     if attempt.recruiting.signing_key:
-        parameters.pop(signed_links.PARAMETER, None)  # it would stand for the id in exports without ids
+        parameters.pop(signed_links.PARAMETER, None)  # it would reveal the id in exports without ids
     # Two visitors with one id wait for each other; visitors without ids need not.
     has_id = attempt.mode == Mode.LIVE and panel.who(external) is not None
     study = locked_study(attempt.study.pk) if has_id else Study.objects.get(pk=attempt.study.pk)
@@ -169,8 +169,8 @@ def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
         token_digest=digest_of_token(token),
         entry_key=key,
         mode=attempt.mode,
-        entrance=door.entrance,
-        network=network_of_slot(study, attempt.mode, door.entrance, attempt.network),
+        entrance=admission.entrance,
+        network=network_of_slot(study, attempt.mode, admission.entrance, attempt.network),
         step=flow.ABOUT,
         language=attempt.language,
         consent_version=None if is_preview else _agreed_version(study, attempt.consent_version),
@@ -184,11 +184,11 @@ def _create(attempt: EntryAttempt, door: Door, token: str) -> Participant:
         try:
             with transaction.atomic():
                 participant.save(force_insert=True)
-                keep_external_ids(participant=participant, ids=external)
-                if door.link is not None:
-                    Interview.objects.filter(link=door.link).update(participant=participant)
-                    door.link.browser_digest = digest_of_key(attempt.browser_key)  # the only browser that may continue
-                    door.link.save(update_fields=["browser_digest"])
+                store_external_ids(participant=participant, ids=external)
+                if admission.link is not None:
+                    Interview.objects.filter(link=admission.link).update(participant=participant)
+                    admission.link.browser_digest = digest_of_key(attempt.browser_key)  # the only browser to continue
+                    admission.link.save(update_fields=["browser_digest"])
         except IntegrityError:
             # Concurrent submissions, or a duplicate code.
             participant.pk = None

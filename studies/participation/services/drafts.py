@@ -18,7 +18,7 @@ from studies.participation.services.participant_state import lock_open
 
 
 @transaction.atomic
-def keep_about(
+def store_about(
     *, participant: Participant, answers: Mapping[str, Any], provenance: str = Provenance.PERSON
 ) -> tuple[str, ...]:
     """Store each answer about the person that can be used, and return their keys.
@@ -31,7 +31,7 @@ def keep_about(
     page = PageAnswers(participant, ABOUT, 0)
     checked, _invalid = checked_values(page.questionnaire.about, answers)
     page.save(checked, AnswerSource(provenance=provenance))
-    questions = page.questionnaire.asked(ABOUT, page.values)
+    questions = page.questionnaire.shown(ABOUT, page.values)
     return tuple(question.key for question in questions if checked.get(question.key) is not None)
 
 
@@ -41,13 +41,13 @@ def submit_about(
 ) -> ParallaxError | None:
     """Accept the form with what is stored of it; where it is refused, store its usable answers and return the refusal.
 
-    Raises what `keep_about` raises.
+    Raises what `store_about` raises.
     """
     answers = {**answers_about(participant, 0), **posted}
     answers = {key: value for key, value in answers.items() if value is not None}
     try:
         accept_about(participant=participant, answers=answers, provenance=provenance)
     except ParallaxError as refusal:
-        keep_about(participant=participant, answers=posted, provenance=provenance)
+        store_about(participant=participant, answers=posted, provenance=provenance)
         return refusal
     return None

@@ -18,7 +18,7 @@ from studies.models import Participant, Response, Study
 from studies.participation.services.attention import ended_by_attention, note_checks
 from studies.participation.services.entrance import refuse_unless_open
 from studies.participation.services.participant_state import lock, not_active
-from studies.participation.services.slot_queue import seek_slot
+from studies.participation.services.slot_queue import request_slot
 
 
 def checked_about(*, study: Study, answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def checked_about(*, study: Study, answers: Mapping[str, Any]) -> dict[str, Any]
         except ParameterError as problem:
             problems[question.key] = str(problem)
         else:
-            if question.is_wanting(checked[question.key]):
+            if question.is_incomplete(checked[question.key]):
                 problems[question.key] = f"The answer to {question.key!r} is incomplete."
     if problems:
         raise ParallaxError(
@@ -52,7 +52,7 @@ def checked_about(*, study: Study, answers: Mapping[str, Any]) -> dict[str, Any]
 def accept_about(
     *, participant: Participant, answers: Mapping[str, Any], provenance: str = Provenance.PERSON
 ) -> Participant:
-    """Store the answers about the person, then screen the participant out, or assign a slot as `seek_slot` does.
+    """Store the answers about the person, then screen the participant out, or assign a slot as `request_slot` does.
 
     The returned participant's status is the outcome: active, screened out, quota full, attention failed, or consented
     for one who waits for a slot. A second submission has no effect. Raises `study.bad_answers`, `study.not_open`,
@@ -70,7 +70,7 @@ def accept_about(
     _store_about(current, checked, provenance)
     now = timezone.now()
     questionnaire = questionnaire_from(study.questionnaire)
-    against = [q.key for q in questionnaire.about if q.key in checked and not q.does_admit(checked[q.key])]
+    against = [q.key for q in questionnaire.about if q.key in checked and not q.admits_value(checked[q.key])]
     if against:
         reason = f"Answers that do not admit: {', '.join(against)}."
         to = ParticipantStatus.SCREENED_OUT
@@ -80,7 +80,7 @@ def accept_about(
     if ended_by_attention(participant=current, questionnaire=questionnaire):
         return current
     current.stratum = stratum_for(study, checked, current)
-    seek_slot(study=study, participant=current, now=now)
+    request_slot(study=study, participant=current, now=now)
     return current
 
 

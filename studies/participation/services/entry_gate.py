@@ -13,7 +13,7 @@ from studies.enums import Entrance, Mode
 from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study
 from studies.participation.selectors.participant_rows import participant_by_entry
 from studies.participation.services.entrance import refuse_unless_room
-from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 from studies.recruitment.services.external_ids import has_taken_part, known_id
 from studies.recruitment.services.signed_links import PARAMETER, is_signed
 from studies.recruitment.services.tokens import digest_of_key, may_continue
@@ -42,7 +42,7 @@ class EntryAttempt:
     ticket: int | None = None
 
     @cached_property
-    def recruiting(self) -> HowRecruited:
+    def recruiting(self) -> RecruitmentSettings:
         """How the study recruits."""
         return recruiting_of(self.study)
 
@@ -79,17 +79,17 @@ def entered_participant(attempt: EntryAttempt) -> Participant | None:
 
 
 def refuse_newcomer(attempt: EntryAttempt) -> None:
-    """Raise unless a newcomer may enter now: what `door_of` and `refuse_unless_room` raise.
+    """Raise unless a newcomer may enter now: what `admission_of` and `refuse_unless_room` raise.
 
     Visitors previewing a panel's task may see the consent text.
     """
     if not attempt.is_looking:
-        door_of(attempt)
+        admission_of(attempt)
     refuse_unless_room(study=attempt.study, mode=attempt.mode)
 
 
 @dataclass(frozen=True)
-class Door:
+class Admission:
     """An entrance, with the personal link if it is one."""
 
     entrance: str
@@ -101,14 +101,14 @@ def is_personal(*, study: Study, entry_key: str) -> bool:
     return PersonalLink.objects.filter(study=study, digest=digest_of_key(entry_key)).exists()
 
 
-def door_of(attempt: EntryAttempt) -> Door:
+def admission_of(attempt: EntryAttempt) -> Admission:
     """The entrance that a newcomer uses. The lookup has no side effects.
 
     Raises `study.took_part_before`, `study.closed_link`, `study.by_invitation`, `study.not_a_guest`,
     `study.bad_signature`, `study.no_panel_id`, `study.only_looking`.
     """
     if attempt.mode != Mode.LIVE:
-        return Door(Entrance.OPEN)
+        return Admission(Entrance.OPEN)
     if attempt.is_looking:
         raise ParallaxError("study.only_looking", _("You are previewing this task. Accept it to take part."))
     study, recruiting = attempt.study, attempt.recruiting
@@ -125,7 +125,7 @@ def door_of(attempt: EntryAttempt) -> Door:
         if link.closed_at is not None and not Participant.objects.filter(study=study, entry_key=digest).exists():
             raise ParallaxError("study.closed_link", _("This link is no longer open. Please ask for a new one."))
         is_interview = Interview.objects.filter(link=link).exists()
-        return Door(Entrance.INTERVIEW if is_interview else Entrance.PERSONAL, link)
+        return Admission(Entrance.INTERVIEW if is_interview else Entrance.PERSONAL, link)
     if recruiting.entrance == Entrance.PERSONAL:
         raise ParallaxError(
             "study.by_invitation",
@@ -134,9 +134,9 @@ def door_of(attempt: EntryAttempt) -> Door:
     if recruiting.entrance == Entrance.GUEST:
         if not _is_guest(study, recruiting.panel.who(attempt.parameters)):
             raise _not_invited()
-        return Door(Entrance.GUEST)
+        return Admission(Entrance.GUEST)
     if attempt.is_signed:
-        return Door(Entrance.SIGNED)
+        return Admission(Entrance.SIGNED)
     if recruiting.signing_key and attempt.parameters.get(PARAMETER):
         raise _damaged()
     if recruiting.entrance == Entrance.SIGNED:
@@ -147,8 +147,8 @@ def door_of(attempt: EntryAttempt) -> Door:
                 "study.no_panel_id",
                 _("Each participant enters this study once, from the site that invited them. Please open it there."),
             )
-        return Door(Entrance.PANEL_ID)
-    return Door(Entrance.OPEN)
+        return Admission(Entrance.PANEL_ID)
+    return Admission(Entrance.OPEN)
 
 
 def _is_guest(study: Study, known: tuple[str, str] | None) -> bool:

@@ -18,7 +18,7 @@ from studies.design.services.launch import pause_study
 from studies.enums import VOUCHED, Mode, NoticeKind, StudyStatus
 from studies.models import Participant, Study
 from studies.recruitment.panels.registry import NONE
-from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 from studies.team.services.notices import notify_owners
 
 logger = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class TooOften(ParallaxError):
 
 
 def refuse_if_too_often(
-    *, study_id: int, action: str, network: str, mode: str = Mode.LIVE, recruiting: HowRecruited | None = None
+    *, study_id: int, action: str, network: str, mode: str = Mode.LIVE, recruiting: RecruitmentSettings | None = None
 ) -> None:
     """Count an action from a network, and raise TooOften if it exceeds the study's limit.
 
@@ -79,19 +79,19 @@ def network_of_slot(study: Study, mode: str, entrance: str, network: str) -> str
     return salted_hmac("parallax.network", f"{study.pk}\n{network}", algorithm="sha256").hexdigest()
 
 
-def pause_threshold(study: Study, recruiting: HowRecruited) -> int:
+def pause_threshold(study: Study, recruiting: RecruitmentSettings) -> int:
     """The number of slots taken within WINDOW at which the study is paused."""
     return recruiting.pause_at or default_pause_threshold(study, recruiting)
 
 
-def default_pause_threshold(study: Study, recruiting: HowRecruited) -> int:
+def default_pause_threshold(study: Study, recruiting: RecruitmentSettings) -> int:
     """The pause threshold of a study whose researcher has set none."""
     wanted = sum(study.conditions.values_list("target", flat=True))
     factor = PAUSE_FACTOR if recruiting.panel.key == NONE else PAUSE_FACTOR_OF_PANEL
     return max(LEAST_PAUSE, round(factor * wanted))
 
 
-def watch_enrolment(*, study: Study, recruiting: HowRecruited, now: datetime | None = None) -> None:
+def watch_enrolment(*, study: Study, recruiting: RecruitmentSettings, now: datetime | None = None) -> None:
     """After slots were taken, notify the owners of an unusual rate, and pause the study at a higher one.
 
     Only those who took a slot count, also if they hold it no more. The count restarts when the study is resumed.

@@ -150,7 +150,7 @@ def _leave(participant: Participant, block: str, rank: int, answers: Mapping[str
     The event log keeps the withdrawn values, unless they identify a person.
     """
     questionnaire = questionnaire_at(participant, rank)
-    keys = {question.key for question in questionnaire.asked(block, answers)}
+    keys = {question.key for question in questionnaire.shown(block, answers)}
     unasked = [question.key for question in questionnaire.block(block) if question.key not in keys]
     if not answers.keys().isdisjoint(unasked):
         for row in participant.responses.filter(rank=rank, question__in=unasked):

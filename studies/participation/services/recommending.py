@@ -9,7 +9,7 @@ import math
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from core.errors import NotAllowedInState, ParallaxError, StorageAway
+from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
 from evaluation.services.serving import Served
 from studies.design.selectors.placeholders import agreed_text
 from studies.design.services.condition_serving import recommend_in
@@ -46,7 +46,7 @@ def _served(participant: Participant, profile: dict[int, int]) -> Served:
     condition = Condition.objects.select_related("model").get(participants=participant)
     try:
         served = recommend_in(study=participant.study, condition=condition, ratings=profile, n=list_length(participant))
-    except StorageAway:  # for a moment: the page asks to wait, and the study goes on
+    except StorageUnavailable:  # for a moment: the page asks to wait, and the study goes on
         raise
     except Exception as problem:  # an algorithm may be third-party code, and any failure pauses the study
         raise _unavailable(participant, condition, str(problem)) from problem
@@ -107,10 +107,10 @@ def _require_profile(participant: Participant, n_rated: int) -> None:
     require_active(participant)
     if participant.step != flow.RATE:
         raise out_of_order(participant)
-    asked = items_asked(participant.study.settings)
-    if n_rated not in asked:
-        text = _wrong_number(asked.is_range, is_choice(participant.study.settings))
-        counts = {"given": n_rated, "wanted": asked.fewest, **({"most": asked.most} if asked.is_range else {})}
+    limits = items_asked(participant.study.settings)
+    if n_rated not in limits:
+        text = _wrong_number(limits.is_range, is_choice(participant.study.settings))
+        counts = {"given": n_rated, "wanted": limits.fewest, **({"most": limits.most} if limits.is_range else {})}
         raise ParallaxError("study.wrong_number_of_ratings", agreed_text(participant.study, text % counts), counts)
 
 

@@ -27,8 +27,8 @@ from studies.models import Event, ExternalId, Participant, Study
 from studies.participation.selectors.participant_rows import participant_by_token, participants_with_study
 from studies.participation.services.entry_limits import network_of_slot
 from studies.participation.services.participant_state import SEEN_EVERY, lock
-from studies.participation.services.slot_queue import seek_slot
-from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+from studies.participation.services.slot_queue import request_slot
+from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 from studies.recruitment.services.external_ids import known_id
 
 logger = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ def resume(*, token: str, network: str = "") -> Participant:
 def record_presence(participant: Participant, network: str = "") -> Participant:
     """Record a participant's presence, readmit them if abandoned, and give them a slot that they wait for."""
     if participant.status == ParticipantStatus.ABANDONED or participant.waiting_since is not None:
-        return _seek_again(participant, network)
+        return _request_slot_again(participant, network)
     now = timezone.now()
     if now - participant.last_seen_at > SEEN_EVERY:
         with optional_write("presence"):
@@ -95,7 +95,7 @@ def record_presence(participant: Participant, network: str = "") -> Participant:
 
 
 @transaction.atomic
-def _seek_again(participant: Participant, network: str) -> Participant:
+def _request_slot_again(participant: Participant, network: str) -> Participant:
     """Let an abandoned participant come back, or someone who waits ask again for a slot."""
     study, now = locked_study(participant.study_id), timezone.now()
     lock(participant)
@@ -107,7 +107,7 @@ def _seek_again(participant: Participant, network: str) -> Participant:
     if not is_waiting:
         participant.network = network_of_slot(study, participant.mode, participant.entrance, network)
     if is_waiting or participant.assigned_at is not None:
-        seek_slot(study=study, participant=participant, now=now)
+        request_slot(study=study, participant=participant, now=now)
     else:
         to, network = ParticipantStatus.CONSENTED, participant.network
         move(participant, to=to, allowed=PARTICIPANT_MOVES, reason="Came back.", last_seen_at=now, network=network)
@@ -158,7 +158,7 @@ def _signed(token: str) -> tuple[Participant, datetime]:
     return participant, at
 
 
-def _refuse_too_late(participant: Participant, recruiting: HowRecruited) -> None:
+def _refuse_too_late(participant: Participant, recruiting: RecruitmentSettings) -> None:
     """Raise TooLate past the researcher's longest gap; participants whose part is over are exempt."""
     gap = recruiting.longest_gap
     if gap is not None and participant.status in UNDER_WAY and timezone.now() - participant.last_seen_at > gap:
@@ -172,7 +172,7 @@ def _unknown() -> ParallaxError:
 
 
 @transaction.atomic
-def resume_known(*, study: Study, recruiting: HowRecruited, parameters: Mapping[str, str]) -> str:
+def resume_known(*, study: Study, recruiting: RecruitmentSettings, parameters: Mapping[str, str]) -> str:
     """Let a participant known by an id of another site continue; return their token. Logged.
 
     Raises `study.unknown_id`, and `TooLate` past the researcher's longest gap.

@@ -16,12 +16,12 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet, Sum
 
 from core.transitions import move
-from studies.allocation.services.slots import end_participation, full_quota, retake_slot, take_slot
+from studies.allocation.services.slots import claim_slot, end_participation, full_quota, retake_slot
 from studies.enums import PARTICIPANT_MOVES, Entrance, Mode, ParticipantStatus, StudyStatus
 from studies.instrument import flow
 from studies.models import Condition, Participant, Study
 from studies.participation.services.entry_limits import watch_enrolment
-from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ def _n_open(study: Study) -> int:
     return max(0, int(wanted) - slots.filter(status=ParticipantStatus.COMPLETED).count())
 
 
-def _most_of_network(study: Study, recruiting: HowRecruited) -> int:
+def _most_of_network(study: Study, recruiting: RecruitmentSettings) -> int:
     """How many unfinished slots a network may hold: the researcher's own limit, or a share of the open slots."""
     return recruiting.most_per_network or max(LEAST_PER_NETWORK, int(NETWORK_SHARE * _n_open(study)))
 
@@ -89,7 +89,7 @@ def _unfinished(study: Study) -> Counter[str]:
     return Counter(dict(slots.order_by().values_list("network").annotate(n=Count("pk"))))
 
 
-def seek_slot(*, study: Study, participant: Participant, now: datetime) -> None:
+def request_slot(*, study: Study, participant: Participant, now: datetime) -> None:
     """Give a participant a slot, after those who wait already; otherwise they wait too, or find the study full.
 
     The caller holds the study's lock, then the participant's, and stores nothing of the participant.
@@ -195,7 +195,7 @@ def _take(study: Study, participant: Participant, now: datetime) -> str:
         if slot is None:
             return FULL_CONDITION
     else:
-        assigned = take_slot(study=study, participant=participant, stratum=participant.stratum)
+        assigned = claim_slot(study=study, participant=participant, stratum=participant.stratum)
         if assigned is None:
             return FULL
         changes["condition"], slot = assigned

@@ -31,7 +31,7 @@ def about(visit: Visit) -> HttpResponse:
     before = _visible_answers(visit)
     posted = posted_answers(content_of(visit.study).questionnaire.about, visit.request.POST)
     if visit.is_htmx:
-        drafts.keep_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
+        drafts.store_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
         return HttpResponse(status=204)
     refusal = drafts.submit_about(participant=visit.participant, posted=posted, provenance=visit.provenance)
     if refusal is None:
@@ -62,9 +62,9 @@ def _about_page(
         value = posted.get(question.key)
         if value is None and not question_presenter.visible(question, known):
             continue
-        is_begun = value is None or question.is_wanting(value) or value == stored.get(question.key)
+        is_begun = value is None or question.is_incomplete(value) or value == stored.get(question.key)
         problems[question.key] = (
-            question_presenter.wanting_text(question, value)
+            question_presenter.incomplete_text(question, value)
             if is_begun
             else question_presenter.problem_text(question, value)
         )

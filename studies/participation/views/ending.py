@@ -15,9 +15,9 @@ from studies.design.selectors.markdown import rendered
 from studies.design.selectors.study_content import content_of
 from studies.instrument import flow
 from studies.instrument.questionnaires.schema import AFTER, OVERALL
-from studies.participation.services import events, leaving, withdrawal
-from studies.participation.views.calm import calm_page, hand_back_url
-from studies.participation.views.calm import outcome as outcome_page
+from studies.participation.services import events, exit_links, withdrawal
+from studies.participation.views.message_pages import hand_back_url, message_page
+from studies.participation.views.message_pages import outcome as outcome_page
 from studies.participation.views.questions import (
     Marks,
     asked_of,
@@ -83,7 +83,7 @@ def _last_page(visit: Visit, block: str, marks: Marks | None = None) -> HttpResp
 def withdraw(visit: Visit) -> HttpResponse:
     """Ask for confirmation, then erase the participant's data; the personal link is required; an id is not enough."""
     if visit.is_limited:
-        return calm_page(
+        return message_page(
             visit.request,
             _("Your personal link is required"),
             text=_("To withdraw, open your personal link, or write to the people who run the study."),
@@ -92,7 +92,7 @@ def withdraw(visit: Visit) -> HttpResponse:
         )
     if visit.request.method == "POST":
         # The exit address is built before the erasure, since it may contain an id.
-        exit_link = leaving.way_out(participant=visit.participant, outcome=exits.WITHDREW)
+        exit_link = exit_links.exit_link_of(participant=visit.participant, outcome=exits.WITHDREW)
         withdrawal.withdraw(participant=visit.participant)
         visit.participant.refresh_from_db()
         out: dict[str, Any] = {"exit_link": exit_link, "exit_url": exit_link.url if exit_link else ""}
@@ -106,14 +106,14 @@ def thanks(visit: Visit) -> HttpResponse:
     """The debriefing, the completion code, and the exit link to the referring site."""
     texts = written.texts_of(visit.study, visit.language)
     own_link = visit.request.build_absolute_uri(reverse("participant:resume", args=[visit.token]))
-    is_guarded = leaving.is_code_guarded(participant=visit.participant, since=visit.since)
-    exit_link = None if is_guarded else leaving.way_out(participant=visit.participant)
+    is_guarded = exit_links.is_code_guarded(participant=visit.participant, since=visit.since)
+    exit_link = None if is_guarded else exit_links.exit_link_of(participant=visit.participant)
     words = exit_link.text.get(visit.language, "") if exit_link else ""
     context = {
         "debriefing_html": rendered(texts.get("debriefing", "")),
         "exit_html": rendered(words) if words else "",
         "own_link": "" if visit.is_limited else own_link,
-        "way_out": exit_link,
+        "exit_link": exit_link,
         "exit_url": visit.exit_url(exit_link),
         "is_guarded": is_guarded,
         "hand_back_url": hand_back_url(visit.request),
@@ -124,8 +124,8 @@ def thanks(visit: Visit) -> HttpResponse:
 @partial(of_participant, even_when_over=True)
 def leave(visit: Visit) -> HttpResponse:
     """Redirect to the panel; a participant who has not finished is redirected to their page."""
-    exit_link = leaving.way_out(participant=visit.participant)
-    is_guarded = leaving.is_code_guarded(participant=visit.participant, since=visit.since)
+    exit_link = exit_links.exit_link_of(participant=visit.participant)
+    is_guarded = exit_links.is_code_guarded(participant=visit.participant, since=visit.since)
     if exit_link is None or not exit_link.url or is_guarded:
         return visit.lead_to(visit.here)
     if visit.participant.erased_at is None:

@@ -29,7 +29,7 @@ from studies.participation.services.entry_gate import EntryAttempt
 from studies.participation.services.entry_limits import DECLINED, OPENED, TooOften, refuse_if_too_often
 from studies.participation.views import entry_pages
 from studies.participation.views import language as spoken
-from studies.participation.views.calm import calm_page, titled
+from studies.participation.views.message_pages import message_page, titled
 from studies.participation.views.visit import METHODS, Visit, of_participant
 from studies.recruitment.services import tokens
 from studies.recruitment.services.entry_links import PARAMETER, read_entry
@@ -44,7 +44,7 @@ NOT_STORED = (PARAMETER, spoken.PARAMETER)  # our own parameters; all others are
 @require_http_methods(METHODS)
 def consent(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the consent text; only pressing the button creates a participant."""
-    return _at_the_door(request, slug, lambda study, language: _consent(request, study, language))
+    return _entry_page(request, slug, lambda study, language: _consent(request, study, language))
 
 
 @login_not_required
@@ -52,7 +52,7 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(METHODS)
 def by_personal_link(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Consent by a personal link, which enrols one participant and is then bound to their browser."""
-    return _at_the_door(request, slug, lambda study, language: _personal(request, study, language, key))
+    return _entry_page(request, slug, lambda study, language: _personal(request, study, language, key))
 
 
 @login_not_required
@@ -62,7 +62,7 @@ def hand_over(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Between interviewer and interviewee: the interviewer is signed out, and the study has not started."""
 
     def page(study: Study, language: str) -> HttpResponse:
-        return calm_page(
+        return message_page(
             request,
             _("Please hand over the device"),
             text=_("The next page is for the person who takes part. The interviewer is signed out of this device."),
@@ -72,7 +72,7 @@ def hand_over(request: HttpRequest, slug: str, key: str) -> HttpResponse:
             action_text=_("I am the participant"),
         )
 
-    return _at_the_door(request, slug, page)
+    return _entry_page(request, slug, page)
 
 
 @login_not_required
@@ -82,7 +82,7 @@ def declined(request: HttpRequest, slug: str) -> HttpResponse:
     """Thank a visitor who declined. Reloading is not counted."""
 
     def page(study: Study, language: str) -> HttpResponse:
-        return calm_page(
+        return message_page(
             request,
             _("Thank you for your time"),
             markdown=written.texts_of(study, language).get("declined", "") or _("Nothing about you has been stored."),
@@ -90,15 +90,15 @@ def declined(request: HttpRequest, slug: str) -> HttpResponse:
             language=language,
         )
 
-    return _at_the_door(request, slug, page)
+    return _entry_page(request, slug, page)
 
 
-def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], HttpResponse]) -> HttpResponse:
+def _entry_page(request: HttpRequest, slug: str, page: Callable[[Study, str], HttpResponse]) -> HttpResponse:
     """A page before consent, in the language of the link, the browser or the study."""
     study = study_by_slug(slug)
     if study is None:
         with translation.override(spoken.browser_language(request)):
-            return calm_page(
+            return message_page(
                 request,
                 _("Study not found"),
                 text=_("Please check that the link is complete, or ask the people who sent it to you."),
@@ -114,7 +114,7 @@ def _at_the_door(request: HttpRequest, slug: str, page: Callable[[Study, str], H
 def _personal(request: HttpRequest, study: Study, language: str, key: str) -> HttpResponse:
     if not entry_gate.is_personal(study=study, entry_key=key):
         text = _("Please check that the link is complete, or ask the people who sent it to you.")
-        return calm_page(request, _("This link is not valid"), text=text, study=study, language=language, status=404)
+        return message_page(request, _("This link is not valid"), text=text, study=study, language=language, status=404)
     participant = participant_by_entry(study, tokens.digest_of_key(key))
     # Participants from before the prefix have their key under the name without it; newcomers' keys are not read there.
     keys = (_browser_key(request, key), request.COOKIES.get(_link_cookie(key), ""))
@@ -129,7 +129,7 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
     try:
         attempt = _attempt(request, study, language, personal)
     except ParallaxError as refusal:
-        return calm_page(request, _("This link is not valid"), text=refusal.message, study=study, language=language)
+        return message_page(request, _("This link is not valid"), text=refusal.message, study=study, language=language)
     try:
         if request.method != "POST":
             return _opened(request, attempt)
@@ -270,7 +270,7 @@ def resume_by_link(visit: Visit) -> HttpResponse:
 def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Explain that a form was sent without its cookie; only forms not opened by a personal link need one."""
     with translation.override(spoken.browser_language(request)):
-        return calm_page(
+        return message_page(
             request,
             _("Please press the button again"),
             text=_(

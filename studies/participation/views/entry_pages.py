@@ -18,11 +18,11 @@ from studies.design.selectors.study_content import content_of
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
 from studies.participation.selectors import pages
-from studies.participation.services import leaving, resuming
+from studies.participation.services import exit_links, resuming
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.participation.services.entry_limits import TooOften
 from studies.participation.views import language as spoken
-from studies.participation.views.calm import calm_page, too_often_page
+from studies.participation.views.message_pages import message_page, too_often_page
 from studies.recruitment.panels import exits
 from studies.recruitment.services import tokens
 
@@ -69,7 +69,7 @@ def consent_page(
 
 def _message(request: HttpRequest, attempt: EntryAttempt, heading: str, **shown: Any) -> HttpResponse:
     """A message about the visitor's study, in their language."""
-    return calm_page(request, heading, study=attempt.study, language=attempt.language, **shown)
+    return message_page(request, heading, study=attempt.study, language=attempt.language, **shown)
 
 
 def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -> HttpResponse:
@@ -122,13 +122,13 @@ def _welcome_back(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
 
 def _took_part_before(request: HttpRequest, attempt: EntryAttempt, message: str) -> HttpResponse:
     """A participant of an earlier study that this one excludes leaves by the screen-out exit."""
-    exit_link = leaving.way_out_at_the_door(
+    exit_link = exit_links.exit_before_enrolment(
         recruiting=attempt.recruiting, outcome=exits.SCREENED_OUT, parameters=attempt.parameters, mode=Mode.LIVE
     )
     own_text = exit_link.text.get(attempt.language, "")
     shown: dict[str, Any] = {"markdown": own_text} if own_text else {"text": message}
     heading = _("Thank you for your interest")
-    return _message(request, attempt, heading, way_out=exit_link, exit_url=exit_link.url, **shown)
+    return _message(request, attempt, heading, exit_link=exit_link, exit_url=exit_link.url, **shown)
 
 
 def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -> HttpResponse:
@@ -137,13 +137,13 @@ def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -
     texts = written.texts_of(study, language)
     out: dict[str, Any] = {}
     if refusal.code == "study.full" or study.status in (StudyStatus.PAUSED, StudyStatus.CLOSED):
-        exit_link = leaving.way_out_at_the_door(
+        exit_link = exit_links.exit_before_enrolment(
             recruiting=attempt.recruiting,
             outcome=exits.QUOTA_FULL,
             parameters=attempt.parameters,
             mode=attempt.mode,
         )
-        out = {"way_out": exit_link, "exit_url": exit_link.url}
+        out = {"exit_link": exit_link, "exit_url": exit_link.url}
     if refusal.code == "study.full":
         heading = _("The study is full")
         own_text = exit_link.text.get(language) or texts.get("quota_full", "")

@@ -66,7 +66,7 @@ def marks_of(visit: Visit, block: str, outcome: PageOutcome) -> Marks:
     invalid, missing = outcome.invalid, outcome.missing
     return Marks(
         {key: question_presenter.problem_text(questions[key], value) for key, value in invalid.items()}
-        | {key: question_presenter.wanting_text(questions[key], value) for key, value in missing.items()},
+        | {key: question_presenter.incomplete_text(questions[key], value) for key, value in missing.items()},
         {key: value if isinstance(value, str | int | float) else "" for key, value in invalid.items()},
     )
 
@@ -97,13 +97,13 @@ def marked(visit: Visit, page: flow.Place, marks: Marks | None) -> Marks | None:
     Participants who do not see their earlier answers may be asked for more than is missing, so that they can continue.
     """
     if marks is None:
-        return Marks(_wanting(visit, page), {}) if visit.is_wanted(page) else None
+        return Marks(_incomplete(visit, page), {}) if visit.is_incomplete(page) else None
     if visit.is_limited and marks.problems:
-        marks.problems = {**_wanting(visit, page), **marks.problems}
+        marks.problems = {**_incomplete(visit, page), **marks.problems}
     return marks
 
 
-def _wanting(visit: Visit, page: flow.Place) -> dict[str, str]:
+def _incomplete(visit: Visit, page: flow.Place) -> dict[str, str]:
     """Messages beside unanswered questions of a page that this visit is shown."""
     questionnaire = questionnaire_at(visit.participant, page.rank)
     questions = {question.key: question for question in questionnaire.block(page.step)}
@@ -114,7 +114,7 @@ def _wanting(visit: Visit, page: flow.Place) -> dict[str, str]:
         keys = [
             key for key in questionnaire.missing(page.step, shown) if question_presenter.visible(questions[key], known)
         ]
-    return {key: question_presenter.wanting_text(questions[key], shown.get(key)) for key in keys}
+    return {key: question_presenter.incomplete_text(questions[key], shown.get(key)) for key in keys}
 
 
 def asked_of(
@@ -148,7 +148,7 @@ def item(visit: Visit, rank: int) -> HttpResponse:
     outcome = submitted(visit, ITEMS, rank)
     if outcome.is_complete:
         length = int(visit.study.settings["list_length"])
-        return visit.over() or visit.lead_to(visit.here if visit.is_wanted(page) else flow.next_place(page, length))
+        return visit.over() or visit.lead_to(visit.here if visit.is_incomplete(page) else flow.next_place(page, length))
     marks = marks_of(visit, ITEMS, outcome)
     if visit.is_htmx and marks.problems:
         return refused_part(marks)

@@ -113,20 +113,20 @@ def _filters_of(
 
 
 def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
-    asked, words = items_asked(visit.study.settings), item_words(visit.study.settings, visit.language)
+    requested, words = items_asked(visit.study.settings), item_words(visit.study.settings, visit.language)
     rated = pages.rated_cards(visit.study, profile, links=visit.links)
     n_rated = visit.participant.profile.count() if visit.is_limited else len(rated)
     return {
         "words": words,
         "gender": words.gender,
-        "asked": asked,
-        "may_continue": n_rated in asked,
+        "asked": requested,
+        "may_continue": n_rated in requested,
         "chooses": is_choice(visit.study.settings),
-        "to_go": max(0, asked.fewest - n_rated),
+        "to_go": max(0, requested.fewest - n_rated),
         "rated": rated,
         "n_rated": n_rated,
         "hidden_slots": range(n_rated - len(rated)),  # rated before a return by an id of another site
-        "open_slots": range(max(0, asked.fewest - n_rated)),
+        "open_slots": range(max(0, requested.fewest - n_rated)),
         "rate_url": visit.links.to(flow.Place(flow.RATE)),
     }
 

@@ -34,17 +34,17 @@ from studies.models import Participant, Study
 from studies.participation.selectors import pages
 from studies.participation.selectors.item_questionnaires import questionnaires_of
 from studies.participation.selectors.participant_rows import answers_by_rank
-from studies.participation.services import leaving, participant_state, resuming
+from studies.participation.services import exit_links, participant_state, resuming
 from studies.participation.services.entry_limits import TooOften
 from studies.participation.services.events import client_time, record_view
-from studies.participation.views.calm import calm_page, is_part, outcome, titled, too_often_page
 from studies.participation.views.language import browser_language, switches, without_language
+from studies.participation.views.message_pages import is_part, message_page, outcome, titled, too_often_page
 from studies.usage_data import is_choice
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
 ASIDE = frozenset({"details", "withdraw"})  # pages outside the sequence of steps
 CLIENT_TIME_HEADER = "X-Client-Time"
-WANTING = "wanting"  # in the address of a page to which the end of the study led back
+INCOMPLETE = "wanting"  # in the address of a page to which the end of the study led back
 METHODS = ["GET", "HEAD", "POST"]
 
 
@@ -153,25 +153,25 @@ class Visit:
         else:
             of_list = {question.key for question in content_of(self.study).questionnaire.block(flow.OVERALL)}
             page = flow.Place(flow.AFTER if of_list.isdisjoint(missing["0"]) else flow.OVERALL)
-        return self.go(f"{self.links.to(page)}?{WANTING}={self._mark_of(page)}")
+        return self.go(f"{self.links.to(page)}?{INCOMPLETE}={self._mark_of(page)}")
 
-    def is_wanted(self, page: flow.Place) -> bool:
+    def is_incomplete(self, page: flow.Place) -> bool:
         """Whether the end led them back to this page, as a signature in the address shows."""
-        mark = self.request.GET.get(WANTING, "")
+        mark = self.request.GET.get(INCOMPLETE, "")
         if not mark or self.here.step not in (flow.OVERALL, flow.AFTER):
             return False
         return constant_time_compare(mark, self._mark_of(page))
 
     def address_of(self, page: flow.Place) -> str:
         """The address of the current page, with its signature if the end led back to it."""
-        return self.request.get_full_path() if self.is_wanted(page) else self.links.to(page)
+        return self.request.get_full_path() if self.is_incomplete(page) else self.links.to(page)
 
     def _mark_of(self, page: flow.Place) -> str:
         return Signer(salt="parallax.wanting").signature(f"{self.token} {page.step} {page.rank}")
 
     def over(self) -> HttpResponse | None:
         """The message page of a participant who cannot continue, or None; htmx requests redirect the whole page."""
-        leave = leaving.exit_without_slot if self.is_outside else leaving.way_out
+        leave = exit_links.exit_without_slot if self.is_outside else exit_links.exit_link_of
         exit_link = leave(participant=self.participant)
         out: dict[str, Any] = {"exit_link": exit_link, "exit_url": self.exit_url(exit_link)}
         page = outcome(self.request, self.participant, withdraw_url=self.withdraw_url, **out)
@@ -180,7 +180,7 @@ class Visit:
             return self.go(reverse("participant:resume", args=[self.token]))
         return page
 
-    def exit_url(self, exit_link: leaving.WayOut | None) -> str:
+    def exit_url(self, exit_link: exit_links.ExitLink | None) -> str:
         """The address of the exit; empty if there is none."""
         if exit_link is None or not exit_link.url:
             return ""
@@ -260,7 +260,7 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
             except ParallaxError as refusal:
                 response = _refused(visit, refusal)
             except Http404:
-                response = _not_there(visit)
+                response = _not_found(visit)
         response.headers["Content-Language"] = visit.language
         return response
 
@@ -274,7 +274,7 @@ def _unknown(request: HttpRequest) -> HttpResponse:
             "This link does not belong to any participant. Please check that it is complete, or ask the people who "
             "sent it to you."
         )
-        return calm_page(request, _("This link is not valid"), text=text, status=404)
+        return message_page(request, _("This link is not valid"), text=text, status=404)
 
 
 def _too_late(request: HttpRequest, refusal: resuming.TooLate) -> HttpResponse:
@@ -288,13 +288,13 @@ def _too_late(request: HttpRequest, refusal: resuming.TooLate) -> HttpResponse:
             response = HttpResponse(text, status=409, content_type="text/plain; charset=utf-8")
         else:
             heading = _("Your session has expired")
-            response = calm_page(request, heading, text=text, study=participant.study, language=language)
+            response = message_page(request, heading, text=text, study=participant.study, language=language)
     response.headers["Content-Language"] = language
     return response
 
 
-def _not_there(visit: Visit) -> HttpResponse:
-    return calm_page(
+def _not_found(visit: Visit) -> HttpResponse:
+    return message_page(
         visit.request,
         _("Page not found"),
         text=_("The address may be incomplete. Your answers are saved."),
@@ -317,7 +317,7 @@ def _refused(visit: Visit, refusal: ParallaxError) -> HttpResponse:
         return visit.lead_to(visit.here)
     if visit.is_htmx:
         return HttpResponse(refusal.message, status=409, content_type="text/plain; charset=utf-8")
-    return calm_page(
+    return message_page(
         visit.request,
         _("One moment, please"),
         text=refusal.message,
@@ -334,7 +334,7 @@ def true_step(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         if "rank" in kwargs and not 1 <= kwargs["rank"] <= participant_state.list_length(visit.participant):
             return visit.lead_to(visit.here)
         at = flow.Place(flow.ITEMS, kwargs["rank"]) if "rank" in kwargs else flow.Place(view.__name__)
-        if not flow.may_look(visit.here, at) or (visit.is_limited and at != visit.here and not visit.is_wanted(at)):
+        if not flow.may_look(visit.here, at) or (visit.is_limited and at != visit.here and not visit.is_incomplete(at)):
             return visit.lead_to(visit.here)
         return view(visit, **kwargs)
 

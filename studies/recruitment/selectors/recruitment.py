@@ -18,7 +18,7 @@ NESTED = "nested"
 
 
 @dataclass(frozen=True)
-class HowRecruited:
+class RecruitmentSettings:
     """A study's current recruiting settings; the default is an open link without a panel."""
 
     panel: Panel
@@ -32,14 +32,14 @@ class HowRecruited:
     signing_key: str = ""
 
 
-def recruiting_of(study: Study | int) -> HowRecruited:
+def recruiting_of(study: Study | int) -> RecruitmentSettings:
     """Return the recruiting settings of a study, or of the study with this key."""
     row = Recruiting.objects.filter(study=study).first() or Recruiting()
     panel = panel_of(row.panel, row.names)
     gap = None if row.longest_gap_minutes is None else timedelta(minutes=row.longest_gap_minutes)
     exits = exits_from(row.exits, panel)
     excluded = tuple(row.excluded_studies)
-    return HowRecruited(
+    return RecruitmentSettings(
         panel,
         row.entrance,
         exits,

@@ -29,7 +29,7 @@ def split_parameters(parameters: Mapping[str, Any], panel: Panel) -> tuple[dict[
     return external, {name: value for name, value in parameters.items() if name not in external}
 
 
-def keep_external_ids(*, participant: Participant, ids: Mapping[str, str]) -> None:
+def store_external_ids(*, participant: Participant, ids: Mapping[str, str]) -> None:
     """Store the ids of a participant created in the same transaction."""
     ExternalId.objects.bulk_create(
         ExternalId(study_id=participant.study_id, participant=participant, name=name, value=value)

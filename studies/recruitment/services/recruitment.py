@@ -277,7 +277,7 @@ def set_places(*, study: Study, places: Sequence[InterviewPlace], actor: Any = N
         if not PLACE_CODE.fullmatch(place.code):
             raise ParallaxError(
                 "places.bad_code",
-                f"{place.code!r} is no code. A code has 1 to 20 lower-case letters, digits, hyphens and underscores.",
+                f"{place.code!r} is not a valid code. Use 1 to 20 lower-case letters, digits, hyphens and underscores.",
             )
         if codes.count(place.code) > 1:
             raise ParallaxError("places.used_twice", f"The code {place.code!r} is used twice.")

@@ -11,7 +11,7 @@ import numpy as np
 
 from catalog.models import Item
 from catalog.selectors.ratings import ratings_of, user_ids_of
-from core.errors import ParallaxError, StorageAway
+from core.errors import ParallaxError, StorageUnavailable
 from core.provenance import rng_for
 from evaluation.selectors import cases
 from recommenders.data import Profiles
@@ -115,7 +115,7 @@ def _served(
 ) -> list[tuple[int, bool]] | str:
     try:
         served = recommend_in(study=study, condition=condition, ratings=ratings, n=int(study.settings["list_length"]))
-    except (ParallaxError, StorageAway, OSError) as problem:
+    except (ParallaxError, StorageUnavailable, OSError) as problem:
         return str(problem) if is_open else "The model of this condition cannot be used."  # the reason may reveal it
     return list(zip(served.items, served.is_filled, strict=True))
 

@@ -26,7 +26,7 @@ from studies.simulation.answer_model import SimulatedPerson, demographics
 from studies.simulation.planted_effects import AffectedPerson, Effect
 from studies.simulation.services.source_users import Pool, assign_source_user, pool_of
 from studies.simulation.services.targets import set_simulated_target
-from studies.simulation.walker.turns import EntryTurn
+from studies.simulation.walker.entry_order import EntryTurn
 from studies.simulation.walker.walk import Walk, Walker
 
 REQUEST_SECONDS = 60.0
@@ -155,7 +155,7 @@ def _walk_one(
                     person_for=partial(_person_for, study, pool, number, seed, effects=effects or {}),
                     item_titles=pool.item_titles,
                     item_ids=pool.item_ids,
-                    asked=pool.asked,
+                    requested=pool.requested,
                     rng=rng,
                     turn=turn,
                     negative=negative_members(questionnaire),

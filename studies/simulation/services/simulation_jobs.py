@@ -52,7 +52,7 @@ def request_simulation(*, study: Study, per_condition: int, seed: int, base_url:
 def simulate(*, job_id: int) -> bool:
     """Do a requested simulation; True where this worker finished it. A repeated message has no effect.
 
-    An interrupted simulation is resumed by the next worker. Errors: see `JobLeases.carry_out`.
+    An interrupted simulation is resumed by the next worker. Errors: see `JobLeases.execute`.
     """
     job = SimulationJob.objects.select_related("study").filter(pk=job_id).first()
     if job is None or not JOBS.take(job):
@@ -74,4 +74,4 @@ def simulate(*, job_id: int) -> bool:
         )
         return {}
 
-    return JOBS.carry_out(job, walk, to=ExportStatus.DONE)
+    return JOBS.execute(job, walk, to=ExportStatus.DONE)

@@ -29,7 +29,7 @@ class Pool:
     training: TrainingSide
     item_titles: dict[int, str]
     item_ids: dict[int, int]
-    asked: ItemsAsked
+    requested: ItemsAsked
     low_age: int
     high_age: int
 
@@ -44,14 +44,14 @@ def pool_of(study: Study) -> Pool:
 
     Raises `pilot.too_few_users` if a condition needs more users than were reserved with enough ratings.
     """
-    asked = items_asked(study.settings)
+    limits = items_asked(study.settings)
     reserved = run_cases.reserved_users(study.run)
     histories = run_cases.reserved_histories(study.run).user_items
     users = []
     for row, external_id in enumerate(reserved.external_ids):
         start, stop = histories.indptr[row], histories.indptr[row + 1]
         items, ratings = histories.indices[start:stop], histories.data[start:stop]
-        if len(items) >= asked.fewest:
+        if len(items) >= limits.fewest:
             pairs = {int(item): float(rating) for item, rating in zip(items, ratings, strict=True)}
             users.append(SourceUser(str(external_id), pairs))
     targets = study.conditions.values_list("target", flat=True)
@@ -60,7 +60,7 @@ def pool_of(study: Study) -> Pool:
         raise ParallaxError(
             "pilot.too_few_users",
             f"A condition needs {largest} simulated participants, and the run reserved only {len(users)} users with at "
-            f"least {asked.fewest} ratings. Evaluate with a larger --reserve, or ask for fewer with --per-condition.",
+            f"least {limits.fewest} ratings. Evaluate with a larger --reserve, or ask for fewer with --per-condition.",
             {"users": len(users), "needed": largest},
         )
     scale = ratings_of(study.dataset_version).scale
@@ -68,7 +68,7 @@ def pool_of(study: Study) -> Pool:
     side = TrainingSide(means.mu, means.item_means - means.mu, means.popularity, scale.low, scale.high)
     item_rows = list(Item.objects.filter(version=study.dataset_version).values_list("index", "title", "pk"))
     titles = {index: title for index, title, _pk in item_rows}
-    return Pool(tuple(users), side, titles, {index: pk for index, _title, pk in item_rows}, asked, *_ages(study))
+    return Pool(tuple(users), side, titles, {index: pk for index, _title, pk in item_rows}, limits, *_ages(study))
 
 
 def _ages(study: Study) -> tuple[int, int]:

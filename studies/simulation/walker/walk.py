@@ -19,6 +19,7 @@ from core.errors import ParallaxError
 from studies.instrument.flow import TRAILER_SEEN
 from studies.known_items import ItemsAsked
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
+from studies.simulation.walker.entry_order import EntryTurn
 from studies.simulation.walker.pages import Page
 from studies.simulation.walker.questions import (
     QUESTIONS,
@@ -28,7 +29,6 @@ from studies.simulation.walker.questions import (
     is_optional_text,
     key_of,
 )
-from studies.simulation.walker.turns import EntryTurn
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
 MOST_STEPS = 60
@@ -54,7 +54,7 @@ class Walker:
     about the person are drawn from the options on the page. `person_for` maps the participant code on the page to the
     answering person; it is called after assignment, because source users are drawn without replacement within a
     condition. `item_titles` and `item_ids` are by item index: the title to search for, and the id used in pages.
-    `asked` serves walks that are resumed after the rating step. `rng` is for choices outside the answer model.
+    `requested` serves walks that are resumed after the rating step. `rng` is for choices outside the answer model.
     `negative` names the negatively worded statements; `expected` has the answer that passes each screening question
     and attention check.
     """
@@ -68,7 +68,7 @@ class Walker:
         person_for: Callable[[str], SimulatedPerson],
         item_titles: Mapping[int, str],
         item_ids: Mapping[int, int],
-        asked: ItemsAsked,
+        requested: ItemsAsked,
         rng: np.random.Generator,
         turn: EntryTurn | None = None,
         negative: frozenset[str] = frozenset(),
@@ -82,7 +82,7 @@ class Walker:
         self.item_titles = item_titles
         self.item_ids = item_ids
         self.item_indexes = {pk: index for index, pk in item_ids.items()}
-        self.asked = asked
+        self.requested = requested
         self.rng = rng
         self.walk = Walk()
 
@@ -183,7 +183,7 @@ class Walker:
         person = self.respondent.person
         if person is None:
             person = self._assigned_person(page)
-            person.profile(self.asked.fewest, self.asked.most)
+            person.profile(self.requested.fewest, self.requested.most)
             for thumb in page.tree.xpath("//ol[@class='thumbs']/li"):
                 if "now" in thumb.get("class", ""):
                     break

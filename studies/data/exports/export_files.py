@@ -14,14 +14,13 @@ from core.provenance import versions
 from core.snapshot import snapshot
 from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.data.codebook.cells import iso_time
-from studies.data.codebook.happenings import Rated, rating_variables
+from studies.data.codebook.event_variables import Rated, rating_variables
 from studies.data.codebook.items import item_variables
 from studies.data.codebook.participants import participant_variables
 from studies.data.codebook.variable import shown
 from studies.data.exports.psych_ds import write_package
 from studies.data.exports.rows import Source
-from studies.data.exports.tables import Options, Table, tables_of, write_codebook
-from studies.data.exports.writing import (
+from studies.data.exports.table_files import (
     Written,
     sums_of,
     values_by_name,
@@ -30,6 +29,7 @@ from studies.data.exports.writing import (
     write_table,
     write_text,
 )
+from studies.data.exports.tables import Options, Table, tables_of, write_codebook
 from studies.enums import Mode
 from studies.models import Participant, Study
 from studies.monitoring.charts import consort_diagram
@@ -147,12 +147,12 @@ def facts_of(
 ) -> dict[str, Any]:
     """Metadata of an export: provenance, exclusions, and incomplete participants with reasons."""
     study = source.study
-    finished, wanting = 0, []
+    finished, incomplete = 0, []
     reasons = by_frequency(reason_label(*why) for why in source.exclusions.values())
     for record in records(study, source.modes, completed_only=True):
         finished += 1
         if (why := why_incomplete(study, record)) is not None:
-            wanting.append({"participant.id": record.public_id, "why": why})
+            incomplete.append({"participant.id": record.public_id, "why": why})
     return {
         "study": study.slug,
         "title": study.title,
@@ -170,8 +170,8 @@ def facts_of(
         "leaves_out_excluded": options.without_excluded,
         "excluded": [{"reason": reason, "n": n} for reason, n in reasons],
         "finished": finished,
-        "finished_and_complete": finished - len(wanting),
-        "finished_and_not_complete": wanting,
+        "finished_and_complete": finished - len(incomplete),
+        "finished_and_not_complete": incomplete,
         "format": kind,
         "made_at": iso_time(datetime.now(UTC)),
         "versions": versions(),

@@ -30,7 +30,7 @@ class Rated:
 
 
 @dataclass(frozen=True)
-class Happened:
+class EventRow:
     """An event, with its number among the participant's."""
 
     public_id: str
@@ -92,7 +92,7 @@ def _fact(*names: str) -> Any:
     return lambda h: next((h.event.facts[name] for name in names if name in h.event.facts), None)
 
 
-def event_variables(study: Study) -> tuple[Variable[Happened], ...]:
+def event_variables(study: Study) -> tuple[Variable[EventRow], ...]:
     """Variables of each event; facts without their own column are in the last one."""
     return (
         Variable("participant.id", "Id of the participant for publication", "text", lambda h: h.public_id),

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from core.errors import ParallaxError
 from studies.console.forms.data import ExportForm, ReasonForm
-from studies.console.forms.keeping import DeleteForm, DuplicateForm, TargetsForm
 from studies.console.forms.rewording import RewordForm
+from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm, TargetsForm
 from studies.console.forms.texts import ConsentForm, NotesForm
 from studies.console.views.outcomes import button, problems_of, refusals_in, warn_of_numbers
 from studies.console.views.workspace import DESIGN, QUESTIONNAIRE, SETTINGS, study_page
@@ -22,7 +22,7 @@ from studies.design.selectors.placeholders import filled
 from studies.design.selectors.texts import language_name
 from studies.design.selectors.usage import usage_of
 from studies.design.selectors.versions import design_lines
-from studies.design.services.amending import RUNNING, extend_targets, mend_texts, replace_wording, reword_questionnaire
+from studies.design.services.amending import RUNNING, amend_texts, extend_targets, replace_wording, reword_questionnaire
 from studies.design.services.archiving import archive_study, restore_study
 from studies.design.services.consent_texts import change_consent
 from studies.design.services.deleting import delete_study
@@ -138,7 +138,7 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
             if chosen is targets:
                 number = extend_targets(study=study, targets=targets.targets(), why=why, actor=request.user)
             elif chosen is notes:
-                number = mend_texts(study=study, texts=notes.texts(), why=why, actor=request.user)
+                number = amend_texts(study=study, texts=notes.texts(), why=why, actor=request.user)
             elif words.document is not None:
                 number = reword_questionnaire(study=study, text=words.document, why=why, actor=request.user)
             else:

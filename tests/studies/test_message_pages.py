@@ -1,4 +1,4 @@
-"""Participants' pages beside the way: languages, calm pages and whom to ask, coming back, withdrawing late."""
+"""Participants' pages outside the sequence: languages, message pages and contacts, coming back, withdrawing late."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_page_that_is_not_there_leads_on(study: Study) -> None:
     assert leads(person.get(f"rate/{study.dataset_version.items.latest('pk').pk}/")) == "films/1"
 
 
-def test_calm_pages_name_the_studys_contact(study: Study) -> None:
+def test_message_pages_name_the_studys_contact(study: Study) -> None:
     person = Person(study).to("items")
     owner = study.memberships.get().researcher
     pause_study(study=study)
@@ -150,7 +150,7 @@ def test_closed_says_that_it_ended_and_paused_that_it_rests(study: Study) -> Non
 
 
 @pytest.mark.parametrize("stop", [pause_study, close_study])
-def test_an_answer_to_a_study_that_stopped_shows_the_calm_page(study: Study, stop: Any) -> None:
+def test_an_answer_to_a_study_that_stopped_shows_the_message_page(study: Study, stop: Any) -> None:
     person = Person(study).to("items")
     stop(study=study)
     answer = person.post("films/1/", {"watched": "yes"}, headers=HTMX)

@@ -18,7 +18,7 @@ BROKER_SECONDS = 5
 def touch_while_broker_answers(app: Celery, file: Path, stop: threading.Event) -> threading.Thread:
     """Touch the file every EVERY_SECONDS, in a thread of the worker, whenever the broker can be reached.
 
-    A worker that is busy with a long part answers no messages, so its thread speaks for it.
+    A worker that is busy with a long part answers no messages, so a thread of its own touches the file.
     """
 
     def run() -> None:
@@ -32,7 +32,7 @@ def touch_while_broker_answers(app: Celery, file: Path, stop: threading.Event) -
             if stop.wait(EVERY_SECONDS):
                 return
 
-    thread = threading.Thread(target=run, name="sign-of-life", daemon=True)
+    thread = threading.Thread(target=run, name="liveness", daemon=True)
     thread.start()
     return thread
 

@@ -1,4 +1,4 @@
-"""The calm page of each state of a study: in both languages, with what to do and whom to ask."""
+"""The message page of each state of a study: in both languages, with what to do and a contact."""
 
 from __future__ import annotations
 

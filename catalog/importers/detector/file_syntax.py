@@ -77,7 +77,7 @@ def examined(file: SourceFile, options: Options, *, are_baskets: bool = False) -
     lines = re.split("\r" if is_cr else "\r?\n", text)
     number = next((at for at, line in enumerate(lines, start=1) if len(line) >= LONGEST_LINE - 1), None)
     if number is not None and not text.lstrip().startswith("["):
-        raise refuse(file.name, "the line does not end: this is no table", line=number)
+        raise refuse(file.name, "the line does not end: this is not a table", line=number)
     if not is_whole:
         lines = [line for line in lines[:-1] if line]
     if len(lines) > 2 * SAMPLE_LINES:
@@ -130,7 +130,7 @@ def encoding_of(raw: bytes, name: str = "") -> str:
         return "utf-16-be"
     if raw[:4096].count(0) * 20 > len(raw[:4096]):
         advice = "Import a CSV, TSV, JSON, Parquet or Excel file, or the archive of a dataset."
-        raise refuse(name, "this is no text: it has bytes that belong in none", advice=advice)
+        raise refuse(name, "this is not a text file: too many of its bytes are zero", advice=advice)
     text = raw.decode("utf-8", errors="replace")
     n_bad = text.count("\ufffd")
     if not n_bad or n_bad * 4 < sum(mark > "\x7f" for mark in text) - n_bad:

@@ -7,11 +7,11 @@ import pytest
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
-from recommenders import choosing, criteria, registry
-from recommenders.choosing import choose
+from recommenders import criteria, registry, size_selection
 from recommenders.criteria import SIZES
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 from recommenders.positives import positives
+from recommenders.size_selection import choose
 
 pytestmark = pytest.mark.unit
 
@@ -36,7 +36,7 @@ def genres(n_items: int, n_genres: int, n_noise: int = 40) -> ItemFeatures:
     return ItemFeatures(sparse.csr_array(told), tuple(kinds))
 
 
-def chosen(key: str, ratings: Ratings, **more: object) -> choosing.Choice:
+def chosen(key: str, ratings: Ratings, **more: object) -> size_selection.Choice:
     return choose(ratings, key, **({"rng": np.random.default_rng(1)} | more))
 
 
@@ -104,9 +104,9 @@ def test_rule_of_one_standard_error_takes_the_smallest_that_is_near():
 
 
 def test_of_equal_sizes_the_smaller_is_best():
-    sizes = tuple(choosing.Size(value, 0.5, 0.1, None) for value in (2, 3))
+    sizes = tuple(size_selection.Size(value, 0.5, 0.1, None) for value in (2, 3))
     for is_higher_better in (True, False):
-        assert choosing.Choice("lsa", "factors", "", is_higher_better, sizes, 1, 1, "best", 2).best.value == 2
+        assert size_selection.Choice("lsa", "factors", "", is_higher_better, sizes, 1, 1, "best", 2).best.value == 2
 
 
 def test_criteria_against_slow_loops():
@@ -120,9 +120,9 @@ def test_criteria_against_slow_loops():
     features = genres(12, 3)
     for key, options in criteria.items():
         criterion, params = SIZES[key], registry.params_of(key, options)
-        split = choosing._split(ratings, criterion, params, 0.2, np.random.default_rng(2))
+        split = size_selection._split(ratings, criterion, params, 0.2, np.random.default_rng(2))
         model = registry.algorithm(key).fit(split.training, params, features=features, rng=np.random.default_rng(3))
-        found, error = choosing._score(model, split, criterion, lambda share, what: None)
+        found, error = size_selection._score(model, split, criterion, lambda share, what: None)
         shown, held = split.shown.toarray(), split.held_out
         scores = model.score(Profiles(split.shown, STARS))
         by_person: dict[int, list[float]] = {}
@@ -169,18 +169,18 @@ def test_perfect_predictions_have_no_error():
     choice = chosen("asysvd", ratings, values=[1, 2], params={"epochs": 2, "spread": 1e-6})
     assert choice.best.score == pytest.approx(0.0, abs=1e-6)
     criterion = SIZES["asysvd"]
-    split = choosing._split(ratings, criterion, None, 0.2, np.random.default_rng(2))
+    split = size_selection._split(ratings, criterion, None, 0.2, np.random.default_rng(2))
 
     class Knowing:
         def score(self, profiles: Profiles) -> np.ndarray:
             return np.full((profiles.n_profiles, 8), 3.0)
 
-    assert choosing._score(Knowing(), split, criterion, lambda share, what: None) == (0.0, 0.0)
+    assert size_selection._score(Knowing(), split, criterion, lambda share, what: None) == (0.0, 0.0)
 
 
 def test_held_out_ratings_are_likes_of_people_and_items_with_others():
     ratings = tastes(3)
-    split = choosing._split(ratings, SIZES["lsa"], registry.params_of("lsa"), 0.3, np.random.default_rng(4))
+    split = size_selection._split(ratings, SIZES["lsa"], registry.params_of("lsa"), 0.3, np.random.default_rng(4))
     liked = positives(ratings.user_items, STARS, 4.0).toarray()
     kept = split.training.user_items.toarray()
     people = [int(np.flatnonzero((kept == row).all(axis=1))[0]) for row in split.shown.toarray()]
@@ -193,7 +193,7 @@ def test_held_out_ratings_are_likes_of_people_and_items_with_others():
 
 def test_people_kept_apart_are_not_learned_from():
     ratings = tastes(3)
-    split = choosing._split(ratings, SIZES["lpca"], registry.params_of("lpca"), 0.2, np.random.default_rng(4))
+    split = size_selection._split(ratings, SIZES["lpca"], registry.params_of("lpca"), 0.2, np.random.default_rng(4))
     assert split.training.n_users == 72
     assert split.held_out.shape[0] <= 18
     learned = {row.tobytes() for row in split.training.user_items.toarray()}
@@ -250,7 +250,7 @@ def test_counts_of_observations_stay_with_their_pairs():
     counted = Ratings(ratings.user_items, ratings.scale, np.where(np.arange(ratings.n_ratings) % 5, 1, 3))
     params = {"counts": "use", "iterations": 20}
     rng = np.random.default_rng
-    with_counts = choosing.choose(counted, "aspect", values=[1, 2], params=params, rng=rng(1))
-    without = choosing.choose(counted, "aspect", values=[1, 2], params={"iterations": 20}, rng=rng(1))
+    with_counts = size_selection.choose(counted, "aspect", values=[1, 2], params=params, rng=rng(1))
+    without = size_selection.choose(counted, "aspect", values=[1, 2], params={"iterations": 20}, rng=rng(1))
     assert with_counts.n_held_out == without.n_held_out
     assert with_counts.sizes != without.sizes

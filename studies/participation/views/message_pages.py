@@ -19,7 +19,7 @@ from studies.enums import ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 from studies.participation.services.entrance import is_trial
 from studies.participation.services.entry_limits import TooOften
-from studies.participation.services.leaving import WayOut
+from studies.participation.services.exit_links import ExitLink
 from studies.participation.services.slot_queue import queue_length
 from studies.participation.views.language import switches
 from studies.recruitment.selectors.recruitment import has_timed_out
@@ -53,7 +53,7 @@ def titled(study: Study, language: str) -> Study:
     return study
 
 
-def calm_page(
+def message_page(
     request: HttpRequest,
     heading: str,
     *,
@@ -117,7 +117,7 @@ def outcome(
     participant: Participant,
     *,
     withdraw_url: str,
-    exit_link: WayOut | None = None,
+    exit_link: ExitLink | None = None,
     exit_url: str = "",
 ) -> HttpResponse | None:
     """The page of a participant who is done, who waits, or whose study is paused; None while they may continue."""
@@ -132,13 +132,13 @@ def outcome(
         default_text = TIMED_OUT if is_late else OUTCOMES[ParticipantStatus(status)]
         words: dict[str, Any] = {"markdown": own} if own else {"text": default_text}
         left = "" if status == ParticipantStatus.WITHDRAWN else withdraw_url
-        out: dict[str, Any] = {"way_out": exit_link, "exit_url": exit_url, "withdraw_url": left}
+        out: dict[str, Any] = {"exit_link": exit_link, "exit_url": exit_url, "withdraw_url": left}
         if status == ParticipantStatus.WITHDRAWN:
-            out["code"] = ""  # nothing is left that it stands for
+            out["code"] = ""  # its data are erased
         heading = str(HEADINGS.get(ParticipantStatus(status), ENDED))
-        return calm_page(request, heading, participant=participant, **out, **words)
+        return message_page(request, heading, participant=participant, **out, **words)
     if study.status == StudyStatus.LIVE and participant.waiting_since is not None:
-        return calm_page(
+        return message_page(
             request,
             _("Please wait for a place"),
             participant=participant,
@@ -146,7 +146,7 @@ def outcome(
             place=queue_length(study, timezone.now(), participant) + 1,
             here_url=request.path,
             withdraw_url=withdraw_url,
-            way_out=exit_link,
+            exit_link=exit_link,
             exit_url=exit_url,
         )
     if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE:
@@ -154,7 +154,7 @@ def outcome(
     if is_trial(study, participant.mode):
         return None
     if study.status == StudyStatus.CLOSED:
-        return calm_page(
+        return message_page(
             request,
             _("This study has ended"),
             participant=participant,
@@ -162,19 +162,19 @@ def outcome(
             withdraw_url=withdraw_url,
         )
     if study.archived_at is not None:
-        return calm_page(
+        return message_page(
             request,
             _("This study is not running"),
             text=_("It no longer accepts answers. Your answers are saved; you can write to us or withdraw."),
             participant=participant,
             withdraw_url=withdraw_url,
         )
-    return calm_page(
+    return message_page(
         request,
         _("The study is paused"),
         text=_("Your answers are saved. Please come back later at the same address."),
         participant=participant,
         withdraw_url=withdraw_url,
-        way_out=exit_link,
+        exit_link=exit_link,
         exit_url=exit_url,
     )

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant
 from studies.recruitment.panels import exits
-from studies.recruitment.selectors.recruitment import HowRecruited, recruiting_of
+from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 from studies.recruitment.services.completion_codes import code_of
 
 CODE_BY_ID = timedelta(hours=24)  # after the end, in which a panel's id shows the code too
@@ -23,7 +23,7 @@ OUTCOME_OF = {
 
 
 @dataclass(frozen=True)
-class WayOut:
+class ExitLink:
     """An exit as one participant sees it; `url` is empty if there is no address to return to."""
 
     outcome: str
@@ -33,7 +33,7 @@ class WayOut:
     text: Mapping[str, str] = field(default_factory=dict)
 
 
-def way_out(*, participant: Participant, outcome: str = "") -> WayOut | None:
+def exit_link_of(*, participant: Participant, outcome: str = "") -> ExitLink | None:
     """The exit for an outcome, by default the participant's own; None while they are under way.
 
     An individual code has been drawn and stored by then. Simulated participants get no address.
@@ -46,11 +46,10 @@ def way_out(*, participant: Participant, outcome: str = "") -> WayOut | None:
     return _exit(recruiting, outcome, code, _parameters(participant), participant.mode)
 
 
-def exit_without_slot(*, participant: Participant) -> WayOut:
+def exit_without_slot(*, participant: Participant) -> ExitLink:
     """The exit *Study full* for a participant who has no slot and may still get one: no individual code is drawn."""
-    recruiting, parameters = recruiting_of(participant.study), _parameters(participant)
-    outcome, mode = exits.QUOTA_FULL, participant.mode
-    return way_out_at_the_door(recruiting=recruiting, outcome=outcome, parameters=parameters, mode=mode)
+    recruiting, outcome, mode = recruiting_of(participant.study), exits.QUOTA_FULL, participant.mode
+    return exit_before_enrolment(recruiting=recruiting, outcome=outcome, parameters=_parameters(participant), mode=mode)
 
 
 def _parameters(participant: Participant) -> dict[str, str]:
@@ -63,13 +62,15 @@ def is_code_guarded(*, participant: Participant, since: datetime | None) -> bool
     """Whether only the personal link shows the code: a visitor by an id, long after the part was completed.
 
     Ids of a panel are not secret, and a fixed code is worth money to anyone who learns it. Within CODE_BY_ID the
-    participant may come back by the panel's link, as the way out may have failed.
+    participant may come back by the panel's link, as the exit link may have failed.
     """
     completed_at = participant.completed_at
     return since is not None and completed_at is not None and since - completed_at > CODE_BY_ID
 
 
-def way_out_at_the_door(*, recruiting: HowRecruited, outcome: str, parameters: Mapping[str, str], mode: str) -> WayOut:
+def exit_before_enrolment(
+    *, recruiting: RecruitmentSettings, outcome: str, parameters: Mapping[str, str], mode: str
+) -> ExitLink:
     """The exit for a visitor who never entered, from their link's parameters. Nothing is stored.
 
     Individual codes belong to participants, so visitors get neither a code nor an address that contains one.
@@ -79,10 +80,10 @@ def way_out_at_the_door(*, recruiting: HowRecruited, outcome: str, parameters: M
     return _exit(recruiting, outcome, code, parameters, mode)
 
 
-def _exit(recruiting: HowRecruited, outcome: str, code: str, parameters: Mapping[str, str], mode: str) -> WayOut:
-    exit_, panel = recruiting.exits[outcome], recruiting.panel
+def _exit(settings: RecruitmentSettings, outcome: str, code: str, parameters: Mapping[str, str], mode: str) -> ExitLink:
+    exit_, panel = settings.exits[outcome], settings.panel
     url, template = "", exit_.template(panel)
     if template and mode != Mode.SIMULATED:
         known = panel.who(parameters)
         url = exits.redirect_url(template, code=code, known_as=known[1] if known else "", parameters=parameters)
-    return WayOut(outcome, code, url, panel.name if panel.key != "none" else "", exit_.text)
+    return ExitLink(outcome, code, url, panel.name if panel.key != "none" else "", exit_.text)
