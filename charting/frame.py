@@ -64,11 +64,12 @@ def finished(
     }
     # Whether it is Vega-Lite at all is for the tests to say: looking takes longer than making it.
     spec: Spec = json.loads(json.dumps(whole))
-    heading: Spec = {"text": _wrapped(title, TITLE_SIZE * _TITLE_CHARACTER)}
-    if subtitle:
-        heading["subtitle"] = _wrapped(subtitle, SUBTITLE_SIZE * _SUBTITLE_CHARACTER)
-        if side != "neutral":
-            heading["subtitleColor"] = colour_of(side)
+    heading: Spec = {
+        "text": _wrapped(title, TITLE_SIZE * _TITLE_CHARACTER),
+        "subtitle": _wrapped(subtitle, SUBTITLE_SIZE * _SUBTITLE_CHARACTER),
+    }
+    if side != "neutral":
+        heading["subtitleColor"] = colour_of(side)
     spec["title"] = heading
     spec["config"] = config()
     spec["usermeta"] = {"mode": "light", "title": title, "description": description, "reading": reading}

@@ -42,6 +42,13 @@ def test_files_same_bytes_in_another_process() -> None:
     assert len(runs) == 1
 
 
+def test_svg_same_bytes_when_drawn_in_a_child_process(monkeypatch: pytest.MonkeyPatch, draw: Any) -> None:
+    here = render.svg(draw())
+    monkeypatch.setattr(render, "_is_apart", False)  # put back after the test
+    render.draw_apart()
+    assert render.svg(draw()) == here
+
+
 def test_svg_says_title_and_description_to_screen_readers(all_drawings: Any) -> None:
     spec = all_drawings["scatter"]()
     spec["usermeta"] |= {"title": "A & B", "description": "x < y"}

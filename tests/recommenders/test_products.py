@@ -35,6 +35,12 @@ def test_a_scale_whose_lowest_point_is_no_multiple_of_its_step_has_no_codes():
     assert rating_codes(ratings) is None
 
 
+def test_a_scale_without_steps_has_no_codes():
+    ratings = Ratings.from_triples([0], [0], [1.37], 1, 1, scale=Scale(1, 5, 0))
+    assert rating_codes(ratings) is None
+    assert gram(ratings) is None
+
+
 @pytest.mark.kernels
 @pytest.mark.parametrize(("half", "busy"), [(0, 1000), (6000, 1000), (6000, 1)])
 def test_common_raters_are_counted(make_ratings, monkeypatch, half, busy):

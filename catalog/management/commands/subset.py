@@ -73,13 +73,7 @@ class Command(ParallaxCommand):
             recipe = Recipe(**{name: options[name] for name in Recipe.__slots__})
             name, number = options["name"], options["parent"]
             parent = newest_version(name) if number is None else version_numbered(name, number)
-<<<<<<< HEAD
-            result = make_subset(version=parent, recipe=recipe, progress=line.update)
-=======
             result = create_subset(version=parent, recipe=recipe, progress=line.update)
-        except (ParallaxError, ParameterError) as refusal:
-            raise CommandError(str(refusal)) from refusal
->>>>>>> cd7f93d793df723b828d4ccf294a844f21c9d8c8
         finally:
             line.clear()
         self._table(parent, result)
