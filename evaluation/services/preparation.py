@@ -222,8 +222,7 @@ def _arrays(holdout: Holdout) -> dict[str, NDArray[Any]]:
 def parts_of(*, run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
     """Divide a run into parts: a fit per fold and algorithm, and its measurements by profile length and test users.
 
-    Fits are in the order in which they are to start: long ones first, so that none is alone at the end. Algorithms that
-    cannot be fitted on every fold get no parts.
+    Algorithms that cannot be fitted on every fold get no parts.
     """
     algorithms = [
         algorithm for algorithm in run.algorithms.all() if all(algorithm.pk in fold.recipes for fold in folds)
@@ -231,7 +230,7 @@ def parts_of(*, run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
     parts = [
         RunPart(run=run, algorithm=algorithm, kind=PartKind.FIT, fold=number, recipe=fold.recipes[algorithm.pk])
         for number, fold in enumerate(folds)
-        for algorithm in sorted(algorithms, key=_fit_work, reverse=True)
+        for algorithm in algorithms
     ]
     parts += [
         RunPart(
@@ -249,12 +248,6 @@ def parts_of(*, run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
         for start, stop in pairwise(fold.bounds)
     ]
     return [*parts, RunPart(run=run, kind=PartKind.REDUCE)]
-
-
-def _fit_work(algorithm: RunAlgorithm) -> int:
-    """How long a fit takes in comparison: those that go over the ratings many times take longest, then large models."""
-    passes = max((int(algorithm.params.get(name, 0)) for name in ("epochs", "iterations")), default=0)
-    return (1 + passes) * (1 + int(algorithm.params.get("factors", 0)))
 
 
 def part_bounds(*, users: NDArray[np.int32], part_users: int) -> NDArray[np.int64]:
