@@ -42,19 +42,19 @@ def test_run_is_put_together_in_place(live_server: Any, browser: Browser, draft:
     expect(page.get_by_role("heading", name="iALS")).to_be_focused()
     page.get_by_role("button", name="Remove TopPop").click()
     expect(page.get_by_role("heading", name="TopPop")).to_have_count(0)
-    factors = page.locator("[name=row7-factors]")
+    factors = page.locator("[name=row6-factors]")
     factors.fill("7")
     factors.blur()
     expect(page.locator("[name=algorithms_text]")).to_have_value(
-        "corngr, nncosngr, asysvd, puresvd, puresvd:factors=300, lsa, ials:factors=7"
+        "corngr, nncosngr, asysvd, puresvd, lsa, ials:factors=7"
     )
     page.locator("#split-holdout").check()
     expect(page.locator("[name=split_text]")).to_have_value("holdout")
     assert page.evaluate("window.isSame")
     factors.fill("0")
     page.get_by_role("button", name="Start run").click()
-    expect(page.locator("[name=row7-factors]")).to_be_focused()
-    expect(page.locator("#id_row7-factors_error")).to_have_text(
+    expect(page.locator("[name=row6-factors]")).to_be_focused()
+    expect(page.locator("#id_row6-factors_error")).to_have_text(
         "Factors: Ensure this value is greater than or equal to 1."
     )
     expect(page.get_by_role("alert").get_by_role("link", name="Factors")).to_be_visible()
@@ -64,7 +64,7 @@ def test_run_and_quota_are_put_together_without_scripts(live_server: Any, browse
     page: Page = opened(browser, live_server.url, draft, has_scripts=False).new_page()
     page.goto(live_server.url + reverse("evaluation:new"), timeout=60_000)
     page.get_by_label("Dataset", exact=True).select_option("tiny")
-    for name in ("CorNgr", "NNCosNgr", "AsySVD", "LSA", "PureSVD50", "PureSVD300"):
+    for name in ("CorNgr", "NNCosNgr", "AsySVD", "LSA", "PureSVD50"):
         button = page.get_by_role("button", name=f"Remove {name}", exact=True)
         button.click()
         expect(button).to_have_count(0)
