@@ -60,7 +60,7 @@ def refuse(
 
 
 class Watched(io.RawIOBase):
-    """A stream that counts what is read (and marks, on request) and stops at a limit.
+    """A stream that counts what is read and stops at a limit.
 
     `name` is for messages; `most` is the number of bytes that may be read.
     """
@@ -72,12 +72,6 @@ class Watched(io.RawIOBase):
         self._most = most
         self.bytes_read = 0
         self.last_byte = b""
-        self.counts: dict[bytes, int] = {}
-
-    def count(self, *marks: bytes, only_if: bool) -> None:
-        """Count single bytes in all that is read from now on."""
-        if only_if:
-            self.counts = dict.fromkeys(marks, 0)
 
     def readable(self) -> bool:
         """Always."""
@@ -104,10 +98,6 @@ class Watched(io.RawIOBase):
             )
         if n:
             self.last_byte = bytes(buffer[n - 1 : n])
-        if self.counts:
-            block = bytes(buffer[:n])
-            for mark in self.counts:
-                self.counts[mark] += block.count(mark)
         return int(n)
 
     def close(self) -> None:
@@ -191,12 +181,6 @@ class Source:
 
     name: str  # of the folder, archive or file
     files: dict[str, SourceFile]
-
-    def need(self, name: str, what: str) -> SourceFile:
-        """The file called `name`. Raises ImportRefused when it is missing; the message says `what` it holds."""
-        if name not in self.files:
-            raise refuse(name, f"the file is missing from {self.name}: it holds {what}")
-        return self.files[name]
 
 
 def open_source(path: Path, limits: Limits | None = None) -> Source:

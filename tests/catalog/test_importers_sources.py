@@ -32,13 +32,8 @@ def test_folder_lists_its_files_by_lower_case_name(tmp_path):
     (tmp_path / "inner").mkdir()
     source = open_source(tmp_path)
     assert list(source.files) == ["ratings.csv"]
-    assert source.need("ratings.csv", "the ratings").name == "Ratings.CSV"
+    assert source.files["ratings.csv"].name == "Ratings.CSV"
     assert content(tmp_path, "ratings.csv") == b"one"
-
-
-def test_need_names_the_missing_file_and_what_it_holds(tmp_path):
-    with pytest.raises(ImportRefused, match=r"movies\.csv: the file is missing from .*: it holds titles"):
-        open_source(tmp_path).need("movies.csv", "titles")
 
 
 def test_archive_is_read_without_its_folders_and_without_unpacking(tmp_path):

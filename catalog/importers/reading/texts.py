@@ -224,7 +224,7 @@ class _Lines:
         self._file, self._encoding, self._problems = file, encoding, problems
         raw = block.split(b"\n")
         self._raw = deque(enumerate(raw[:-1] if not raw[-1] else raw, start=first))
-        self._n, self._is_open = len(self._raw), bool(raw[-1])
+        self._is_open = bool(raw[-1])
         self._waiting: deque[tuple[int, str]] = deque()
         self.row: list[tuple[int, str]] = []  # the lines given since the row began
         self.undecodable = 0
