@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -274,13 +275,14 @@ def test_the_first_command_on_a_fresh_clone_creates_the_database(tmp_path: Path,
 def test_an_older_database_is_migrated_and_a_newer_one_refused(installed: Path, tmp_path: Path) -> None:
     var = tmp_path / "var"
     var.mkdir()
-    with sqlite3.connect(installed / "parallax.sqlite3") as old, sqlite3.connect(var / "parallax.sqlite3") as new:
+    copied = var / "parallax.sqlite3"
+    with closing(sqlite3.connect(installed / "parallax.sqlite3")) as old, closing(sqlite3.connect(copied)) as new:
         old.backup(new)
     assert manage(var, "migrate", "axes", "0009", "-v", "0")[0] == 0
     status, said = manage(var, "check_integrity")
     assert status == 0
     assert said.startswith(f"Applied 1 migrations to the database {var}/parallax.sqlite3.\n")
-    with sqlite3.connect(var / "parallax.sqlite3") as database:
+    with closing(sqlite3.connect(copied)) as database, database:
         database.execute(
             "INSERT INTO django_migrations (app, name, applied) VALUES ('studies', '9999_later', '2030-01-01')"
         )
@@ -370,10 +372,10 @@ def test_without_the_environment_one_line_names_make_install() -> None:
 
 def test_database_errors_are_explained(tmp_path: Path) -> None:
     file = tmp_path / "one.sqlite3"
-    with sqlite3.connect(file) as writer:
+    with closing(sqlite3.connect(file)) as writer:
         writer.execute("CREATE TABLE one (id)")
     with (
-        sqlite3.connect(f"file:{file}?mode=ro", uri=True) as reader,
+        closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as reader,
         pytest.raises(sqlite3.OperationalError) as read_only,
     ):
         reader.execute("INSERT INTO one VALUES (1)")
