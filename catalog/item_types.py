@@ -242,10 +242,11 @@ def guessed_item_type(columns: Iterable[str], *, is_usage: bool) -> str:
     """
     for column in columns:
         name = "".join(filter(str.isalnum, column.lower()))
-        for key, signs in _COLUMNS.items():
-            nouns = {noun.lower() for words in ITEM_TYPES[key].words.values() for noun in (words.one, words.many)}
-            if {name, name.removesuffix("id")} & {*signs, *nouns}:
-                return key
+        for stem in (name, name.removesuffix("id")):  # the whole name first: artists have "artistid", songs "artist"
+            for key, signs in _COLUMNS.items():
+                nouns = {noun.lower() for words in ITEM_TYPES[key].words.values() for noun in (words.one, words.many)}
+                if stem in {*signs, *nouns}:
+                    return key
     return "product" if is_usage else PLAIN
 
 

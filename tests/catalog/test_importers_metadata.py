@@ -175,6 +175,12 @@ def test_broken_bytes_and_nul_characters_are_named(tmp_path):
     assert "holds a NUL" in refused(tmp_path, lines({"item": 1, "tag": "a\0b"}), "facts.jsonl")
 
 
+@pytest.mark.parametrize("tag", ["NaN", '1, "tag": 2'])
+def test_an_array_says_in_words_why_it_cannot_be_read(tmp_path, tag):
+    message = refused(tmp_path, f'[{{"item": 1, "tag": {tag}}}]', "facts.json")
+    assert "(NaN is not a number)" in message or "(a key comes twice in one object)" in message
+
+
 def test_facts_are_read_from_whatever_rows_are_read_from(tmp_path):
     pd.DataFrame({"item": [1, 2], "genres": ["Drama|War", ""], "year": [1999.0, None]}).to_parquet(tmp_path / "f.pq")
     (tmp_path / "f.json").write_text('[{"item": 1, "genres": ["Drama", "War"], "year": 1999}]')

@@ -83,6 +83,7 @@ def test_endings_agree_and_own_words_come_first() -> None:
         ("jsonlines", ["item", "ingredients"], False, "recipe"),
         ("delimited", ["newsid"], True, "news"),
         ("delimited", ["Buch"], False, "book"),
+        ("delimited", ["artist_id"], True, "artist"),
         ("delimited", ["item", "title", "author"], False, "book"),
         ("delimited", ["paper_id", "author"], False, "paper"),
         ("delimited", ["course_id"], False, "course"),

@@ -76,8 +76,9 @@ def _array(stream: BinaryIO, file: str) -> Iterable[dict[str, Any] | UnusableRec
     try:
         objects = _JSON.decode(stream.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
+        why = error.args[2] if isinstance(error, UnusableRecord) else error
         raise refuse(
-            file, f"this is not a JSON array of objects ({error})", advice="Write one object per line."
+            file, f"this is not a JSON array of objects ({why})", advice="Write one object per line."
         ) from error
     return [
         each if isinstance(each, dict) else UnusableRecord("unreadable row", None, f"{shown(str(each))} is no object")
