@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from core.errors import ParameterError
+from core.field_problems import FieldProblems, Path, Problem
 
-Path = tuple[str | int, ...]
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One problem of a document and how to fix it."""
-
-    path: Path  # keys and indexes that lead to the problem
-    message: str  # full sentences
-
-    @property
-    def location(self) -> str:
-        """The path as a string such as ``overall[2].choices``; empty for the document itself."""
-        return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path).lstrip(".")
-
-    def __str__(self) -> str:
-        return f"{self.location}: {self.message}" if self.path else self.message
+__all__ = ["Notes", "Path", "Problem", "QuestionnaireProblems"]
 
 
-class QuestionnaireProblems(ParameterError):
+class QuestionnaireProblems(FieldProblems):
     """All problems of a questionnaire."""
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__(" ".join(str(problem) for problem in problems))
-        self.problems = tuple(problems)
 
 
 @dataclass
