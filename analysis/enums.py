@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from evaluation.reported_kinds import ERRORS, LOWER_IS_BETTER, kind_at, kind_word
-from studies.plans import SCALE_PREFIX, in_text
+from studies.plans import in_text
+from studies.settings import SCALE_PREFIX
 
 RATED = "accuracy"  # the variable whose values are means over ratings of items
 

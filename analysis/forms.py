@@ -15,7 +15,7 @@ from analysis.read.reports import studies_to_report
 from studies.enums import Mode
 from studies.instrument import flags
 from studies.models import Study
-from studies.plans import HIGHEST_ALPHA, LOWEST_ALPHA
+from studies.settings import HIGHEST_ALPHA, LOWEST_ALPHA
 
 AS_PLANNED, TAKE_ALL, BY_HAND, OTHER = "planned", "everybody", "by_hand", "flags"
 

@@ -47,10 +47,10 @@ _EXPECTED: Mapping[str, str] = {
     "greater_than_equal": "a number of at least {ge:g}",
     "less_than": "a number below {lt:g}",
     "less_than_equal": "a number of at most {le:g}",
-    "string_too_short": "text of at least {min_length} characters",
+    "string_too_short": "text of {min_length} or more characters",
     "string_too_long": "text of at most {max_length} characters",
     "string_pattern_mismatch": "text that matches {pattern}",
-    "too_short": "at least {min_length} entries",
+    "too_short": "{min_length} or more entries",
     "too_long": "at most {max_length} entries",
     "union_tag_invalid": "one of {expected_tags} as {discriminator}",
     "union_tag_not_found": "names with values, {discriminator} among them",
@@ -109,7 +109,11 @@ def read_value(adapter: TypeAdapter[T], document: Any) -> T:
 def problems_of(error: ValidationError, document: Any) -> list[Problem]:
     """The problems of a document that pydantic refused, each once, in the order of the document's model."""
     problems: dict[Problem, None] = {}
-    for entry in error.errors(include_url=False):
+    entries = error.errors(include_url=False)
+    for entry in entries:
+        place = entry["loc"]
+        if entry["type"] == "too_short" and any(each["loc"][: len(place)] == place != each["loc"] for each in entries):
+            continue  # members that are wrong are not counted, and are told themselves
         path = _path_in(document, entry)
         cause = entry.get("ctx", {}).get("error")
         if isinstance(cause, FieldProblems):

@@ -3,21 +3,15 @@
 A rating is stored as the number of its point on the study's elicitation scale, counted from 1. On a scale that starts
 at 1 and has whole steps that is the rating itself. Models get the point's value, which one linear map takes from the
 elicitation scale to the scale of the dataset, end point to end point (`recommenders.scale.Scale.convert`), for people
-and for simulated participants alike. A study without these settings asks for exactly `ratings_asked` ratings from 1
-to 5.
+and for simulated participants alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from recommenders.scale import Scale
 
-SCALE = "elicitation_scale"
-FEWEST = "ratings_asked"
-MOST = "ratings_most"
 MOST_ASKED = 50
 
 
@@ -86,17 +80,6 @@ LIKES = ElicitationScale("likes", Scale(1, 2, 1), "points")  # dislike or like
 SCALES = {scale.key: scale for scale in (FIVE_STARS, SEVEN_POINTS, TEN_POINTS, HALF_STARS, LIKES)}
 
 
-def elicitation_scale(settings: Mapping[str, Any]) -> ElicitationScale:
-    """The scale on which participants rate known items.
-
-    Examples
-    --------
-    >>> elicitation_scale({}).key, elicitation_scale({"elicitation_scale": "half-stars"}).unit
-    ('5-stars', 'stars')
-    """
-    return SCALES[settings.get(SCALE, FIVE_STARS.key)]
-
-
 def proposed_scale(dataset: Scale) -> ElicitationScale | None:
     """The scale that a new study proposes because its dataset is on it: 1 to 7 or 1 to 10; None for five stars.
 
@@ -108,15 +91,14 @@ def proposed_scale(dataset: Scale) -> ElicitationScale | None:
     return next((each for each in (SEVEN_POINTS, TEN_POINTS) if each.scale == dataset), None)
 
 
-def scale_rule(settings: Mapping[str, Any]) -> str:
+def scale_rule(scale: ElicitationScale) -> str:
     """How ratings become a profile on a dataset with ratings, for the method section, codebook and preregistration.
 
     Examples
     --------
-    >>> scale_rule({"elicitation_scale": "half-stars"})
+    >>> scale_rule(HALF_STARS)
     'Known items are rated from 0.5 to 5 in steps of 0.5; ratings enter the profile by the linear map of this scale to the scale of the dataset, end point to end point.'
     """  # noqa: E501 (a sentence as it is printed)
-    scale = elicitation_scale(settings)
     meaning = " (1 dislike, 2 like)" if scale.is_binary else ""
     return (
         f"Known items are rated {scale.scale.words()}{meaning}; ratings enter the profile by the linear "
@@ -147,21 +129,3 @@ class ItemsAsked:
 
     def __str__(self) -> str:
         return f"{self.fewest} to {self.most}" if self.is_range else str(self.fewest)
-
-
-def items_asked(settings: Mapping[str, Any]) -> ItemsAsked:
-    """How many known items the study asks for; without a maximum exactly as many as its minimum."""
-    fewest = int(settings[FEWEST])
-    return ItemsAsked(fewest, int(settings.get(MOST, fewest)))
-
-
-def without_defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings without a scale or a maximum that says what its absence says.
-
-    Examples
-    --------
-    >>> without_defaults({"ratings_asked": 5, "ratings_most": 5, "elicitation_scale": "5-stars"})
-    {'ratings_asked': 5}
-    """
-    silent = {SCALE: FIVE_STARS.key, MOST: settings[FEWEST]}
-    return {name: value for name, value in settings.items() if name not in silent or value != silent[name]}

@@ -9,12 +9,12 @@ from rest_framework import serializers
 
 from studies.allocation.selectors.assignment_seed import is_seed_known, is_seed_revealed, seed_commitment
 from studies.enums import Mode, Role, StudyStatus
-from studies.known_items import SCALES, elicitation_scale, items_asked
+from studies.known_items import SCALES
 from studies.models import Condition, Participant, Study
 from studies.monitoring.selectors import monitor
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.participation.services.withdrawal import LONGEST_REASON
-from studies.usage_data import ELICITATIONS, elicitation_of, is_choice
+from studies.settings import ELICITATIONS
 
 # Previews are never reported.
 REPORTED = [(Mode.LIVE.value, "live participants"), (Mode.SIMULATED.value, "simulated participants")]
@@ -163,13 +163,13 @@ class DesignFactsSerializer(serializers.Serializer[Any]):
     @extend_schema_field(KnownItemsSerializer)
     def get_known_items(self, study: Study) -> Any:
         """How known items are elicited."""
-        requested = items_asked(study.settings)
+        requested = study.design.items_asked
         return {
-            "elicitation": elicitation_of(study.settings),
-            "scale": None if is_choice(study.settings) else elicitation_scale(study.settings).key,
+            "elicitation": study.design.elicitation,
+            "scale": None if study.design.is_choice else study.design.scale.key,
             "fewest": requested.fewest,
             "most": requested.most,
-            "order": study.settings.get("item_order", "random"),
+            "order": study.design.item_order,
         }
 
     @extend_schema_field(ConditionSerializer(many=True))

@@ -54,12 +54,10 @@ from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.title_words import learns_from_titles_alone
 from inference.average_advantage import MeanEstimates
 from inference.results import Undefined
-from studies.design.selectors.placeholders import asked_questions, item_type_of, item_words, offers_samples
+from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Mode
-from studies.known_items import SCALE as ELICITATION_SCALE
-from studies.known_items import items_asked
 from studies.models import Study
-from studies.usage_data import CHOICE, is_choice, is_usage, taken_from
+from studies.usage_data import CHOICE, is_usage
 
 Progress = Callable[[str], None]
 
@@ -89,8 +87,8 @@ class Inputs:
 def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     """Every number of a report, as JSON values; every random draw is from a named stream."""
     study, answers, alpha = inputs.study, inputs.reading.analysed, inputs.plan.alpha
-    consumed = item_words(study.settings, FALLBACK_LANGUAGE).consumed
-    has_trailers = item_type_of(study.settings).has_trailers and offers_samples(study.settings)
+    consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
+    has_trailers = study.design.kind_of_item.has_trailers and study.design.offers_samples
     words = ItemWords.of(consumed, has_trailers=has_trailers)
     tested = _tested_variables(inputs, progress)
     perceived = {test.variable: test.ranking for test in tested}
@@ -133,23 +131,24 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         )
         for condition in conditions_of(study)
     ]
-    chooses, requested = is_choice(study.settings), items_asked(study.settings)
+    design = study.design
+    chooses, requested = design.is_choice, design.items_asked
     results = Results(
         study=StudyFacts(
             slug=study.slug,
             title=study.title,
-            list_length=study.settings["list_length"],
+            list_length=design.list_length,
             ratings_asked=requested.fewest,
-            taken_from=taken_from(study.settings) if is_usage(study.dataset_version) and not chooses else None,
+            taken_from=design.lowest_taken if is_usage(study.dataset_version) and not chooses else None,
             words=words,
             elicitation=CHOICE if chooses else None,
-            elicitation_scale=study.settings.get(ELICITATION_SCALE),
+            elicitation_scale=design.elicitation_scale if "elicitation_scale" in design.model_fields_set else None,
             ratings_most=requested.most if requested.is_range else None,
             ratings_median=median_profile_length(inputs.reading.keys) if requested.is_range else None,
         ),
         mode=inputs.mode,
         is_pilot=inputs.is_pilot,
-        planted_effects=study.settings.get("planted_effects", {}) if inputs.mode == Mode.SIMULATED else {},
+        planted_effects=design.planted_effects if inputs.mode == Mode.SIMULATED else {},
         conditions=tuple(facts for facts in conditions if facts.label in answers.conditions),
         left_out=tuple(facts for facts in conditions if facts.label not in answers.conditions),
         plan=inputs.plan,
@@ -169,7 +168,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         scale_variables=scale_variables(perceived),
         variables=tuple(test.result for test in tested),
         power=achieved_power(answers, study, alpha),
-        items=items_by_condition(answers, study.settings["list_length"]),
+        items=items_by_condition(answers, design.list_length),
         liking=liking_and_interest(answers),
         effects=effects,
         scale_effects=scale_effects,

@@ -12,7 +12,7 @@ from inference.contrasts import ContrastResult, planned_contrast
 from inference.equivalence import bound_test, equivalence
 from inference.groups import in_words
 from inference.results import Undefined
-from studies.plans import Contrast
+from studies.settings import Contrast
 
 
 def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, alpha: float) -> TestedContrast:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from analysis.enums import Metric
 from analysis.read.plans import FrozenPlan
 from analysis.results.plan import ReportPlan
 from core.errors import ParallaxError, ParameterError
+from core.field_problems import read_model
 from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import tested_kinds
-from studies.plans import AnalysisPlan
+from studies.settings import AnalysisPlan
 
 
 @dataclass(frozen=True)
@@ -35,19 +36,22 @@ def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PL
     """The plan of a report on `run`. Raises `report.bad_plan`."""
     planned = frozen.analysis
     try:
-        plan = AnalysisPlan(
-            alpha=planned.alpha if overrides.alpha is None else overrides.alpha,
-            variables=tuple(key for key in planned.variables if key not in overrides.leave_out),
-            scales=planned.scales,
-            exclude=planned.exclude if overrides.exclude is None else tuple(overrides.exclude),
-            exclude_words=planned.exclude_words,
-            resamples=planned.resamples,
-            covariates=planned.covariates,
-        ).in_order()
+        plan = read_model(
+            AnalysisPlan,
+            {
+                "alpha": planned.alpha if overrides.alpha is None else overrides.alpha,
+                "variables": tuple(key for key in planned.variables if key not in overrides.leave_out),
+                "scales": planned.scales,
+                "exclude": planned.exclude if overrides.exclude is None else tuple(overrides.exclude),
+                "exclude_words": planned.exclude_words,
+                "resamples": planned.resamples,
+                "covariates": planned.covariates,
+            },
+        )
     except ParameterError as problem:
         raise ParallaxError("report.bad_plan", str(problem)) from problem
     return ReportPlan(
-        **asdict(plan),
+        **plan.model_dump(),
         by_hand=True if overrides.by_hand is None else overrides.by_hand,
         metrics=tuple(
             Metric(kind, length, run.n).key

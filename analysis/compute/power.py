@@ -6,7 +6,7 @@ from analysis.read.inputs import Answers
 from analysis.results.follow_up import Power, PowerCurve
 from core.errors import ParameterError
 from inference.results import Undefined
-from studies.design.selectors.planning import MEDIUM, WISHED_POWER, power_plan
+from studies.design.selectors.planning import WISHED_POWER, power_plan
 from studies.models import Study
 
 LEAST_N = 2
@@ -24,7 +24,7 @@ def achieved_power(answers: Answers, study: Study, alpha: float) -> Power | Unde
         plan = power_plan(
             conditions=len(tested),
             planned=min(tested),
-            f=float(study.settings.get("effect", MEDIUM)),
+            f=study.design.effect,
             power=WISHED_POWER,
             alpha=alpha,
         )

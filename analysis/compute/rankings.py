@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from analysis.results.rankings import Order
 from inference.partial_order import PartialOrder, compact_letters
 from inference.results import PairwiseResult, Undefined
-from studies.plans import AnalysisPlan
+from studies.settings import AnalysisPlan
 
 RESAMPLES = AnalysisPlan().resamples  # by default
 ALPHA = AnalysisPlan().alpha

@@ -12,7 +12,7 @@ from analysis.results.perceived import QuestionnaireScale
 from inference.anova import one_way
 from inference.descriptive import describe
 from inference.reliability import cronbach_alpha
-from studies.plans import SCALE_PREFIX
+from studies.settings import SCALE_PREFIX
 
 LEAST_N = 2
 OUTSIDE = 0.05  # of an interval of reliability, which describes and tests nothing

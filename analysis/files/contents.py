@@ -34,7 +34,7 @@ from studies.design.selectors.texts import languages_of, texts_of
 from studies.enums import ParticipantStatus
 from studies.instrument.questionnaires.schema import BLOCKS, ITEMS, Questionnaire, questionnaire_from
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
-from studies.plans import SCALE_PREFIX
+from studies.settings import SCALE_PREFIX
 
 SCRIPTED_ALPHA = "0.05"  # occurs once in each script
 SCRIPTS = Path(__file__).parent / "scripts"

@@ -11,12 +11,12 @@ from inference.contrasts import ContrastTest
 from inference.equivalence import BoundedPair
 from inference.results import Undefined
 from studies.design.narrative.plan import contrast_in_words, level
-from studies.plans import Contrast
+from studies.settings import Contrast
 
 
 def in_words(test: TestedContrast) -> str:
     """The two sets, such as "LSA against TopPop"."""
-    return contrast_in_words(Contrast(test.higher, test.lower, test.sides))
+    return contrast_in_words(Contrast(higher=test.higher, lower=test.lower))
 
 
 def finding(test: TestedContrast) -> tuple[str, str]:

@@ -32,10 +32,10 @@ from evaluation.protocols.case_facts import CandidateRange
 from evaluation.reported_kinds import ERRORS
 from inference.results import Undefined
 from studies.design.narrative.plan import level
-from studies.known_items import FIVE_STARS, SCALE, ItemsAsked, scale_rule
+from studies.known_items import FIVE_STARS, SCALES, ItemsAsked, scale_rule
 from studies.monitoring.charts import consort_diagram
-from studies.plans import SCALE_PREFIX
-from studies.usage_data import CHOICE, ELICITATION, SETTING, taken_rule
+from studies.settings import SCALE_PREFIX, StudySettings
+from studies.usage_data import CHOICE, taken_rule
 
 
 def method_section(results: Results, badge: str) -> Section:
@@ -71,13 +71,13 @@ def power_section(results: Results, figure: FigureMaker) -> Section:
 
 def _measures(results: Results, noun: str) -> str:
     study, consumed = results.study, results.study.words.consumed
-    settings, did = {SCALE: study.elicitation_scale or FIVE_STARS.key}, "rated"
+    scale, did = study.elicitation_scale or FIVE_STARS.key, "rated"
     if study.elicitation == CHOICE:
-        profile, did = taken_rule({ELICITATION: CHOICE}), "chose"
+        profile, did = taken_rule(StudySettings(elicitation="choice")), "chose"
     elif study.taken_from is not None:
-        profile = taken_rule({**settings, SETTING: study.taken_from})
+        profile = taken_rule(StudySettings(elicitation_scale=scale, taken_from=study.taken_from))
     else:
-        profile = scale_rule(settings)
+        profile = scale_rule(SCALES[scale])
     requested = ItemsAsked(study.ratings_asked, study.ratings_most or study.ratings_asked)
     median = "" if study.ratings_median is None else f" (median {study.ratings_median:g})"
     return (

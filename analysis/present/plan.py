@@ -17,7 +17,7 @@ from documents.numbers import listed
 from documents.tables import Words, table
 from studies.design.narrative.plan import contrast_in_words, level, metric_label, rule_of_exclusion
 from studies.instrument import flags
-from studies.plans import AnalysisPlan
+from studies.settings import AnalysisPlan
 
 MOST_CONDITIONS = 8  # in words
 SETTINGS = {"n": "list length", "profile_lengths": "length of short profiles"}

@@ -11,6 +11,7 @@ from studies.allocation.assignment.traits import NOT_GIVEN, stratum_of
 from studies.design.selectors.placeholders import key_in_words
 from studies.instrument.questionnaires.conditions import plain_answer
 from studies.models import Interview, Response, Study
+from studies.settings import StratumRule
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class Backgrounds:
 
 def backgrounds_of(study: Study, keys: Sequence[int], covariates: Sequence[str]) -> Backgrounds:
     """Read the backgrounds of the participants with these keys; `covariates` are keys of questions."""
-    rules: Sequence[dict[str, Any]] = study.settings.get("strata") or ()
-    questions = {*(str(rule["question"]) for rule in rules), *covariates}
+    rules = study.design.strata
+    questions = {*(rule.question for rule in rules), *covariates}
     answers: dict[int, dict[str, Any]] = {key: {} for key in keys}
     rows = Response.objects.filter(participant__study=study, rank=0, question__in=questions)
     for key, question, value in rows.values_list("participant_id", "question", "value"):
@@ -39,21 +40,20 @@ def backgrounds_of(study: Study, keys: Sequence[int], covariates: Sequence[str])
     )
     return Backgrounds(
         factors=tuple(
-            Covariate(f"{_words(study, rule['question'])} (stratum)", [_level(answers[key], rule) for key in keys])
+            Covariate(
+                f"{key_in_words(rule.question, study.design)} (stratum)", [_level(answers[key], rule) for key in keys]
+            )
             for rule in rules
         ),
         covariates=tuple(
-            Covariate(_words(study, name), [_value(answers[key].get(name)) for key in keys]) for name in covariates
+            Covariate(key_in_words(name, study.design), [_value(answers[key].get(name)) for key in keys])
+            for name in covariates
         ),
         interviewers=tuple(numbers.get(key) for key in keys),
     )
 
 
-def _words(study: Study, key: Any) -> str:
-    return key_in_words(str(key), study.settings)
-
-
-def _level(answers: dict[str, Any], rule: dict[str, Any]) -> str | None:
+def _level(answers: dict[str, Any], rule: StratumRule) -> str | None:
     """The level of one factor; None where it is not known."""
     level = stratum_of(answers, [rule])
     return None if level == NOT_GIVEN else level

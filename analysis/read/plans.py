@@ -12,7 +12,8 @@ from analysis.results.plan import ExtendedTarget, FrozenAnalysis, Reopened, Targ
 from core.models import LogEntry
 from studies.enums import StudyStatus
 from studies.models import Study, StudyVersion
-from studies.plans import TESTS, plan_from
+from studies.plans import TESTS
+from studies.settings import AnalysisPlan
 
 
 @dataclass(frozen=True)
@@ -101,10 +102,10 @@ def _extensions(frozen: list[StudyVersion]) -> Iterable[TargetExtension]:
 
 def _default_plan(study: Study) -> dict[str, Any]:
     return {
-        **plan_from({}).as_plain(),
+        **AnalysisPlan().in_full(),
         "tests": dict(TESTS),
-        "primary": study.settings.get("primary") or {"perceived": "accuracy", "objective": "recall"},
-        "list_length": study.settings["list_length"],
+        "primary": study.design.primary.stored(),
+        "list_length": study.design.list_length,
         "n": study.run.n,
         "profile_lengths": list(study.run.profile_lengths),
     }

@@ -11,13 +11,13 @@ import operator
 from collections.abc import Callable, Hashable
 from dataclasses import MISSING, Field, fields
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import SchemaSerializer, SchemaValidator
 
 from core.errors import DataError
 from inference.results import Undefined
-
-if TYPE_CHECKING:
-    from pydantic_core import SchemaSerializer, SchemaValidator
 
 T = TypeVar("T")
 KIND = "of"  # the field by which members of a union differ
@@ -42,8 +42,6 @@ def decode(hint: type[T], plain: Any) -> T:
 
     Raises DataError, which names the place of the first value that is missing or of another type.
     """
-    from pydantic import ValidationError
-
     try:
         return cast(T, _codec(cast(Hashable, hint))[0].validate_python(plain))
     except ValidationError as error:
@@ -54,9 +52,7 @@ def decode(hint: type[T], plain: Any) -> T:
 
 @cache
 def _codec(hint: Any) -> tuple[SchemaValidator, SchemaSerializer]:
-    """Both directions of a type; pydantic is imported when the first report is read, as that takes a while."""
-    from pydantic_core import SchemaSerializer, SchemaValidator
-
+    """Both directions of a type."""
     schema = core_schema(hint)
     return SchemaValidator(schema), SchemaSerializer(schema)
 
@@ -64,8 +60,6 @@ def _codec(hint: Any) -> tuple[SchemaValidator, SchemaSerializer]:
 @cache
 def core_schema(hint: Any) -> Any:
     """The schema that pydantic derives from a type, with what `stored` and `Undefined` add to it."""
-    from pydantic import TypeAdapter
-
     return _adapted(TypeAdapter(hint).core_schema)
 
 

@@ -19,7 +19,7 @@ from inference.results import (
     Undefined,
     WelchResult,
 )
-from studies.plans import AnalysisPlan
+from studies.settings import AnalysisPlan
 
 ALPHA = AnalysisPlan().alpha  # of results that are older than plans
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from analysis.results.codec import decode, stored
-from studies.plans import SCALE_PREFIX, Contrast, PrimaryTest, contrast_from, primary_test_of
+from studies.plans import PrimaryTest, primary_test_of
+from studies.settings import SCALE_PREFIX, Contrast
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +23,7 @@ class Primary:
     @property
     def planned_contrast(self) -> Contrast | None:
         """The planned contrast; None where another test is the primary one."""
-        return contrast_from({"contrast": self.contrast})
+        return None if self.contrast is None else Contrast.model_validate(self.contrast, strict=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +55,7 @@ class ReportPlan(FrozenAnalysis):
     @property
     def primary_test(self) -> PrimaryTest:
         """The test of the headline."""
-        return primary_test_of({"contrast": self.primary.contrast}, self.tests)
+        return primary_test_of(self.tests, has_contrast=self.primary.contrast is not None)
 
     @property
     def tested(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
 from catalog.importers.reading.tables import Written
 from core.errors import ParameterError
@@ -116,8 +117,6 @@ def _stored(value: Any) -> Any:
 
 def of_json(stored: Mapping[str, Any]) -> Proposal:
     """The proposal of JSON values. Raises ParameterError with the places that are wrong."""
-    from pydantic import TypeAdapter, ValidationError
-
     try:
         return TypeAdapter(Proposal).validate_python(dict(stored))
     except ValidationError as error:

@@ -76,7 +76,7 @@ def _finished(study: Study) -> Iterator[Finding]:
 
 
 def _lists(study: Study) -> Iterator[Finding]:
-    length = int(study.settings["list_length"])
+    length = study.design.list_length
     lists = RecommendationList.objects.filter(participant__study=study).select_related("participant__condition")
     ranks: dict[int, list[int]] = {}
     slots = RecommendedItem.objects.filter(recommendation_list__participant__study=study).order_by("rank")
@@ -122,7 +122,7 @@ def _strays(study: Study) -> Iterator[Finding]:
     questionnaire = questionnaire_from(study.questionnaire)
     whole = {q.key for q in (*questionnaire.about, *questionnaire.overall, *questionnaire.after)}
     of_item = {q.key for q in questionnaire.items}
-    length = int(study.settings["list_length"])
+    length = study.design.list_length
     strays: Counter[tuple[int, str, int]] = Counter()
     rows = Response.objects.filter(participant__study=study).order_by("participant_id", "rank", "question")
     for participant, question, rank in rows.values_list("participant_id", "question", "rank").iterator():

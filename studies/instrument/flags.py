@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from core.errors import ParameterError
+from studies.settings import FLAGS, Thresholds
 
-TOO_FAST = "too_fast"
-STRAIGHT_LINED = "straight_lined"
-ALL_RATINGS_ALIKE = "all_ratings_alike"
-ATTENTION_FAILED = "attention_failed"
-SAME_EXTERNAL_ID = "same_external_id"
-CONTRADICTORY = "contradictory"
-KEYS = (
-    TOO_FAST, STRAIGHT_LINED, ALL_RATINGS_ALIKE, ATTENTION_FAILED, SAME_EXTERNAL_ID, CONTRADICTORY,
-)  # fmt: skip
+KEYS = FLAGS
+TOO_FAST, STRAIGHT_LINED, ALL_RATINGS_ALIKE, ATTENTION_FAILED, SAME_EXTERNAL_ID, CONTRADICTORY = KEYS
 NAMES = {
     TOO_FAST: "Too fast",
     STRAIGHT_LINED: "Straight-lined",
@@ -26,38 +19,7 @@ NAMES = {
     SAME_EXTERNAL_ID: "Same external id",
     CONTRADICTORY: "Contradictory answers",
 }
-FEWEST_IN_ONE_DIRECTION = 10  # fewer equal answers to statements keyed the same way may be honest
 FEWEST_FOR_MEDIAN = 5  # with fewer completers a share of the median is meaningless
-
-
-@dataclass(frozen=True)
-class Thresholds:
-    """Thresholds of the flags. Raises ParameterError when a value is out of range."""
-
-    # shortest time from consent to the end without a flag, in seconds, >= 0; 0 for no limit
-    fastest_seconds: float = 60.0
-    fastest_share: float = 1 / 3  # the same limit as a share of the study's median time, 0 to 1; 0 for no limit
-    alike_items: int = 3  # number of recommended items with identical answers that counts as straight-lining, >= 2
-    # Number of statements of one block, on scales of equal length, that counts as straight-lining when all have the
-    # same answer, >= 2. Without reverse-scored statements among them, at least `FEWEST_IN_ONE_DIRECTION`.
-    alike_statements: int = 6
-    alike_ratings: int = 6  # number of equal ratings, of known and recommended items together, that raises a flag, >= 2
-
-    def __post_init__(self) -> None:
-        if self.fastest_seconds < 0:
-            raise ParameterError(f"The shortest time is 0 seconds or more; got {self.fastest_seconds}.")
-        if not 0 <= self.fastest_share <= 1:
-            raise ParameterError(f"The share of the median time is from 0 to 1; got {self.fastest_share}.")
-        for name in ("alike_items", "alike_statements", "alike_ratings"):
-            if getattr(self, name) < 2:
-                raise ParameterError(f"The threshold {name} is a whole number from 2; got {getattr(self, name)}.")
-
-    def fewest_statements(self, *, is_mixed: bool) -> int:
-        """Return the number of equal answers that counts as straight-lining.
-
-        `is_mixed`: only some of the statements are reverse-scored.
-        """
-        return self.alike_statements if is_mixed else max(self.alike_statements, FEWEST_IN_ONE_DIRECTION)
 
 
 @dataclass(frozen=True)
@@ -106,26 +68,6 @@ class Flag:
     def name(self) -> str:
         """The name shown on pages."""
         return NAMES[self.key]
-
-
-def thresholds_from(settings: Mapping[str, Any]) -> Thresholds:
-    """Return the thresholds in a study's settings under ``quality``.
-
-    Raises ParameterError when a threshold is unknown, not a number, or out of range.
-
-    Examples
-    --------
-    >>> thresholds_from({"quality": {"fastest_seconds": 90}}).fastest_seconds
-    90
-    """
-    stored = dict(settings.get("quality") or {})
-    known = {field.name for field in fields(Thresholds)}
-    if unknown := sorted(set(stored) - known):
-        raise ParameterError(f"There is no threshold {unknown[0]!r}. Use one of {', '.join(sorted(known))}.")
-    for name, value in stored.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ParameterError(f"The threshold {name} must be a number; got {value!r}.")
-    return Thresholds(**stored)
 
 
 def shortest_time(seconds: Sequence[float], thresholds: Thresholds) -> float:

@@ -10,8 +10,7 @@ from typing import Any
 
 from studies.instrument.flow import TRAILER_SEEN
 from studies.instrument.questionnaires.questionnaire import Questionnaire
-
-SETTING = "samples"  # whether an item had a sample at the creation of the study; older studies have no such setting
+from studies.settings import StudySettings
 
 # By what a sample is called and language: the question, and the wording of the rating after a yes. Those about trailers
 # stand in the template.
@@ -89,12 +88,12 @@ def without_question(questionnaire: Mapping[str, Any]) -> dict[str, Any]:
     return shorter
 
 
-def for_items_without(questionnaire: Questionnaire, settings: Mapping[str, Any]) -> Questionnaire:
+def for_items_without(questionnaire: Questionnaire, design: StudySettings) -> Questionnaire:
     """Return the questionnaire that is asked of items without a sample: without the question about it.
 
     Studies without the setting ask it of every item, as when they were launched.
     """
-    if SETTING not in settings or all(question.key != TRAILER_SEEN for question in questionnaire.items):
+    if design.samples is None or all(question.key != TRAILER_SEEN for question in questionnaire.items):
         return questionnaire
     items = tuple(
         dataclasses.replace(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import secrets
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import models
@@ -14,6 +15,7 @@ from catalog.models import DatasetVersion
 from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun, TrainedModel
 from studies.enums import NoticeMail, Role, StudyStatus
+from studies.settings import StudySettings, read_settings
 
 RESEARCHER = settings.AUTH_USER_MODEL  # named here because `settings` is a field of Study
 
@@ -56,7 +58,7 @@ class Study(TimeStampedModel):
     assignment_seed = models.CharField(max_length=32, blank=True, editable=False)
     # For each earlier wave: the number of allocation lines of people at its end, and its revealed seed.
     earlier_seeds = models.JSONField(default=list, blank=True, editable=False)
-    settings = models.JSONField(default=dict)  # see studies/presets: ratings_asked, list_length, strata, ages, …
+    settings = models.JSONField(default=dict)  # as stored, for the design hash; `design` reads them
     questionnaire = models.JSONField(default=dict)  # blocks of questions, as the preset's YAML
     texts = models.JSONField(default=dict)  # consent, debriefing, … in Markdown, by language
     design_hash = models.CharField(max_length=64, blank=True)  # empty until launched
@@ -84,6 +86,14 @@ class Study(TimeStampedModel):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def design(self) -> StudySettings:
+        """The settings, read once; one that cannot be used has its default, and the launch names it."""
+        read = self.__dict__.get("_design")
+        if read is None or read[0] != self.settings:
+            read = self.__dict__["_design"] = (copy.copy(self.settings), read_settings(self.settings))
+        return cast(StudySettings, read[1])
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save the row; always updates `updated_at`."""

@@ -26,15 +26,16 @@ from analysis.present.apa import apa_sentences
 from analysis.results.report import Results
 from analysis.results.schema import report_schema
 from analysis.services import build_report
-from core.errors import ParallaxError, ParameterError
+from core.errors import ParallaxError
 from inference.results import Undefined
 from studies.design.narrative.preregistration import preregistration
+from studies.design.presets.loader import load_preset
 from studies.design.selectors.planning import preregistration_plan
 from studies.design.services.design import change_design
 from studies.design.services.launch import launch_problems, launch_study
 from studies.models import Study, StudyMembership
 from studies.monitoring.services.exclusions import exclude
-from studies.plans import Contrast, contrast_from
+from studies.settings import settings_problems
 from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.analysis import page_without_pictures, plant, planted_person
 from tests.factories.evaluation import make_run_at
@@ -215,23 +216,34 @@ def test_a_contrast_of_other_conditions_is_neither_saved_nor_launched(draft: Stu
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"higher": [], "lower": ["B"]}, "at least one condition"),
-        ({"higher": ["A"], "lower": ["A"]}, "once"),
-        ({"higher": ["A"], "lower": ["B"], "sides": 3}, "1 or 2 sides"),
-        ({"higher": "A", "lower": ["B"]}, "list of labels"),
-        ({"higher": ["A"], "lower": ["B"], "weights": [1]}, "has higher, lower and sides"),
-        ("A over B", "has higher, lower and sides"),
+        (
+            {"higher": [], "lower": ["B"]},
+            "primary.contrast: A planned contrast names at least one condition expected to be higher and one "
+            "expected to be lower.",
+        ),
+        (
+            {"higher": ["A"], "lower": ["A"]},
+            "primary.contrast: A planned contrast names each condition once; got 'A' twice.",
+        ),
+        ({"higher": ["A"], "lower": ["B"], "sides": 3}, "primary.contrast.sides: Expected one of 1 or 2; got 3."),
+        ({"higher": "A", "lower": ["B"]}, "primary.contrast.higher: Expected a list; got 'A'."),
+        (
+            {"higher": ["A"], "lower": ["B"], "weights": [1]},
+            "primary.contrast.weights: There is no such field. Correct its name, or remove it.",
+        ),
+        ("A over B", "primary.contrast: Expected names with values; got 'A over B'."),
     ],
 )
 def test_a_contrast_that_cannot_be_is_refused_in_words(given: Any, words: str) -> None:
-    with pytest.raises(ParameterError, match=words):
-        contrast_from({"contrast": given})
+    stored = {**load_preset("cremonesi-2011").settings, "primary": primary(), "block_multiples": [1]}
+    stored["primary"]["contrast"] = given
+    assert [str(problem) for problem in settings_problems(stored)] == [words]
 
 
 @pytest.mark.unit
 def test_headlines_say_direction_and_lack_of_evidence() -> None:
     def headline(difference: float, p: float, sides: int = 2) -> str:
-        found = {**Contrast(("A",), ("B", "C"), sides).as_plain(), "is_defined": True, "alpha": 0.05,
+        found = {"higher": ["A"], "lower": ["B", "C"], "sides": sides, "is_defined": True, "alpha": 0.05,
                  "difference": difference, "pooled": {"p": p}, "variable": "son"}  # fmt: skip
         results = {
             "mode": "live", "flow": {"analysed": 9}, "contrast": found, "comparisons": [{"is_primary": True}],

@@ -20,14 +20,15 @@ from analysis.files.numbers import lines_of
 from analysis.models import Report
 from analysis.results.schema import report_schema
 from analysis.services import build_report
-from core.errors import ParallaxError, ParameterError
+from core.errors import ParallaxError
 from studies import plans
 from studies.design.narrative.preregistration import preregistration
+from studies.design.presets.loader import load_preset
 from studies.design.selectors.planning import preregistration_plan
 from studies.design.services.design import change_design
 from studies.design.services.launch import launch_study
 from studies.models import Study, StudyMembership
-from studies.plans import smallest_effect_from
+from studies.settings import StudySettings, settings_problems
 from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.analysis import page_without_pictures, plant
 from tests.factories.evaluation import make_run_at
@@ -150,14 +151,15 @@ def test_the_form_asks_for_it_and_the_preregistration_names_it(draft: Study, cli
 
 
 def test_a_design_without_it_is_frozen_as_before() -> None:
-    assert "equivalence" not in plans.tests_of({"perceived": "accuracy", "objective": "recall"})
+    assert "equivalence" not in plans.tests_of(StudySettings().primary)
 
 
 @pytest.mark.unit
 @pytest.mark.parametrize("wrong", [0, -0.1, "0.3", True, float("inf"), float("nan")])
 def test_only_a_positive_number_is_an_effect(wrong: Any) -> None:
-    with pytest.raises(ParameterError, match="above 0"):
-        smallest_effect_from({"smallest_effect": wrong})
+    stored = {**load_preset("cremonesi-2011").settings, "primary": primary(smallest_effect=wrong)}
+    (problem,) = settings_problems(stored)
+    assert problem.location == "primary.smallest_effect"
 
 
 def test_a_wrong_bound_is_not_saved(draft: Study) -> None:

@@ -20,7 +20,6 @@ from catalog.item_types import DEFAULT, ITEM_TYPES, PLAIN
 from inference.results import Undefined
 from studies.data.codebook.variable import line
 from studies.data.exports.tables import tables_of
-from studies.design.selectors.placeholders import offers_samples
 from studies.design.services.design import change_design
 from studies.design.services.launch import launch_study
 from studies.models import Response, Study
@@ -124,7 +123,7 @@ def test_no_report_codebook_or_page_speaks_of_other_items(key: str) -> None:
     assert f"the share never {own.consumed}, second-order" in texts["report.html"]
     assert f"Items not {own.consumed}" in texts["tables/liking.md"]
     assert f"share of items not {own.consumed}" in codebooks["wide"]
-    assert ("trailer" in texts["report.html"]) == (ITEM_TYPES[key].has_trailers and offers_samples(study.settings))
+    assert ("trailer" in texts["report.html"]) == (ITEM_TYPES[key].has_trailers and study.design.offers_samples)
     draft = make_study(slug="drafted-tastes", status="draft", run=study.run)
     pages = {**pages_of(study), **{f"draft: {name}": page for name, page in pages_of(draft).items()}}
     assert {"detail", "draft: design", "preregistration", "quality", "recruiting"} <= set(pages)

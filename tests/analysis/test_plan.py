@@ -24,17 +24,18 @@ from analysis.present import words as wording
 from analysis.read.plans import frozen_plan
 from analysis.services import build_report
 from analysis.services.requests import make_requested
-from core.errors import ParallaxError, ParameterError
+from core.errors import ParallaxError
 from core.models import LogEntry
 from core.provenance import digest_of
 from studies import plans
+from studies.design.presets.loader import load_preset
 from studies.design.services.amending import extend_targets, reword_questionnaire
 from studies.design.services.design import change_design
 from studies.design.services.launch import design_snapshot, launch_study
 from studies.instrument.questionnaires.document import write_document
 from studies.models import Participant, Study, StudyMembership, StudyVersion
 from studies.monitoring.services.exclusions import exclude
-from studies.plans import AnalysisPlan, plan_from
+from studies.settings import AnalysisPlan, settings_problems
 from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.analysis import every_page, page_without_pictures, plant, planted_person
 from tests.factories.evaluation import make_run_at
@@ -243,23 +244,23 @@ def test_the_command_and_the_form_record_what_was_chosen(full: Study, client: Cl
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        ({"alpha": "high"}, "is a number"),
-        ({"alpha": 0.9}, "from 0.0001 to 0.2"),
-        ({"variables": []}, "at least one"),
-        ({"variables": ["taste"]}, "no perceived variable 'taste'"),
-        ({"variables": ["fon", "fon"]}, "named once"),
-        ({"variables": "fon"}, "are a list"),
-        ({"exclude": ["tired"]}, "no quality flag 'tired'"),
-        ({"exclude_words": 3}, "is a text"),
-        ({"exclude_words": "x" * 2001}, "at most 2000"),
-        ({"resamples": 10}, "from 200 to"),
-        ({"resamples": 1000.5}, "whole number"),
-        ({"beta": 1}, "has no 'beta'"),
+        ({"alpha": "high"}, "plan.alpha: Expected a number; got 'high'"),
+        ({"alpha": 0.9}, "plan.alpha: Expected a number of at most 0.2; got 0.9"),
+        ({"variables": []}, "plan.variables: Expected 1 or more entries"),
+        ({"variables": ["taste"]}, "plan.variables: There is no perceived variable 'taste'"),
+        ({"variables": ["fon", "fon"]}, "plan.variables: Each is named once"),
+        ({"variables": "fon"}, "plan.variables: Expected a list"),
+        ({"exclude": ["tired"]}, "plan.exclude: There is no quality flag 'tired'"),
+        ({"exclude_words": 3}, "plan.exclude_words: Expected text"),
+        ({"exclude_words": "x" * 2001}, "plan.exclude_words: Expected text of at most 2000 characters"),
+        ({"resamples": 10}, "plan.resamples: Expected a number of at least 200"),
+        ({"resamples": 1000.5}, "plan.resamples: Expected a whole number"),
+        ({"beta": 1}, "plan.beta: There is no such field"),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused_in_words(plan: dict[str, Any], words: str) -> None:
-    with pytest.raises(ParameterError, match=words):
-        plan_from({"plan": plan})
+    (problem,) = settings_problems({**load_preset("cremonesi-2011").settings, "plan": plan})
+    assert words in str(problem)
 
 
 def test_a_design_cannot_leave_out_its_primary_variable_or_name_a_scale_it_lacks(db: None) -> None:

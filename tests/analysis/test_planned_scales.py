@@ -35,7 +35,7 @@ from studies.design.services.questionnaires import import_questionnaire
 from studies.instrument.questionnaires.document import write_document
 from studies.models import Response, Study, StudyMembership
 from studies.monitoring.services.exclusions import exclude
-from studies.plans import PERCEIVED
+from studies.settings import PERCEIVED
 from tests.factories.analysis import page_without_pictures, planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.packages import write_numbers

@@ -66,7 +66,10 @@ def test_every_problem_is_told_with_its_path_and_value() -> None:
 def test_a_path_is_that_of_the_document_without_the_members_of_a_union() -> None:
     assert _sentences(questions=[{"kind": "slider", "steps": True}, {"kind": "choice", "values": ["a"]}]) == [
         "questions[0].steps: Expected a whole number; got True.",
-        "questions[1].values: Expected at least 2 entries; got ['a'].",
+        "questions[1].values: Expected 2 or more entries; got ['a'].",
+    ]
+    assert _sentences(questions=[{"kind": "choice", "values": ["a", 1]}]) == [
+        "questions[0].values[1]: Expected text; got 1."
     ]
     assert _sentences(questions=[{"kind": "slider"}, {"kind": "list"}, 3]) == [
         "questions[0].steps: This is missing. Add it.",

@@ -16,7 +16,7 @@ from studies.participation.services.interviews import start_interview
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.recruitment import set_exits, set_panel
-from studies.usage_data import USED, is_choice
+from studies.settings import USED
 from tests.factories import answering
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import (
@@ -57,7 +57,7 @@ class Way:
         self.participant = enrolment.accept_about(participant=self.participant, answers=ABOUT)
 
     def _rated(self) -> None:
-        chooses = is_choice(self.study.settings)
+        chooses = self.study.design.is_choice
         for number, item in enumerate(items_of(self.study, 5)):
             ratings.rate_item(participant=self.participant, item=item, rating=USED if chooses else 1 + number)
 

@@ -16,7 +16,7 @@ from studies.participation.services import consenting, enrolment, finishing, rat
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.recruitment import set_exits, set_panel
-from studies.usage_data import USED, is_choice
+from studies.settings import USED
 from tests.factories import answering
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_usage_version
@@ -142,7 +142,7 @@ def items_of(study: Study, n: int) -> list[Item]:
 def rated(study: Study, mode: str = Mode.LIVE, **about: Any) -> Participant:
     """Someone who has rated or chosen what they were asked to, and has their list."""
     participant = assigned(study, mode, **about)
-    chooses = is_choice(study.settings)
+    chooses = study.design.is_choice
     for number, item in enumerate(items_of(study, study.settings["ratings_asked"])):
         ratings.rate_item(participant=participant, item=item, rating=USED if chooses else 1 + number % 5)
     recommending.finish_rating(participant=participant)

@@ -102,7 +102,7 @@ def _public_text(study: Study) -> str:
 
 def _n_predicted(study: Study, seed: Seed, arrivals: list[Line]) -> int:
     """How many assignments in a row the published methods foresee from a seed, in the order of arrival."""
-    ledger = Ledger(method_from(study.settings), seed)
+    ledger = Ledger(method_from(study.design), seed)
     for number, line in enumerate(arrivals):
         if ledger.arrive(line.person, line.stratum, line.targets)[-1].condition != line.condition:
             return number
@@ -141,7 +141,7 @@ def test_the_public_text_predicts_no_assignment_and_the_revealed_seed_replays_ev
     close_study(study=study)
     assert hashlib.sha256(study.assignment_seed.encode()).hexdigest() == commitment
     assert _n_predicted(study, study.assignment_seed, arrivals) == 20
-    assert replay(method_from(study.settings), study.assignment_seed, log).difference is None
+    assert replay(method_from(study.design), study.assignment_seed, log).difference is None
     assert replayed_log(study, Mode.LIVE).problem == ""
 
 

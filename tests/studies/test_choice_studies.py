@@ -31,7 +31,6 @@ from studies.design.services.design import change_design
 from studies.design.services.launch import _trial_profiles, design_snapshot, launch_problems
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.known_items import items_asked
 from studies.models import Event, Participant, Study
 from studies.monitoring.selectors.quality import flags_by_participant
 from studies.participation.selectors.pages import profile_of
@@ -74,13 +73,13 @@ def test_choice_is_refused_on_ratings_with_the_reason() -> None:
     study.settings["elicitation"] = "choice"  # as an edited backup could have it
     study.save(update_fields=["settings"])
     assert any("a chosen item has no rating" in problem for problem in launch_problems(study))
-    with pytest.raises(ParallaxError, match="stars, choice; got 'thumbs'"):
+    with pytest.raises(ParallaxError, match="'stars' or 'choice'; got 'thumbs'"):
         change_design(study=study, settings={"elicitation": "thumbs"})
 
 
 def test_the_threshold_comes_and_goes_with_the_stars() -> None:
     study = make_study(run=usage_run(), status="draft")
-    with pytest.raises(ParallaxError, match="taken_from is a number of stars"):
+    with pytest.raises(ParallaxError, match="taken_from: This is a number of stars"):
         change_design(study=study, settings={"taken_from": 3})
     change_design(study=study, settings={"elicitation": "stars", "taken_from": 3})
     study.refresh_from_db()
@@ -296,7 +295,7 @@ def walk(study: Study, key: str, *, after: int = 10_000) -> Participant:
         ),
         item_titles=dict(study.dataset_version.items.values_list("index", "title")),
         item_ids=items,
-        requested=items_asked(study.settings),
+        requested=study.design.items_asked,
         rng=np.random.default_rng(3),
         expected=questionnaire_from(study.questionnaire).passing,
     ).run()

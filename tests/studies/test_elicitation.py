@@ -67,8 +67,8 @@ def test_a_study_without_the_settings_is_frozen_without_them() -> None:
     ("settings", "words"),
     [
         ({"elicitation_scale": "thumbs"}, "5-stars, 7-points, 10-points, half-stars, likes; got 'thumbs'"),
-        ({"ratings_most": 4}, "ratings_most is a whole number from 5 to 50; got 4"),
-        ({"ratings_asked": 9, "ratings_most": 51}, "from 9 to 50; got 51"),
+        ({"ratings_most": 4}, "ratings_most: Expected a whole number from 5 to 50; got 4"),
+        ({"ratings_asked": 9, "ratings_most": 51}, "ratings_most: Expected a number of at most 50; got 51"),
     ],
 )
 def test_settings_that_make_no_page_are_refused(settings: dict[str, Any], words: str) -> None:

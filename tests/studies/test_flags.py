@@ -6,9 +6,10 @@ import doctest
 
 import pytest
 
-from core.errors import ParameterError
+from core.field_problems import FieldProblems, read_model
 from studies.instrument import flags
-from studies.instrument.flags import Evidence, ScaleAnswers, Thresholds, flags_of, shortest_time, thresholds_from
+from studies.instrument.flags import Evidence, ScaleAnswers, flags_of, shortest_time
+from studies.settings import Thresholds
 
 pytestmark = pytest.mark.unit
 FINE = Evidence(
@@ -121,16 +122,16 @@ def test_the_median_counts_from_five_people_on_and_the_higher_limit_holds() -> N
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"fastest": 1}, "no threshold 'fastest'"),
-        ({"fastest_seconds": "60"}, "must be a number"),
-        ({"alike_items": True}, "must be a number"),
-        ({"fastest_seconds": -1}, "0 seconds or more"),
-        ({"fastest_share": 1.5}, "from 0 to 1"),
-        ({"alike_ratings": 1}, "from 2"),
-        ({"alike_statements": 1}, "alike_statements is a whole number from 2"),
+        ({"fastest": 1}, "fastest: There is no such field. Correct its name, or remove it."),
+        ({"fastest_seconds": "60"}, "fastest_seconds: Expected a number; got '60'."),
+        ({"alike_items": True}, "alike_items: Expected a whole number; got True."),
+        ({"fastest_seconds": -1}, "fastest_seconds: Expected a number of at least 0; got -1."),
+        ({"fastest_share": 1.5}, "fastest_share: Expected a number of at most 1; got 1.5."),
+        ({"alike_ratings": 1}, "alike_ratings: Expected a number of at least 2; got 1."),
+        ({"alike_statements": 1}, "alike_statements: Expected a number of at least 2; got 1."),
     ],
 )
 def test_thresholds_that_cannot_be_used_are_refused(given: dict[str, object], words: str) -> None:
-    with pytest.raises(ParameterError, match=words):
-        thresholds_from({"quality": given})
-    assert thresholds_from({}) == Thresholds()
+    with pytest.raises(FieldProblems) as refused:
+        read_model(Thresholds, given)
+    assert str(refused.value) == words

@@ -149,7 +149,7 @@ def test_nesting_is_flagged_wherever_the_study_is_told_of(owner: User) -> None:
     client = _signed_in(owner)
     words = "confounded"
     assert words not in preregistration(preregistration_plan(study), OSF)
-    with pytest.raises(ParallaxError, match="crossed or nested"):
+    with pytest.raises(ParallaxError, match="'crossed' or 'nested'"):
         change_design(study=study, settings={"interviewers": "both"})
     form = client.get(reverse("studies:design", args=[study.slug])).context["form"]
     client.post(reverse("studies:design", args=[study.slug]), {**form.initial, "interviewers": "nested"})

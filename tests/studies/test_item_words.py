@@ -26,7 +26,7 @@ from studies.instrument.questionnaires.document import write_document
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study
 from studies.participation.selectors.responses import records
-from studies.usage_data import is_choice
+from studies.settings import StudySettings, read_settings
 from tests.e2e import states as e2e_states
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study, make_usage_run
@@ -80,12 +80,12 @@ def test_questions_agree_with_the_item_type(key: str, language: str, question: s
 
 @pytest.mark.unit
 def test_own_words_come_first_and_lend_their_verb() -> None:
-    own = {"item_type": "film", "item_noun": {"en": {"one": "book", "many": "tomes"}, "it": {"one": "saggio"}}}
+    own = StudySettings(item_noun={"en": {"one": "book", "many": "tomes"}, "it": {"one": "saggio"}})
     english, italian, german = (item_words(own, language) for language in LANGUAGES)
     assert (english.one, english.many, english.consumed) == ("book", "tomes", "read")
     assert (italian.one, italian.many, italian.consumed) == ("saggio", "film", "visto")
     assert german.one == "Film"
-    kept = words_at_creation(ITEM_TYPES["song"], {"en": {"one": "track", "many": "tracks"}})
+    kept = read_settings(words_at_creation(ITEM_TYPES["song"], {"en": {"one": "track", "many": "tracks"}}))
     assert item_words(kept, "en").one == "track"
     assert item_words(kept, "it").one == "canzone"
 
@@ -199,7 +199,7 @@ def pages_of(study: Study, language: str) -> dict[str, str]:
     get(f"details/{keys[0]}/")
     refused("rate/", {})
     for pk in keys:
-        person.post(f"rate/{pk}/", {"rating": "1" if is_choice(study.settings) else "4"})
+        person.post(f"rate/{pk}/", {"rating": "1" if study.design.is_choice else "4"})
     get("rate/")
     person.post("rate/", {})
     get("recommendations/")
@@ -359,7 +359,7 @@ def test_a_study_without_trailers_is_measured_and_keeps_its_words() -> None:
     change_item_type(dataset=run.version.dataset, item_type="song")
     study.refresh_from_db()
     assert (study.design_hash, study.settings) == design
-    assert item_words(study.settings, "en").one == "book"
+    assert item_words(study.design, "en").one == "book"
     person = Person(study).to("items")
     for rank in range(1, 6):
         person.post(f"films/{rank}/", {"watched": "no", "heard": "yes", "rating": "4", "continue": "1"})

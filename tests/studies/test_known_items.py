@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from recommenders.scale import Scale
-from studies.known_items import FIVE_STARS, HALF_STARS, LIKES, SCALES, SEVEN_POINTS, TEN_POINTS, ItemsAsked, items_asked
+from studies.known_items import FIVE_STARS, HALF_STARS, LIKES, SCALES, SEVEN_POINTS, TEN_POINTS, ItemsAsked
+from studies.settings import StudySettings
 
 pytestmark = pytest.mark.unit
 
@@ -50,6 +51,6 @@ def test_ends_map_to_ends_and_every_point_to_itself(elicitation):
 
 
 def test_without_a_maximum_exactly_so_many_are_asked_for():
-    assert items_asked({"ratings_asked": 5}) == ItemsAsked(5, 5)
-    asked = items_asked({"ratings_asked": 5, "ratings_most": 8})
+    assert StudySettings(ratings_asked=5).items_asked == ItemsAsked(5, 5)
+    asked = StudySettings(ratings_asked=5, ratings_most=8).items_asked
     assert [n for n in range(12) if n in asked] == [5, 6, 7, 8]

@@ -13,6 +13,7 @@ from studies.design.selectors.literal_numbers import literal_number_warnings
 from studies.design.selectors.placeholders import filled
 from studies.design.services.launch import launch_study
 from studies.models import Study
+from studies.settings import StudySettings
 from tests.factories.studies import make_study
 from tests.studies.test_pages import ABOUT, Person, tree
 
@@ -30,12 +31,12 @@ def shorter(status: str = "live") -> Study:
 
 
 def test_placeholders_are_filled_by_language_and_unknown_ones_stay() -> None:
-    settings = {"ratings_asked": 1, "list_length": 12, "item_noun": BOOKS}
+    design = StudySettings(ratings_asked=1, list_length=12, item_noun=BOOKS)
     texts = {
         "en": {"title": "{Items}", "a": "{rated_items}, {recommendations}, {item}, {nothing}, {ratings_asked}"},
         "it": {"a": ["{recommended_items} e {recommendations}"]},
     }
-    assert filled(texts, settings) == {
+    assert filled(texts, design) == {
         "en": {"title": "Books", "a": "one book, 12 recommendations, book, {nothing}, one"},
         "it": {"a": ["12 libri e 12 consigli"]},
     }

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from core.errors import ParallaxError, ParameterError
+from core.errors import ParallaxError
 from documents.html import sentence
 from inference.power import (
     SimulatedPower,
@@ -24,7 +24,6 @@ from inference.results import Interval
 from studies.allocation.assignment.wording import quotas_from_text
 from studies.design.narrative import plan as sentences
 from studies.design.narrative.preregistration import FORMS, ConditionPlan, Plan, preregistration
-from studies.design.presets.loader import metric_profile
 from studies.design.selectors import planning
 from studies.design.services.design import change_design
 from studies.design.services.launch import launch_problems
@@ -160,14 +159,6 @@ class TestForm:
         told = [problem for problem in launch_problems(draft) if "never be full" in problem]
         assert bool(told) == is_told
         assert not told or "let in 200 participants, and the conditions are to have 210" in told[0]
-
-
-@pytest.mark.unit
-def test_a_metric_of_the_plan_says_on_which_profiles_it_is_measured() -> None:
-    assert [metric_profile(key) for key in ("recall", "fallout@profile5")] == [0, 5]
-    for wrong in ("ndcg", "recall@5", None, "recall@profile0"):
-        with pytest.raises(ParameterError):
-            metric_profile(wrong)
 
 
 class TestImbalance:

@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from catalog.models import Item
 from studies.data.codebook.items import item_variables
-from studies.design.selectors.placeholders import filled, offers_samples
+from studies.design.selectors.placeholders import filled
 from studies.design.services.launch import launch_study
 from studies.enums import Mode
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.instrument.samples import SETTING, for_items_without
+from studies.instrument.samples import for_items_without
 from studies.models import Event, Participant, RecommendedItem, Study
 from studies.monitoring.selectors.completeness import missing_of
 from studies.participation.selectors.item_questionnaires import questionnaire_at
@@ -51,7 +51,7 @@ def questions_on(person: Person, rank: int) -> list[str]:
 
 def test_the_question_is_asked_only_of_items_with_a_sample() -> None:
     study = study_where(**CLIP)
-    assert study.settings[SETTING] is True
+    assert study.settings["samples"] is True
     person = Person(study).to("items")
     of = ranks(person.me)
     assert of[True]
@@ -89,13 +89,13 @@ def test_the_question_is_asked_only_of_items_with_a_sample() -> None:
 def test_a_study_from_before_asks_it_of_every_item() -> None:
     study = study_where(**CLIP)
     Study.objects.filter(pk=study.pk).update(
-        settings={key: value for key, value in study.settings.items() if key != SETTING}, updated_at=timezone.now()
+        settings={key: value for key, value in study.settings.items() if key != "samples"}, updated_at=timezone.now()
     )
     study.refresh_from_db()
     person = Person(study).to("items")
     of = ranks(person.me)
     whole = questionnaire_from(study.questionnaire)
-    assert for_items_without(whole, study.settings) is whole
+    assert for_items_without(whole, study.design) is whole
     for rank in range(1, 6):
         assert "question-trailer_seen" in questions_on(person, rank)
         assert ("No trailer available here" in person.get(f"films/{rank}/").text) == (rank in of[False])
@@ -109,8 +109,8 @@ def test_where_no_item_has_a_sample_it_is_left_out() -> None:
     run = make_run_at("succeeded")
     run.version.items.update(trailer_url="")
     study = make_study(run=run)
-    assert study.settings[SETTING] is False
-    assert not offers_samples(study.settings)
+    assert study.settings["samples"] is False
+    assert not study.design.offers_samples
     assert [question["key"] for question in study.questionnaire["items"]] == ["watched", "heard", "rating"]
     person = Person(study).to("items")
     assert "trailer" not in tree(person.get("films/1/")).xpath("//main")[0].text_content().lower()
@@ -128,7 +128,7 @@ def test_other_items_are_asked_about_in_their_words(key: str, question: str, loo
     run = run_of(key)
     run.version.items.filter(index=3).update(excerpt="Call me Ishmael.")
     study = make_study(run=run)
-    asked = {q["key"]: q for q in filled(copy.deepcopy(study.questionnaire), study.settings)["items"]}
+    asked = {q["key"]: q for q in filled(copy.deepcopy(study.questionnaire), study.design)["items"]}
     assert asked["trailer_seen"]["text"]["en"] == question
     assert asked["trailer_seen"]["text"]["it"].startswith("Ne avevi già")
     assert "trailer" not in asked["rating"]["wordings"]["trailer_seen"]["en"]
@@ -180,7 +180,7 @@ def test_audio_and_excerpts_and_links_have_their_own_forms() -> None:
 def test_a_study_of_books_from_before_offers_no_samples() -> None:
     run = run_of("book")
     study = make_study(run=run, status="draft")
-    study.settings = {key: value for key, value in study.settings.items() if key != SETTING}
+    study.settings = {key: value for key, value in study.settings.items() if key != "samples"}
     study.save()
     launch_study(study=study)
     run.version.items.update(trailer_url="https://example.org/book")

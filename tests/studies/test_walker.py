@@ -18,7 +18,6 @@ from studies.data.exports import Options, write_export
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.instrument.scales import negative_members
-from studies.known_items import elicitation_scale, items_asked
 from studies.models import Participant, RecommendedItem, Response, Study
 from studies.participation.selectors.responses import records
 from studies.recruitment.services.entry_links import entry_link
@@ -66,11 +65,11 @@ def walk(study: Study, key: str, *, after: int = 10_000, seed: int = 3) -> tuple
         entry=entry_link(study=study, mode=Mode.SIMULATED, entry_key=key),
         facts={"gender": "woman", "age": 30},
         person_for=lambda code: SimulatedPerson(
-            user, side, np.random.default_rng(seed + 4), elicitation=elicitation_scale(study.settings)
+            user, side, np.random.default_rng(seed + 4), elicitation=study.design.scale
         ),
         item_titles=dict(study.dataset_version.items.values_list("index", "title")),
         item_ids=items,
-        requested=items_asked(study.settings),
+        requested=study.design.items_asked,
         rng=np.random.default_rng(seed),
         negative=negative_members(questionnaire_from(study.questionnaire)),
         expected=questionnaire_from(study.questionnaire).passing,

@@ -16,7 +16,6 @@ from studies.design.services.design import change_design
 from studies.enums import Mode, NoticeKind, Role
 from studies.models import Participant, Study
 from studies.monitoring.selectors.study_progress import progress_of
-from studies.plans import REFILL
 from studies.recruitment.services.entry_links import read_entry
 from studies.team.services.members import add_member
 from studies.team.services.notices import mark_read, notify_owners
@@ -155,7 +154,7 @@ def test_progress_counts_people_who_completed_in_one_query(django_assert_num_que
         label: sum(person.condition.label == label for person in (first, second))  # type: ignore[union-attr]
         for label in ("TopPop", "PureSVD4")
     }
-    study.settings[REFILL] = True
+    study.settings["refill_excluded"] = True
     Participant.objects.filter(pk=first.pk).update(place=None)  # its slot is open again
     assert progress_of(study).completed == 1
     shown = page_of(study).xpath("string(//div[@class='progress-line'])").split()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from core.errors import ParameterError
 from studies.allocation.assignment import least_filled, minimisation, permuted_blocks, simple
 from studies.allocation.assignment.draws import Assignment, Seed, Slot
+from studies.settings import StudySettings
 
 PERMUTED_BLOCKS = "permuted_blocks"
 MINIMISATION = "minimisation"
@@ -19,10 +19,7 @@ METHODS = (PERMUTED_BLOCKS, MINIMISATION, LEAST_FILLED, SIMPLE)
 
 @dataclass(frozen=True)
 class Method:
-    """An assignment method and its parameters.
-
-    Raises ParameterError for an unknown name, or a parameter outside its range.
-    """
+    """An assignment method and its parameters."""
 
     name: str = PERMUTED_BLOCKS  # one of `METHODS`
     # permuted blocks: sizes of a block in multiples of the smallest block; one is drawn per block
@@ -30,44 +27,16 @@ class Method:
     probability: float = minimisation.PROBABILITY  # minimisation: probability of assigning the best condition
     weights: tuple[int, ...] = ()  # permuted blocks: slots of each condition in the smallest block; empty for one each
 
-    def __post_init__(self) -> None:
-        if self.name not in METHODS:
-            raise ParameterError(f"The method of assignment is one of {', '.join(METHODS)}; got {self.name!r}.")
-        numbers: list[Any] = list(self.multiples)  # unvalidated, from a design
-        weights: list[Any] = list(self.weights)
-        probability: Any = self.probability
-        if not numbers or any(isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 10 for n in numbers):
-            raise ParameterError(f"A block holds each condition 1 to 10 times; got {numbers!r}.")
-        if any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in weights):
-            raise ParameterError(f"The weights of a block are whole numbers from 1; got {weights!r}.")
-        is_number = isinstance(probability, int | float) and not isinstance(probability, bool)
-        if not is_number or not 0.0 <= probability <= 1.0:
-            raise ParameterError(f"The probability of the best condition lies between 0 and 1; got {probability!r}.")
 
-
-def method_from(settings: Mapping[str, Any]) -> Method:
-    """Read the method from a study's settings; the default is permuted blocks.
-
-    Reads ``method``, ``block_multiples``, ``block_weights`` and ``minimisation_probability``, all optional. Raises
-    ParameterError as `Method` does.
+def method_from(design: StudySettings) -> Method:
+    """Return a study's method.
 
     Examples
     --------
-    >>> method_from({"block_multiples": [1, 2]})
+    >>> method_from(StudySettings(block_multiples=(1, 2)))
     Method(name='permuted_blocks', multiples=(1, 2), probability=0.8, weights=())
     """
-    multiples = settings.get("block_multiples", (1,))
-    if not isinstance(multiples, list | tuple):
-        raise ParameterError(f"A block holds each condition 1 to 10 times; got {multiples!r}.")
-    weights = settings.get("block_weights", ())
-    if not isinstance(weights, list | tuple):
-        raise ParameterError(f"The weights of a block are whole numbers from 1; got {weights!r}.")
-    return Method(
-        settings.get("method", PERMUTED_BLOCKS),
-        tuple(multiples),
-        settings.get("minimisation_probability", minimisation.PROBABILITY),
-        tuple(weights),
-    )
+    return Method(design.method, design.block_multiples, design.minimisation_probability, design.block_weights)
 
 
 @dataclass(frozen=True)

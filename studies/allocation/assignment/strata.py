@@ -8,60 +8,19 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from core.errors import ParameterError
-from studies.allocation.assignment.traits import (
-    BETWEEN,
-    NOT_GIVEN,
-    UNSTRATIFIED,
-    Rule,
-    levels_of,
-    stratum_of,
-    traits_of,
-)
-from studies.instrument.questionnaires.conditions import is_number
+from studies.allocation.assignment.traits import BETWEEN, NOT_GIVEN, UNSTRATIFIED, stratum_of, traits_of
+from studies.settings import StratumRule, StudySettings
 
 
 @dataclass(frozen=True)
 class Strata:
-    """A study's strata and their expected shares.
+    """A study's strata and their expected shares."""
 
-    Raises ParameterError when a rule is invalid, a name contains a comma or is used twice, a share is negative or
-    refers to an unknown level, or all shares of a question are 0.
-    """
-
-    rules: Sequence[Rule]  # as in `traits.stratum_of`
+    rules: Sequence[StratumRule]
     # For each question, the expected share of participants at each level, normalised to sum to 1. Without shares, the
     # levels of a question are equally likely.
     shares: Mapping[str, Mapping[str, float]]
     merge_below: float = 0.0  # strata with a smaller expected share of all participants are merged; 0 merges none
-
-    def __post_init__(self) -> None:
-        stratum_of({}, self.rules)
-        if not is_number(self.merge_below) or not 0.0 <= self.merge_below <= 0.5:
-            raise ParameterError(f"Strata are merged below a share from 0 to .5; got {self.merge_below!r}.")
-        questions = [str(rule.get("question")) for rule in self.rules]
-        if len(questions) != len(set(questions)):
-            raise ParameterError(f"Each question can define strata only once; got {', '.join(questions)}.")
-        for rule in self.rules:
-            levels = levels_of(rule)
-            if len(levels) != len(set(levels)) or any(not level or "," in level for level in levels):
-                raise ParameterError(
-                    f"The strata by {rule['question']!r} need different names without commas; got {list(levels)}."
-                )
-            self._check_shares(str(rule["question"]), levels)
-        for question in self.shares:
-            if question not in questions:
-                raise ParameterError(f"There are expected shares for {question!r}, which defines no strata.")
-
-    def _check_shares(self, question: str, levels: tuple[str, ...]) -> None:
-        shares = self.shares.get(question, {})
-        unknown = sorted(set(shares) - set(levels))
-        if unknown:
-            raise ParameterError(f"There is no stratum {unknown[0]!r} by {question!r}; there are {', '.join(levels)}.")
-        if any(not is_number(share) or not 0.0 <= share < math.inf for share in shares.values()):
-            raise ParameterError(f"Expected shares by {question!r} are numbers from 0; got {dict(shares)}.")
-        if shares and not sum(shares.values()) > 0:
-            raise ParameterError(f"Expected shares by {question!r} cannot all be 0.")
 
     def of(self, answers: Mapping[str, Any], *, is_merged: bool = True) -> str:
         """Return the stratum of a participant with these answers."""
@@ -73,15 +32,15 @@ class Strata:
 
         Examples
         --------
-        >>> Strata([{"question": "age", "bands": [[20, 34], [35, 50]]}], {"age": {"20-34": 3, "35-50": 1}}).expected()
+        >>> by_age = StratumRule(question="age", bands=((20, 34), (35, 50)))
+        >>> Strata([by_age], {"age": {"20-34": 3, "35-50": 1}}).expected()
         {'20-34': 0.75, '35-50': 0.25}
         """
         parts = []
         for rule in self.rules:
-            levels = levels_of(rule)
-            shares = self.shares.get(str(rule["question"])) or dict.fromkeys(levels, 1.0)
+            shares = self.shares.get(rule.question) or dict.fromkeys(rule.levels, 1.0)
             total = sum(shares.values())
-            parts.append([(level, shares.get(level, 0.0) / total) for level in levels])
+            parts.append([(level, shares.get(level, 0.0) / total) for level in rule.levels])
         if not parts:
             return {UNSTRATIFIED: 1.0}
         return {
@@ -99,8 +58,10 @@ class Strata:
 
         Examples
         --------
-        >>> by_gender = {"question": "gender", "groups": [{"name": "women", "values": ["woman"]}], "rest": "others"}
-        >>> by_age = {"question": "age", "bands": [[20, 34], [35, 50]]}
+        >>> from studies.settings import StratumGroup
+        >>> women = StratumGroup(name="women", values=("woman",))
+        >>> by_gender = StratumRule(question="gender", groups=(women,), rest="others")
+        >>> by_age = StratumRule(question="age", bands=((20, 34), (35, 50)))
         >>> Strata([by_gender, by_age], {"gender": {"women": 94, "others": 6}}, merge_below=0.05).merged()
         {'others, 20-34': 'others, 20-34 and 1 more', 'others, 35-50': 'others, 20-34 and 1 more'}
         """
@@ -132,10 +93,10 @@ class Strata:
 
         Examples
         --------
-        >>> Strata([{"question": "age", "bands": [[20, 34], [35, 50]]}], {}).longest_name()
+        >>> Strata([StratumRule(question="age", bands=((20, 34), (35, 50)))], {}).longest_name()
         'not given'
         """
-        parts = [[*levels_of(rule), *([NOT_GIVEN] if "bands" in rule else [])] for rule in self.rules]
+        parts = [[*rule.levels, *([] if rule.bands is None else [NOT_GIVEN])] for rule in self.rules]
         unmerged = BETWEEN.join(max(levels, key=len) for levels in parts)
         return max([unmerged, *self.merged().values()], key=len)
 
@@ -149,19 +110,15 @@ class Strata:
         return totals
 
 
-def strata_from(settings: Mapping[str, Any]) -> Strata:
-    """Read the strata from a study's settings.
-
-    Reads ``strata``, ``expected_shares`` and ``merge_below``, all optional. Raises ParameterError as `Strata` does.
+def strata_from(design: StudySettings) -> Strata:
+    """Return a study's strata.
 
     Examples
     --------
-    >>> strata_from({}).of({"gender": "woman"})
+    >>> strata_from(StudySettings()).of({"gender": "woman"})
     'all'
     """
-    return Strata(
-        settings.get("strata") or (), settings.get("expected_shares") or {}, settings.get("merge_below") or 0.0
-    )
+    return Strata(design.strata, design.expected_shares, design.merge_below)
 
 
 def _n_shared(left: tuple[str, ...], right: tuple[str, ...]) -> int:

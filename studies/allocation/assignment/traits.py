@@ -5,51 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.errors import ParameterError
+from studies.settings import StratumRule
 
 NOT_GIVEN = "not given"
-REST = "all others"
 UNSTRATIFIED = "all"
 BETWEEN = ", "  # between the parts of a stratum's name
 
-Rule = Mapping[str, Any]
 
-
-def stratum_of(answers: Mapping[str, Any], rules: Sequence[Rule]) -> str:
+def stratum_of(answers: Mapping[str, Any], rules: Sequence[StratumRule]) -> str:
     """Return the stratum of a participant with these answers.
 
-    There is one rule per trait. For words: ``{"question", "groups": [{"name", "values"}], "rest"}``; values outside
-    every group belong to the rest. For whole numbers: ``{"question", "bands": [[low, high], …]}`` in ascending order,
-    both ends included; a number outside every band belongs to the band below it, or to the first. The result is the
-    names of the groups and bands, joined by commas; "all" without rules. Raises ParameterError when a rule has neither
-    groups nor bands, or its bands are not in ascending order.
+    The result is the names of the groups and bands, one for each rule, joined by commas; "all" without rules.
 
     Examples
     --------
-    >>> women = {"name": "women", "values": ["woman"]}
-    >>> by_gender = {"question": "gender", "groups": [women], "rest": "all others"}
-    >>> rules = [by_gender, {"question": "age", "bands": [[20, 34], [35, 50]]}]
-    >>> stratum_of({"gender": "woman", "age": 35}, rules)
+    >>> from studies.settings import StratumGroup
+    >>> women = StratumGroup(name="women", values=("woman",))
+    >>> by_gender = StratumRule(question="gender", groups=(women,))
+    >>> stratum_of({"gender": "woman", "age": 35}, [by_gender, StratumRule(question="age", bands=((20, 34), (35, 50)))])
     'women, 35-50'
     """
-    return BETWEEN.join(_part(answers.get(rule.get("question", "")), rule) for rule in rules) or UNSTRATIFIED
+    return BETWEEN.join(_part(answers.get(rule.question), rule) for rule in rules) or UNSTRATIFIED
 
 
-def _part(value: Any, rule: Rule) -> str:
-    if "groups" in rule:
-        for group in rule["groups"]:
-            if value in group["values"]:
-                return str(group["name"])
-        return str(rule.get("rest", REST))
-    bands = rule.get("bands")
-    if not bands:
-        raise ParameterError(f"The stratum by {rule.get('question')!r} has neither groups nor bands.")
-    ends = [end for band in bands for end in band]
-    if ends != sorted(ends):
-        raise ParameterError(f"The bands of the stratum by {rule.get('question')!r} do not rise: {bands}.")
+def _part(value: Any, rule: StratumRule) -> str:
+    if rule.bands is None:
+        return next((group.name for group in rule.groups or () if value in group.values), rule.rest)
     if value is None:
         return NOT_GIVEN
-    low, high = next((band for band in reversed(bands) if value >= band[0]), bands[0])
+    low, high = next((band for band in reversed(rule.bands) if value >= band[0]), rule.bands[0])
     return f"{low}-{high}"
 
 
@@ -64,21 +48,6 @@ def with_interviewer(stratum: str, number: int) -> str:
     'women, 20-34, interviewer 3'
     """
     return f"{stratum}{BETWEEN}interviewer {number}"
-
-
-def levels_of(rule: Rule) -> tuple[str, ...]:
-    """Return the names of a rule's groups or bands, in order.
-
-    "Not given" is left out, as it is not part of a design.
-
-    Examples
-    --------
-    >>> levels_of({"question": "age", "bands": [[20, 34], [35, 50]]})
-    ('20-34', '35-50')
-    """
-    if "groups" in rule:
-        return (*(str(group["name"]) for group in rule["groups"]), str(rule.get("rest", REST)))
-    return tuple(f"{low}-{high}" for low, high in rule["bands"])
 
 
 def traits_of(stratum: str) -> tuple[str, ...]:

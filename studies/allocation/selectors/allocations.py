@@ -10,11 +10,12 @@ from django.db.models import Count
 
 from studies.allocation.assignment.ledger import Line, replay
 from studies.allocation.assignment.methods import method_from
-from studies.allocation.assignment.quotas import Quota, count_by_quota, quotas_from
+from studies.allocation.assignment.quotas import count_by_quota
 from studies.allocation.selectors.assignment_seed import seeds_by_line
 from studies.enums import HOLDS_SLOT, Mode
 from studies.instrument.questionnaires.schema import plain_answer
 from studies.models import Condition, Participant, Response, Study
+from studies.settings import Quota
 
 Held = tuple[str, int | None, int | None]  # stratum, place, and the condition's key
 
@@ -28,7 +29,7 @@ def targets(study: Study, conditions: Sequence[Condition], mode: str) -> list[in
     """Return the target of each condition in that mode; None for no limit."""
     if mode == Mode.PREVIEW:
         return [None] * len(conditions)
-    simulated = study.settings.get("simulated_per_condition")
+    simulated = study.design.simulated_per_condition
     if mode == Mode.SIMULATED and simulated is not None:
         return [int(simulated)] * len(conditions)
     return [condition.target for condition in conditions]
@@ -53,7 +54,7 @@ def answers_of_holders(
     study: Study, mode: str, quotas: Sequence[Quota], statuses: Set[str] = HOLDS_SLOT
 ) -> list[dict[str, object]]:
     """Return the answers of the slot holders of these statuses to the questions that quotas use."""
-    questions = {test["question"] for quota in quotas for test in quota.where}
+    questions = {test.question for quota in quotas for test in quota.where}
     rows = Response.objects.filter(
         participant__study=study,
         participant__mode=mode,
@@ -84,7 +85,7 @@ class QuotaCount:
 
 def quota_counts(study: Study) -> list[QuotaCount]:
     """Count the live participants in each quota, in the order of the design."""
-    quotas = quotas_from(study.settings)
+    quotas = study.design.quotas
     counted = count_by_quota(quotas, answers_of_holders(study, Mode.LIVE, quotas)) if quotas else []
     return [QuotaCount(quota.name, n, quota.most) for quota, n in zip(quotas, counted, strict=True)]
 
@@ -126,7 +127,7 @@ def replayed_log(study: Study, mode: str) -> ReplayedLog:
     conditions = list(study.conditions.order_by("position"))
     lines = log_lines(study, mode, conditions)
     seeds = seeds_by_line(study, mode)
-    replayed = replay(method_from(study.settings), seeds[0], lines, later_seeds=seeds)
+    replayed = replay(method_from(study.design), seeds[0], lines, later_seeds=seeds)
     if replayed.difference is not None:
         difference = replayed.difference
         problem = (

@@ -13,7 +13,7 @@ from typing import Any
 from core.transitions import move
 from studies.allocation.assignment.draws import Slot
 from studies.allocation.assignment.methods import PERMUTED_BLOCKS, Occupancy, assign, method_from, own_slot
-from studies.allocation.assignment.quotas import Quota, first_full, quotas_from
+from studies.allocation.assignment.quotas import first_full
 from studies.allocation.assignment.strata import strata_from
 from studies.allocation.assignment.traits import margins_of, with_interviewer
 from studies.allocation.selectors.allocations import answers_of_holders, conditions_of, slots_held_by_stratum, targets
@@ -21,6 +21,7 @@ from studies.allocation.selectors.assignment_seed import assignment_seed
 from studies.enums import HOLDS_SLOT, PARTICIPANT_MOVES, AllocationKind, Mode
 from studies.instrument.questionnaires.schema import plain_answer
 from studies.models import Allocation, Condition, Interview, Participant, Study
+from studies.settings import Quota
 
 USES_UP = (AllocationKind.ASSIGNED, AllocationKind.SKIPPED)
 
@@ -41,8 +42,8 @@ def stratum_for(study: Study, answers: Mapping[str, Any], participant: Participa
 
     The interviewer of an interview is an additional trait, so that interviewers are crossed with conditions.
     """
-    is_merged = method_from(study.settings).name == PERMUTED_BLOCKS
-    stratum = strata_from(study.settings).of(_plain(answers), is_merged=is_merged)
+    is_merged = method_from(study.design).name == PERMUTED_BLOCKS
+    stratum = strata_from(study.design).of(_plain(answers), is_merged=is_merged)
     interview = Interview.objects.filter(participant=participant).order_by("pk").first()
     return stratum if interview is None else with_interviewer(stratum, interview.number)
 
@@ -64,7 +65,7 @@ def full_quota(study: Study, mode: str, answers: Mapping[str, Any], statuses: Se
 
     Quotas do not apply to simulated participants and previews.
     """
-    quotas = quotas_from(study.settings) if mode == Mode.LIVE else ()
+    quotas = study.design.quotas if mode == Mode.LIVE else ()
     return first_full(quotas, _plain(answers), answers_of_holders(study, mode, quotas, statuses)) if quotas else None
 
 
@@ -122,7 +123,7 @@ def claim_slot(*, study: Study, participant: Participant, stratum: str) -> tuple
     mode = participant.mode
     open_now = open_targets(study, conditions, participant)
     assignment = assign(
-        method_from(study.settings),
+        method_from(study.design),
         seed=assignment_seed(study, mode),
         stratum=stratum,
         occupancy=replace(_occupancy(study, mode, stratum, conditions), targets=open_now),
@@ -176,7 +177,7 @@ def retake_slot(*, study: Study, participant: Participant) -> int | None:
     mode, stratum = participant.mode, participant.stratum
     released = Allocation.objects.filter(participant=participant, kind=AllocationKind.RELEASED).order_by("-id")
     slot = own_slot(
-        method_from(study.settings),
+        method_from(study.design),
         seed=assignment_seed(study, mode),
         stratum=stratum,
         occupancy=_occupancy(study, mode, stratum, conditions),

@@ -12,7 +12,6 @@ from django.http import QueryDict
 from core.errors import ParameterError
 from evaluation.forms.parameter_fields import entered
 from evaluation.forms.settings_text import COPY, is_changed
-from studies.allocation.assignment.methods import METHODS, method_from
 from studies.allocation.assignment.wording import (
     quotas_as_text,
     quotas_from_text,
@@ -21,8 +20,10 @@ from studies.allocation.assignment.wording import (
     targets_from_text,
 )
 from studies.console.forms.group_tables import GroupRow, GroupTable, QuotaTable, StrataTable
+from studies.console.forms.setting_fields import setting_field
 from studies.instrument.questionnaires.schema import YES_NO
 from studies.models import Study
+from studies.settings import StudySettings
 
 METHOD_LABELS = {
     "permuted_blocks": "Permuted blocks within strata",
@@ -52,19 +53,9 @@ class AssignmentForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="One per line, such as TopPop: 40. Empty: the same target for all.",
     )
-    method = forms.ChoiceField(label="Method of assignment", choices=[(name, METHOD_LABELS[name]) for name in METHODS])
-    block_multiples = forms.CharField(
-        label="Repetitions of each condition per block",
-        max_length=40,
-        help_text="For permuted blocks, in proportion to its target. With several, such as 1, 2, 3, the size is "
-        "drawn for each block, so that the end of a block cannot be predicted.",
-    )
-    minimisation_probability = forms.FloatField(
-        label="Probability of the best condition",
-        min_value=0,
-        max_value=1,
-        help_text="For minimisation, from 0 to 1. At 1, only ties are random.",
-    )
+    method = setting_field(forms.ChoiceField, StudySettings, "method", choices=list(METHOD_LABELS.items()))
+    block_multiples = setting_field(forms.CharField, StudySettings, "block_multiples", max_length=40)
+    minimisation_probability = setting_field(forms.FloatField, StudySettings, "minimisation_probability")
     strata = forms.CharField(
         label="Strata as text",
         required=False,
@@ -95,13 +86,15 @@ class AssignmentForm(forms.Form):
 
     strata_shown = forms.CharField(required=False, widget=forms.HiddenInput)
     quotas_shown = forms.CharField(required=False, widget=forms.HiddenInput)
-    interviewers = forms.ChoiceField(
+    interviewers = setting_field(
+        forms.ChoiceField,
+        StudySettings,
+        "interviewers",
         choices=[
             ("crossed", "Crossed with conditions: every interviewer runs every condition"),
             ("nested", "Nested: each interviewer runs one condition only"),
         ],
         required=False,
-        help_text="When they are nested, the effects of interviewer and condition are confounded.",
     )
 
     def __init__(self, study: Study, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
@@ -110,18 +103,18 @@ class AssignmentForm(forms.Form):
         self.conditions = list(study.conditions.order_by("position"))
         self.yes_no = {q["key"] for q in study.questionnaire.get("about", ()) if q["kind"] == YES_NO}
         first = self.conditions[0].target if self.conditions else 30
-        method = method_from(study.settings)
+        design = study.design
         own = {
             "per_condition": first,
             "targets": "\n".join(f"{c.label}: {c.target}" for c in self.conditions if c.target != first),
-            "method": method.name,
-            "block_multiples": ", ".join(map(str, method.multiples)),
-            "minimisation_probability": method.probability,
-            "strata": strata_as_text(study.settings["strata"], study.settings.get("expected_shares") or {}),
-            "merge_below": round(100 * float(study.settings.get("merge_below") or 0), 4),
-            "quotas": quotas_as_text(study.settings.get("quotas") or ()),
+            "method": design.method,
+            "block_multiples": ", ".join(map(str, design.block_multiples)),
+            "minimisation_probability": design.minimisation_probability,
+            "strata": strata_as_text([rule.stored() for rule in design.strata], design.expected_shares),
+            "merge_below": round(100 * design.merge_below, 4),
+            "quotas": quotas_as_text([quota.stored() for quota in design.quotas]),
+            "interviewers": design.interviewers,
         }
-        own["interviewers"] = study.settings.get("interviewers", "crossed")
         texts = {name: own[name] for name in TABLES}
         super().__init__(None if self.step else data, initial={**own, **(initial or {})})
         about = [str(question["key"]) for question in study.questionnaire.get("about", ())]
@@ -213,7 +206,7 @@ class AssignmentForm(forms.Form):
     def _interviewers(self) -> dict[str, str]:
         """The interviewers' setting; omitted, which means crossed, where the design has none."""
         chosen = self.cleaned_data["interviewers"] or "crossed"
-        is_stored = chosen != "crossed" or "interviewers" in self.study.settings
+        is_stored = chosen != "crossed" or "interviewers" in self.study.design.model_fields_set
         return {"interviewers": chosen} if is_stored else {}
 
     def planned_targets(self) -> list[int]:

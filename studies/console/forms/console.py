@@ -12,6 +12,7 @@ from evaluation.selectors.results import is_pooled
 from studies.console.forms.assignment import AssignmentForm
 from studies.console.forms.contrast import PrimaryTestFields
 from studies.console.forms.plan import PlanFields
+from studies.console.forms.setting_fields import setting_field
 from studies.console.forms.texts import (
     missing_texts,
     noun_fields,
@@ -23,8 +24,7 @@ from studies.console.forms.texts import (
     written_texts,
 )
 from studies.design.narrative.plan import metric_label, perceived_labels
-from studies.design.presets.loader import ITEM_ORDERS, LONGEST_HYPOTHESIS, load_preset, preset_keys
-from studies.design.selectors.planning import MEDIUM
+from studies.design.presets.loader import load_preset, preset_keys
 from studies.design.selectors.texts import (
     interface_languages,
     language_name,
@@ -34,24 +34,12 @@ from studies.design.selectors.texts import (
 )
 from studies.design.services.design import age_limits
 from studies.design.services.texts import CHANGEABLE_TEXTS
-from studies.instrument.flags import FEWEST_IN_ONE_DIRECTION, thresholds_from
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.known_items import (
-    FIVE_STARS,
-    HALF_STARS,
-    LIKES,
-    MOST,
-    MOST_ASKED,
-    SCALE,
-    SCALES,
-    SEVEN_POINTS,
-    TEN_POINTS,
-    elicitation_scale,
-    items_asked,
-)
+from studies.known_items import FIVE_STARS, HALF_STARS, LIKES, SCALES, SEVEN_POINTS, TEN_POINTS
 from studies.models import Study
+from studies.settings import Primary, StudySettings, Thresholds
 from studies.team.selectors.studies import runs_to_study
-from studies.usage_data import CHOICE, ELICITATION, SETTING, STARS, elicitation_of, is_usage, taken_from
+from studies.usage_data import CHOICE, STARS, is_usage
 
 ORDER_LABELS = {
     "random": "At random for each participant",
@@ -114,107 +102,45 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     """What can be set of a draft."""
 
     title = forms.CharField(max_length=200)
-    ratings_asked = forms.IntegerField(label="Known items to rate or choose", min_value=1, max_value=MOST_ASKED)
-    ratings_most = forms.IntegerField(
-        label="Known items at most",
-        min_value=1,
-        max_value=MOST_ASKED,
-        help_text="With the same number, participants give exactly this number. With a higher one, they can continue "
-        "after the number above, up to this one.",
+    ratings_asked = setting_field(forms.IntegerField, StudySettings, "ratings_asked")
+    ratings_most = setting_field(forms.IntegerField, StudySettings, "ratings_most")
+    elicitation_scale = setting_field(
+        forms.ChoiceField, StudySettings, "elicitation_scale", choices=list(SCALE_LABELS.items())
     )
-    elicitation_scale = forms.ChoiceField(
-        label="Scale of their ratings",
-        choices=list(SCALE_LABELS.items()),
-        help_text="Of items that participants know. Each rating is mapped linearly to the scale of the dataset, end "
-        "point to end point. Recommendations are always rated from 1 to 5.",
+    list_length = setting_field(forms.IntegerField, StudySettings, "list_length")
+    elicitation = setting_field(
+        forms.ChoiceField, StudySettings, "elicitation", choices=list(ELICITATION_LABELS.items())
     )
-    list_length = forms.IntegerField(label="Recommendations", min_value=1, max_value=20)
-    elicitation = forms.ChoiceField(
-        label="What participants do with items they know",
-        choices=list(ELICITATION_LABELS.items()),
-        help_text="Choosing is for usage data: a chosen item enters the profile as used, and has no rating.",
-    )
-    taken_from = forms.FloatField(
-        label="Usage threshold",
-        help_text="A rating on the scale above. The dataset holds usage data. Items rated this high or higher enter "
-        "the profile as taken; items rated lower stay out of it, and are not recommended either. Without a taken item "
-        "the list is filled by popularity.",
-    )
-    item_order = forms.ChoiceField(
-        label="Order in which items are first shown", choices=[(key, ORDER_LABELS[key]) for key in ITEM_ORDERS]
-    )
-    idle_minutes = forms.IntegerField(
-        label="Idle minutes", min_value=1, max_value=43_200, help_text="After these a participant's slot opens again."
-    )
+    taken_from = setting_field(forms.FloatField, StudySettings, "taken_from")
+    item_order = setting_field(forms.ChoiceField, StudySettings, "item_order", choices=list(ORDER_LABELS.items()))
+    idle_minutes = setting_field(forms.IntegerField, StudySettings, "idle_minutes")
     youngest = forms.IntegerField(label="Youngest age", min_value=1, max_value=120)
     oldest = forms.IntegerField(label="Oldest age", min_value=1, max_value=120)
-    perceived = forms.ChoiceField(
-        label="Primary perceived variable",
-        help_text=(
-            "With the metric below it is the one pair that the study is about; every other is exploratory. A scale of "
-            "the questionnaire can be primary where the plan names it."
-        ),
+    perceived = setting_field(forms.ChoiceField, Primary, "perceived")
+    objective = setting_field(forms.ChoiceField, Primary, "objective")
+    effect = setting_field(forms.FloatField, StudySettings, "effect")
+    hypothesis = setting_field(
+        forms.CharField, StudySettings, "hypothesis", required=False, widget=forms.Textarea(attrs={"rows": 3})
     )
-    objective = forms.ChoiceField(label="Primary offline metric")
-    effect = forms.FloatField(
-        label="Target effect size (Cohen's f)",
-        min_value=0.01,
-        max_value=10,
-        help_text="By convention .10 is small, .25 medium, .40 large. The power page says what it takes.",
-    )
-    hypothesis = forms.CharField(
-        label="Hypothesis",
-        required=False,
-        max_length=LONGEST_HYPOTHESIS,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="In your words, for the preregistration text. It is frozen with the design.",
-    )
-    fastest_seconds = forms.FloatField(
-        label="Too fast below, seconds",
-        min_value=0,
-        max_value=86_400,
-        help_text="From consent to the end; 0 for no such limit.",
-    )
+    fastest_seconds = setting_field(forms.FloatField, Thresholds, "fastest_seconds", max_value=86_400)
     fastest_percent = forms.FloatField(
         label="Too fast below, % of the median time",
         min_value=0,
         max_value=100,
         help_text="Counts once five have completed; the higher of the two limits holds. 0 for no such limit.",
     )
-    alike_items = forms.IntegerField(
-        label="Straight-lining threshold (items)",
-        min_value=2,
-        max_value=20,
-        help_text="At least this number of recommended items, all answered alike.",
-    )
-    alike_statements = forms.IntegerField(
-        label="Straight-lining threshold (statements)",
-        min_value=2,
-        max_value=100,
-        help_text="At least this number of one block, all on the same point although some are reverse-scored; without "
-        f"reverse-scored statements, at least {FEWEST_IN_ONE_DIRECTION}.",
-    )
-    alike_ratings = forms.IntegerField(
-        label="Identical ratings threshold",
-        min_value=2,
-        max_value=100,
-        help_text="Ratings of known and of recommended items together; chosen items have no rating and do not count.",
-    )
-    languages = forms.MultipleChoiceField(
-        label="Languages the study is offered in",
-        widget=forms.CheckboxSelectMultiple,
-        help_text=(
-            "At least one. Each language offered needs words for every question, and every text below that may not be "
-            "empty, before the launch: nothing is taken from another language then. Participants who ask for another "
-            "language read English, or the one there is. Texts of a language that is not offered are kept."
-        ),
+    alike_items = setting_field(forms.IntegerField, Thresholds, "alike_items", max_value=20)
+    alike_statements = setting_field(forms.IntegerField, Thresholds, "alike_statements", max_value=100)
+    alike_ratings = setting_field(forms.IntegerField, Thresholds, "alike_ratings", max_value=100)
+    languages = setting_field(
+        forms.MultipleChoiceField, StudySettings, "languages", widget=forms.CheckboxSelectMultiple
     )
     SECTIONS = (
         (
             "The study",
             (
-                *("title", ELICITATION, SCALE, SETTING, "ratings_asked", MOST, "list_length", "item_order"),
-                *("idle_minutes", "youngest", "oldest"),
+                *("title", "elicitation", "elicitation_scale", "taken_from", "ratings_asked", "ratings_most"),
+                *("list_length", "item_order", "idle_minutes", "youngest", "oldest"),
             ),
         ),
         (ASSIGNMENT, tuple(AssignmentForm.base_fields)),
@@ -229,28 +155,20 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     def __init__(self, study: Study, data: Any = None) -> None:
         self.study = study
         youngest, oldest = age_limits(study)
+        design = study.design
+        self.thresholds = design.quality
         initial = {
+            **design.model_dump(include={*PLAIN_SETTINGS, "elicitation", "elicitation_scale", "effect", "hypothesis"}),
+            **design.primary.model_dump(include={"perceived", "objective", "smallest_effect"}, exclude_none=True),
+            **design.quality.model_dump(exclude={"fastest_share"}),
+            **self.initial_test(study),
+            **self.initial_plan(study),
             "title": study.title,
             "youngest": youngest,
             "oldest": oldest,
-            **{name: study.settings[name] for name in PLAIN_SETTINGS},
-            **study.settings["primary"],
-            **self.initial_test(study),
-            **self.initial_plan(study),
-            "effect": study.settings.get("effect", MEDIUM),
-            "hypothesis": study.settings.get("hypothesis", ""),
-            ELICITATION: elicitation_of(study.settings),
-            SCALE: elicitation_scale(study.settings).key,
-            MOST: items_asked(study.settings).most,
-            SETTING: taken_from({**study.settings, ELICITATION: STARS}),
-        }
-        self.thresholds = thresholds_from(study.settings)
-        initial |= {
-            "fastest_seconds": self.thresholds.fastest_seconds,
-            "fastest_percent": round(self.thresholds.fastest_share * 100, 2),
-            "alike_items": self.thresholds.alike_items,
-            "alike_statements": self.thresholds.alike_statements,
-            "alike_ratings": self.thresholds.alike_ratings,
+            "ratings_most": design.items_asked.most,
+            "taken_from": design.model_copy(update={"elicitation": "stars"}).lowest_taken,
+            "fastest_percent": round(design.quality.fastest_share * 100, 2),
         }
         self.written = tuple(dict.fromkeys([*written_languages(study), *interface_languages()]))
         self.translating = frozenset(languages_in_translation(study))
@@ -258,21 +176,21 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
             **noun_fields(study, self.written),
             **text_fields(study, self.written, CHANGEABLE_TEXTS, may_be_empty=True),
         }
-        offered = [code for code in study.settings["languages"] if code in self.written]
+        offered = [code for code in study.design.languages if code in self.written]
         initial |= {
             "languages": offered or list(languages_of(study)),
             **{key: field.initial for key, field in texts.items()},
         }
         super().__init__(study, data, initial=initial)
         if not is_usage(study.dataset_version):
-            del self.fields[SETTING]
+            del self.fields["taken_from"]
         self.fields.update(texts)
         self.fields["languages"].choices = [(code, language_name(code)) for code in self.written]  # type: ignore[attr-defined]
         self.ask(study)
         self.ask_conditions(study)
         labels = perceived_labels(questionnaire_from(study.questionnaire))
         self.fields["perceived"].choices = list(labels.items())  # type: ignore[attr-defined]
-        objective = study.settings["primary"]["objective"]
+        objective = study.design.primary.objective
         keys = [*metric_keys(study.run), objective]
         self.fields["objective"].choices = [(key, metric_label(key, study.run.n)) for key in dict.fromkeys(keys)]  # type: ignore[attr-defined]
         self.keep_entered(data)
@@ -303,15 +221,17 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         """Require the texts of each offered language that was complete before; the launch requires the others."""
         cleaned = super().clean()
         if self._chooses:  # nothing is rated
-            for name in (SETTING, SCALE):
+            for name in ("taken_from", "elicitation_scale"):
                 self.errors.pop(name, None)
                 self.cleaned_data.pop(name, None)
-        fewest, most = self.cleaned_data.get("ratings_asked"), self.cleaned_data.get(MOST)
+        fewest, most = self.cleaned_data.get("ratings_asked"), self.cleaned_data.get("ratings_most")
         if fewest and most and most < fewest:
-            self.add_error(MOST, f"At least {fewest}, the number above. Equal numbers ask for exactly this number.")
-        scale = SCALES.get(self.cleaned_data.get(SCALE, ""), FIVE_STARS).scale
-        if SETTING in self.cleaned_data and not scale.holds(self.cleaned_data[SETTING]):
-            self.add_error(SETTING, f"A rating {scale.words()}.")
+            self.add_error(
+                "ratings_most", f"At least {fewest}, the number above. Equal numbers ask for exactly this number."
+            )
+        scale = SCALES.get(self.cleaned_data.get("elicitation_scale", ""), FIVE_STARS).scale
+        if "taken_from" in self.cleaned_data and not scale.holds(self.cleaned_data["taken_from"]):
+            self.add_error("taken_from", f"A rating {scale.words()}.")
         complete = [code for code in self.cleaned_data.get("languages", ()) if code not in self.translating]
         for key in missing_texts(self.cleaned_data, complete, CHANGEABLE_TEXTS):
             self.add_error(key, "Required in every language the study is offered in.")
@@ -319,19 +239,18 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
 
     @property
     def _chooses(self) -> bool:
-        return bool(self.cleaned_data.get(ELICITATION) == CHOICE)
+        return bool(self.cleaned_data.get("elicitation") == CHOICE)
 
     def _elicitation(self) -> dict[str, Any]:
         """The elicitation where it is another than the study's, with the scale and the threshold of ratings."""
         cleaned = self.cleaned_data
-        changed: dict[str, Any] = {MOST: cleaned[MOST]}
-        if cleaned[ELICITATION] != elicitation_of(self.study.settings):
-            changed[ELICITATION] = cleaned[ELICITATION]
-        if SCALE in cleaned:
-            changed[SCALE] = cleaned[SCALE]
-        if SETTING in cleaned:
-            whole = cleaned[SETTING].is_integer()
-            changed[SETTING] = int(cleaned[SETTING]) if whole else cleaned[SETTING]
+        changed: dict[str, Any] = {"ratings_most": cleaned["ratings_most"]}
+        if cleaned["elicitation"] != self.study.design.elicitation:
+            changed["elicitation"] = cleaned["elicitation"]
+        if "elicitation_scale" in cleaned:
+            changed["elicitation_scale"] = cleaned["elicitation_scale"]
+        if lowest := cleaned.get("taken_from"):
+            changed["taken_from"] = int(lowest) if lowest.is_integer() else lowest
         return changed
 
     def _quality(self) -> dict[str, float]:

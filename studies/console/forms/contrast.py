@@ -6,9 +6,10 @@ from typing import Any
 
 from django import forms
 
-from core.errors import ParameterError
+from core.field_problems import FieldProblems, read_model
+from studies.console.forms.setting_fields import setting_field
 from studies.models import Study
-from studies.plans import SMALLEST_EFFECT, Contrast, contrast_from
+from studies.settings import Contrast, Primary
 
 ADVANTAGE, CONTRAST = "advantage", "contrast"
 SETS = {"higher": "contrast_higher", "lower": "contrast_lower"}
@@ -27,38 +28,26 @@ class PrimaryTestFields(forms.Form):
         help_text="The average advantage is the mean difference between the better and the worse condition, over all "
         "pairs that the primary metric separates.",
     )
-    contrast_higher = forms.MultipleChoiceField(
-        label="Planned contrast: conditions expected to be higher",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text="Such as the conditions with the better offline metric. Several count alike, by the mean of their "
-        "means.",
+    contrast_higher = setting_field(
+        forms.MultipleChoiceField, Contrast, "higher", required=False, widget=forms.CheckboxSelectMultiple
     )
-    contrast_lower = forms.MultipleChoiceField(
-        label="Planned contrast: conditions expected to be lower",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
+    contrast_lower = setting_field(
+        forms.MultipleChoiceField, Contrast, "lower", required=False, widget=forms.CheckboxSelectMultiple
     )
-    contrast_sides = forms.TypedChoiceField(
-        label="Planned contrast: sides of the test",
+    contrast_sides = setting_field(
+        forms.TypedChoiceField,
+        Contrast,
+        "sides",
         required=False,
         coerce=int,
         choices=[(2, "Two-sided"), (1, "One-sided: only the expected direction counts")],
     )
-
-    smallest_effect = forms.FloatField(
-        label="Smallest effect of interest, in points of the primary variable",
-        required=False,
-        min_value=0.001,
-        help_text="An average advantage within it counts as no relevant relation. Differences below it count as "
-        "practically the same: the report tests every pair for equivalence and for a minimum effect. Novelty is a "
-        "share: 0.1 is 10 percentage points. Empty: no such tests.",
-    )
+    smallest_effect = setting_field(forms.FloatField, Primary, "smallest_effect", required=False, min_value=0.001)
 
     @staticmethod
     def initial_test(study: Study) -> dict[str, Any]:
         """What stands in the fields before anybody changes it."""
-        contrast = contrast_from(study.settings["primary"])
+        contrast = study.design.primary.contrast
         if contrast is None:
             return {"primary_test": ADVANTAGE, "contrast_sides": 2}
         return {
@@ -80,19 +69,19 @@ class PrimaryTestFields(forms.Form):
         if self.cleaned_data.get("primary_test") == CONTRAST and not any(name in self.errors for name in SETS.values()):
             try:
                 self._contrast()
-            except ParameterError as problem:
-                self.add_error("contrast_higher", str(problem))
+            except FieldProblems as refused:
+                self.add_error("contrast_higher", [str(problem) for problem in refused.problems])
         return cleaned
 
     def _contrast(self) -> Contrast:
         cleaned = self.cleaned_data
         higher, lower = (tuple(cleaned[name]) for name in SETS.values())
-        return Contrast(higher=higher, lower=lower, sides=cleaned["contrast_sides"] or 2)
+        return read_model(Contrast, {"higher": higher, "lower": lower, "sides": cleaned["contrast_sides"] or 2})
 
     def test_settings(self) -> dict[str, Any]:
         """The settings of the primary test apart from the primary pair."""
-        effect = self.cleaned_data[SMALLEST_EFFECT]
-        settings: dict[str, Any] = {} if effect is None else {SMALLEST_EFFECT: effect}
+        effect = self.cleaned_data["smallest_effect"]
+        settings: dict[str, Any] = {} if effect is None else {"smallest_effect": effect}
         if self.cleaned_data["primary_test"] == CONTRAST:
-            settings["contrast"] = self._contrast().as_plain()
+            settings["contrast"] = self._contrast().stored()
         return settings

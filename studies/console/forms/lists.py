@@ -9,8 +9,8 @@ from django import forms
 from django.http import QueryDict
 
 from studies.known_items import FIVE_STARS, ElicitationScale
+from studies.settings import USED
 from studies.simulation.services.condition_lists import ANY, RESERVED
-from studies.usage_data import USED
 
 MOST_RATED = 50
 

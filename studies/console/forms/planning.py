@@ -8,9 +8,8 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from studies.design.selectors.planning import MEDIUM, WISHED_POWER, planned_number
+from studies.design.selectors.planning import WISHED_POWER, planned_number
 from studies.models import Study
-from studies.plans import plan_from
 
 
 class PowerForm(forms.Form):
@@ -42,13 +41,13 @@ class PowerForm(forms.Form):
     def __init__(self, study: Study, data: Any = None) -> None:
         self.n_conditions, planned = planned_number(study)
         initial = {
-            "f": study.settings.get("effect", MEDIUM),
+            "f": study.design.effect,
             "power": WISHED_POWER,
-            "alpha": plan_from(study.settings).alpha,
+            "alpha": study.design.plan.alpha,
             "planned": max(planned, 2),
             "means": "",
             "sd": 1.0,
-            "items": study.settings["list_length"],
+            "items": study.design.list_length,
         }
         super().__init__({**initial, **data.dict()} if data else initial)
 

@@ -58,8 +58,8 @@ class RewordForm(forms.Form):
     def __init__(self, study: Study, data: Any = None) -> None:
         super().__init__(data, prefix="words")
         self.before = study.questionnaire
-        self.languages = tuple(study.settings["languages"])
-        consumed = item_words(study.settings, FALLBACK_LANGUAGE).consumed
+        self.languages = tuple(study.design.languages)
+        consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
         self.wordings = list(wordings_of(self.before, consumed=consumed))
         self.texts: dict[str, dict[str, str]] = {}  # changed texts by language and name of the wording
         self.document: str | None = None  # the document, if it is changed

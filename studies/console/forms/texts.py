@@ -10,12 +10,12 @@ from django import forms
 
 from catalog.item_types import FALLBACK_LANGUAGE
 from catalog.item_words import Words
-from studies.design.presets.loader import LONGEST_NOUN
-from studies.design.selectors.placeholders import ITEM_NOUN, item_words, rated_items
+from studies.design.selectors.placeholders import item_words, rated_items
 from studies.design.selectors.texts import language_name
 from studies.design.services.texts import CONSENT_TEXTS, NOTE_TEXTS
 from studies.models import Study
 from studies.monitoring.services.exclusions import LONGEST_REASON
+from studies.settings import LONGEST_NOUN
 
 LONGEST_TEXT = 20_000
 LONGEST_TITLE = 200
@@ -122,7 +122,7 @@ def noun_fields(study: Study, languages: Sequence[str]) -> dict[str, forms.Field
     """What an item is called and what people do with it, in each language."""
     fields: dict[str, forms.Field] = {}
     for language in languages:
-        words, example = asdict(item_words(study.settings, language)), rated_items(study, FALLBACK_LANGUAGE)
+        words, example = asdict(item_words(study.design, language)), rated_items(study, FALLBACK_LANGUAGE)
         for name, label, help_text in noun_forms(language):
             options: dict[str, Any] = {
                 "label": f"{label}, {language_name(language)}", "required": False,
@@ -138,12 +138,12 @@ def noun_fields(study: Study, languages: Sequence[str]) -> dict[str, forms.Field
 
 def written_nouns(form: forms.Form, study: Study, languages: Sequence[str]) -> dict[str, Any]:
     """The setting from the cleaned `noun_fields`; empty where every word is the item type's."""
-    nouns = dict(study.settings.get(ITEM_NOUN, {}))
+    nouns: dict[str, Any] = dict(study.design.item_noun)
     for language in languages:
         written = {name: form.cleaned_data[noun_key(name, language)] for name, *_texts in noun_forms(language)}
-        if Words(**written) != item_words(study.settings, language):
+        if Words(**written) != item_words(study.design, language):
             nouns[language] = {name: word for name, word in written.items() if word}
-    return {ITEM_NOUN: nouns} if nouns else {}
+    return {"item_noun": nouns} if nouns else {}
 
 
 def missing_texts(cleaned: Mapping[str, Any], languages: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -186,7 +186,7 @@ class TextsForm(forms.Form):
 
     def __init__(self, study: Study, data: Any = None) -> None:
         super().__init__(data)
-        self.languages = tuple(study.settings["languages"])
+        self.languages = tuple(study.design.languages)
         self.fields.update(text_fields(study, self.languages, self.names))
         self.fields["why"] = why_field()
 

@@ -26,7 +26,6 @@ from studies.data.selectors.personal_data import personal_data_of
 from studies.data.services import exports
 from studies.data.services.retention import set_retention
 from studies.enums import ExportStatus, Mode, StudyStatus
-from studies.instrument.flags import thresholds_from
 from studies.models import ExportJob, Participant, Study
 from studies.monitoring.charts import consort_diagram
 from studies.monitoring.selectors import live, monitor, participants, quality
@@ -37,7 +36,6 @@ from studies.monitoring.selectors.page_times import are_peoples, step_times_late
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
 from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
-from studies.plans import REFILL
 from studies.team.permissions import OWNERS, READERS, Seat, StudyView, seated
 
 PARTICIPANTS_PER_PAGE = 100
@@ -100,7 +98,7 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
             {
                 "mode": mode,
                 "has_entered": study.participants.filter(mode=mode).exists(),
-                "refills": mode == Mode.LIVE and bool(study.settings.get(REFILL)),
+                "refills": mode == Mode.LIVE and study.design.refill_excluded,
                 "counts": monitor.counts_by_condition(study, mode),
                 "quotas": allocations.quota_counts(study) if mode == Mode.LIVE else (),
                 "strata": live.stratum_lines(study, mode, conditions),
@@ -144,7 +142,7 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
         "is_recruiting": study.status == StudyStatus.LIVE,
         "reviewed": quality.reviewed(study, modes),
         "counts": [(mode, quality.flag_counts(study, [mode])) for mode in modes],
-        "thresholds": (thresholds := thresholds_from(study.settings)),
+        "thresholds": (thresholds := study.design.quality),
         "fastest_percent": thresholds.fastest_share * 100,
         "fewest_in_one_direction": thresholds.fewest_statements(is_mixed=False),
         "history": quality.exclusion_history(study),

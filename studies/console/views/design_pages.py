@@ -33,12 +33,10 @@ from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import age_limits, change_design
 from studies.enums import StudyStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.known_items import elicitation_scale, items_asked
 from studies.models import Study
-from studies.plans import REFILL, contrast_from, plan_from
 from studies.recruitment.selectors.recruitment import is_nested
 from studies.team.permissions import OWNERS, READERS, Seat, seated, sees_run
-from studies.usage_data import is_choice, is_usage, taken_from
+from studies.usage_data import is_usage
 
 FROZEN = "The design was frozen at the launch and cannot be changed any more."
 
@@ -46,13 +44,13 @@ FROZEN = "The design was frozen at the launch and cannot be changed any more."
 def _planned(study: Study) -> dict[str, Any]:
     """The primary pair and the sentences of the analysis plan."""
     labels = perceived_labels(questionnaire_from(study.questionnaire))
-    primary, plan = study.settings["primary"], plan_from(study.settings)
+    primary, plan = study.design.primary, study.design.plan
     return {
-        "primary": (labels[primary["perceived"]], metric_label(primary["objective"], study.run.n)),
+        "primary": (labels[primary.perceived], metric_label(primary.objective, study.run.n)),
         "plan_sentences": [
-            primary_test_sentence(contrast_from(primary), frozen_tests(study)),
+            primary_test_sentence(primary.contrast, frozen_tests(study)),
             *planned_sentences(plan, labels),
-            *([REFILL_SENTENCE] if study.settings.get(REFILL) else []),
+            *([REFILL_SENTENCE] if study.design.refill_excluded else []),
         ],
     }
 
@@ -67,16 +65,16 @@ def study_design_summary(request: HttpRequest, seat: Seat) -> HttpResponse:
         "ages": age_limits(study),
         "known_users_note": known_users_note(study.run),
         "sees_run": sees_run(request.user, study),
-        "method_label": METHOD_LABELS[method_from(study.settings).name],
+        "method_label": METHOD_LABELS[method_from(study.design).name],
         "is_nested": is_nested(study),
-        "chooses": is_choice(study.settings),
-        "taken_from": taken_from(study.settings) if is_usage(study.dataset_version) else None,
-        "elicitation": elicitation_scale(study.settings),
-        "asked": items_asked(study.settings),
+        "chooses": study.design.is_choice,
+        "taken_from": study.design.lowest_taken if is_usage(study.dataset_version) else None,
+        "elicitation": study.design.scale,
+        "asked": study.design.items_asked,
         "seed_state": seed_state(study),
         "seed_sentence": seed_sentence(study),
-        "n_quotas": len(study.settings.get("quotas") or ()),
-        "consent": rendered(texts_of(study, study.settings["languages"][0]).get("consent", "")),
+        "n_quotas": len(study.design.quotas),
+        "consent": rendered(texts_of(study, study.design.languages[0]).get("consent", "")),
         "is_draft": study.status == StudyStatus.DRAFT,
         # In pieces, so that the page can break the line between them on a phone.
         "hash_parts": [study.design_hash[start : start + 16] for start in range(0, 64, 16)],

@@ -152,7 +152,7 @@ def evaluator_question_add(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Add a question for the evaluator."""
     form = EvaluatorQuestionForm(request.POST)
     if form.is_valid():
-        question = form.question(seat.study.settings["languages"][0])
+        question = form.question(seat.study.design.languages[0])
         with refusals_in(form):
             add_evaluator_question(study=seat.study, question=question, actor=request.user)
             messages.success(request, "The question is added.")

@@ -69,7 +69,7 @@ def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
         "checks": [(line, _check_links(study, line)) for line in checks],
         "n_done": sum(line.state == DONE for line in checks),
         "planned": sum(condition.target for condition in overview.conditions),
-        "languages": [language_name(code) for code in study.settings["languages"]],
+        "languages": [language_name(code) for code in study.design.languages],
     }
     return study_page(request, seat, "console/studies/launch.html", context, tab=OVERVIEW)
 

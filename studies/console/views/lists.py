@@ -15,12 +15,10 @@ from core.errors import ParallaxError
 from studies.console.forms.lists import ProfileForm
 from studies.console.views.workspace import DESIGN, study_page
 from studies.enums import StudyStatus
-from studies.known_items import elicitation_scale
 from studies.models import Study
 from studies.participation.services.previewing import preview_link
 from studies.simulation.services.condition_lists import are_named, sample_profile, side_by_side
 from studies.team.permissions import READERS, Seat, seated
-from studies.usage_data import is_choice
 
 ITEMS_FOUND = 6
 
@@ -43,8 +41,8 @@ def study_preview(request: HttpRequest, seat: Seat) -> HttpResponse:
 def study_lists(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Rate a few items, or choose a user of the dataset, and see every condition's recommendations."""
     study = seat.study
-    chooses = is_choice(study.settings)
-    scale = elicitation_scale(study.settings)
+    chooses = study.design.is_choice
+    scale = study.design.scale
     form = ProfileForm(request.GET, n_items=study.dataset_version.n_items, chooses=chooses, elicitation=scale)
     is_valid = form.is_valid()
     sample, problem = None, ""

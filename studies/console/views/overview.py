@@ -15,7 +15,6 @@ from studies.models import Study
 from studies.monitoring.charts import WIDTH, progress_bars
 from studies.monitoring.selectors import live, monitor
 from studies.monitoring.selectors.outcomes import are_outcomes_open
-from studies.plans import REFILL
 from studies.simulation.planted_effects import planted_sentence
 from studies.team.permissions import ANY_ROLE, READERS, Seat, seated
 from studies.team.selectors.notices import unread_of_study
@@ -31,15 +30,13 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
         shown.append(
             {
                 "mode": mode,
-                "refills": mode == Mode.LIVE and bool(study.settings.get(REFILL)),
+                "refills": mode == Mode.LIVE and study.design.refill_excluded,
                 "counts": counts,
                 "lines": [(line, bar, analysable.get(line.label)) for line, bar in zip(counts, bars, strict=True)],
                 "flags": live.cached_flag_counts(study, mode) if mode != Mode.PREVIEW else (),
                 "funnel": monitor.funnel(study, mode),
                 "events": monitor.newest_activity(study, mode),
-                "planted": planted_sentence(study.settings.get("planted_effects", {}))
-                if mode == Mode.SIMULATED
-                else "",
+                "planted": planted_sentence(study.design.planted_effects) if mode == Mode.SIMULATED else "",
             }
         )
     return shown

@@ -29,7 +29,7 @@ from studies.design.selectors import planning
 from studies.design.selectors.versions import frozen_tests
 from studies.monitoring.charts import power_curve
 from studies.monitoring.selectors.estimate import cost_of, estimate_of
-from studies.plans import contrast_from
+from studies.settings import read_settings
 from studies.team.permissions import READERS, Seat, seated
 
 
@@ -90,7 +90,7 @@ def study_power(request: HttpRequest, seat: Seat) -> HttpResponse:
     context: dict[str, Any] = {
         "form": form,
         "problem": "",
-        "primary_test": primary_test_sentence(contrast_from(seat.study.settings["primary"]), frozen_tests(seat.study)),
+        "primary_test": primary_test_sentence(seat.study.design.primary.contrast, frozen_tests(seat.study)),
     }
     if form.n_conditions < 2:
         context["problem"] = "Power compares conditions, and this study has fewer than two."
@@ -110,12 +110,12 @@ def study_imbalance(request: HttpRequest, seat: Seat) -> HttpResponse:
     form = AssignmentForm(study, request.GET) if "method" in request.GET else None
     context: dict[str, Any] = {"form": form, "labels": METHOD_LABELS, "problem": ""}
     if form is None or form.is_valid():
-        settings = {**study.settings, **(form.assignment_settings() if form else {})}
+        design = read_settings({**study.settings, **(form.assignment_settings() if form else {})})
         saved = list(study.conditions.order_by("position").values_list("target", flat=True))
         targets = form.planned_targets() if form else saved
         try:
-            method = replace(method_from(settings), weights=block_weights(targets))
-            expected = planning.expected_imbalance(study, targets, method, strata_from(settings))
+            method = replace(method_from(design), weights=block_weights(targets))
+            expected = planning.expected_imbalance(study, targets, method, strata_from(design))
         except ParameterError as problem:
             context["problem"] = str(problem)
         else:

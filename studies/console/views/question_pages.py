@@ -90,7 +90,7 @@ def draft_preview(request: HttpRequest, seat: Seat, block: str, kind: str) -> Ht
         return _unreadable(request, [str(error) for error in form.non_field_errors()] + problems)
     question = {name: value for name, value in form.question().items() if name not in NOT_ALONE}
     try:
-        questionnaire = questionnaire_from({block: [filled(question, study.settings)]})
+        questionnaire = questionnaire_from({block: [filled(question, study.design)]})
     except ParameterError as problem:
         faults = problem.problems if isinstance(problem, QuestionnaireProblems) else [problem]
         return _unreadable(request, [getattr(fault, "message", str(fault)) for fault in faults])
@@ -141,7 +141,7 @@ def _form(
     drafted: QueryDict | None = None,
 ) -> QuestionForm:
     parsed = questionnaire_from(study.questionnaire)
-    consumed = item_words(study.settings, FALLBACK_LANGUAGE).consumed
+    consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
     return QuestionForm(
         kind, parsed, block, languages_of(study), data, consumed=consumed, stored=stored, drafted=drafted
     )

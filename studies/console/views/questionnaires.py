@@ -46,7 +46,7 @@ ACTS: dict[str, tuple[Callable[..., Any], dict[str, str], str]] = {
 
 def languages_of(study: Study) -> list[str]:
     """Codes of the languages that the study is offered in; the first is the source of translations."""
-    return list(study.settings["languages"])
+    return list(study.design.languages)
 
 
 def may_edit(seat: Seat) -> bool:

@@ -109,7 +109,7 @@ def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
             return redirect("studies:consent", slug=study.slug)
     lines = []
     for line in consent_lines(study):
-        read = filled(line.version.texts, study.settings)
+        read = filled(line.version.texts, study.design)
         texts = [
             (name, language_name(name), rendered(own["consent"]), own["consent_boxes"]) for name, own in read.items()
         ]

@@ -38,7 +38,7 @@ def study_settings(request: HttpRequest, seat: Seat) -> HttpResponse:
     study = seat.study
     context = {
         "members": studies.members_of(study) if seat.is_owner else (),
-        "languages": [(code, language_name(code), contact_of(study, code)) for code in study.settings["languages"]],
+        "languages": [(code, language_name(code), contact_of(study, code)) for code in study.design.languages],
         "retention_form": RetentionForm(study),
         "is_draft": study.status == StudyStatus.DRAFT,
         "log": studies.log_of(study),

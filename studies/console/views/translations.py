@@ -36,7 +36,7 @@ def questionnaire_translations(request: HttpRequest, seat: Seat) -> HttpResponse
     source, targets = languages_of(study)[0], _targets(study)
     chosen = request.GET.get("to", "")
     language = chosen if chosen in targets else next(iter(targets), "")
-    consumed = item_words(study.settings, FALLBACK_LANGUAGE).consumed
+    consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
     texts = texts_between(study.questionnaire, source, language, consumed=consumed) if language else []
     form = TranslationForm(texts, language, request.POST if request.method == "POST" else None)
     if request.method == "POST" and may_edit(seat) and form.is_valid():

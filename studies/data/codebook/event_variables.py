@@ -12,10 +12,8 @@ from studies.data.codebook.participants import Person, known_values, page_of_kno
 from studies.data.codebook.variable import INDIRECTLY, YES_NO, Variable
 from studies.enums import AllocationKind, Mode, Provenance
 from studies.instrument.flow import STEPS
-from studies.known_items import elicitation_scale
 from studies.models import Allocation, Event, ProfileRating, Study
 from studies.monitoring.selectors.page_times import PageSummary, Spent
-from studies.usage_data import is_choice
 
 CLOCK = "ISO 8601, UTC, the server's clock"
 
@@ -64,8 +62,8 @@ class Allotted:
 
 def rating_variables(study: Study) -> tuple[Variable[Rated], ...]:
     """Variables of each rating, or choice, of a known item."""
-    noun, verb = ("choice", "chosen") if is_choice(study.settings) else ("rating", "rated")
-    source, scale = page_of_known_items(study), elicitation_scale(study.settings)
+    noun, verb = ("choice", "chosen") if study.design.is_choice else ("rating", "rated")
+    source, scale = page_of_known_items(study), study.design.scale
     return (
         Variable("participant.id", "Id of the participant for publication", "text",
                  lambda r: r.person.record.public_id),

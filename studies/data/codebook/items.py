@@ -10,12 +10,11 @@ from catalog.item_types import EXCERPT, FALLBACK_LANGUAGE
 from studies.data.codebook.participants import Person, participant_variables, rated_variables, same_as
 from studies.data.codebook.questions import Reader, order_variables, question_variables, scale_variable
 from studies.data.codebook.variable import YES_NO, Variable, lifted, shown
-from studies.design.selectors.placeholders import asked_questions, item_type_of, item_words
+from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Provenance
 from studies.instrument.flow import BRANCHES, WATCHED
 from studies.instrument.questionnaires import schema
 from studies.instrument.scales import ScaleOfStudy, scales_of
-from studies.known_items import items_asked
 from studies.models import Study
 from studies.participation.selectors.responses import Recommended
 
@@ -59,8 +58,8 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     ]
     questions += order_variables(schema.ITEMS, "item", item_questions, READER)
     scales = [_scored(scale) for scale in scales_of(questionnaire) if scale.is_about_items]
-    consumed = item_words(study.settings, FALLBACK_LANGUAGE).consumed
-    sample = item_type_of(study.settings).sample
+    consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
+    sample = study.design.kind_of_item.sample
     a_sample = f"{'an' if sample == EXCERPT else 'a'} {sample}"
     return (
         Variable("item.rank", "Rank of the recommended item", "integer", lambda i: i.slot.rank, minimum=1),
@@ -104,9 +103,9 @@ def long_variables(study: Study, *, with_identifying: bool = False) -> tuple[Var
 def wide_variables(study: Study, *, with_identifying: bool = False) -> tuple[Variable[Person], ...]:
     """Columns of the file with one row per participant; names contain the numbers of items and ratings."""
     variables = [*participant_variables(study)]
-    for position in range(1, items_asked(study.settings).most + 1):
+    for position in range(1, study.design.items_asked.most + 1):
         variables += rated_variables(study, position)
-    for rank in range(1, int(study.settings["list_length"]) + 1):
+    for rank in range(1, study.design.list_length + 1):
         for variable in item_variables(study):
             if variable.name == "item.rank":
                 continue

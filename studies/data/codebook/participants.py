@@ -15,12 +15,13 @@ from studies.instrument import flags
 from studies.instrument.flow import AFTER, STEPS
 from studies.instrument.questionnaires import schema
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
-from studies.known_items import elicitation_scale, scale_rule
+from studies.known_items import scale_rule
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import planned_rule
 from studies.participation.selectors.responses import Record
 from studies.recruitment.selectors.recruitment import places_of
-from studies.usage_data import USED, is_choice, is_taken, is_usage, taken_rule
+from studies.settings import USED
+from studies.usage_data import is_usage, taken_rule
 
 SPAN_1_5 = {"minimum": 1, "maximum": 5, "allowed": "1 to 5"}
 SPAN_0_1 = {"minimum": 0, "maximum": 1, "allowed": "0 to 1"}
@@ -158,15 +159,15 @@ def identity_variables(study: Study) -> Iterator[Of]:
     yield _field("participant.stratum", "Stratum within which conditions were assigned", "category", "stratum",
                  allowed="as the design's rules name them", identifies=INDIRECTLY)  # fmt: skip
     yield _field("participant.language", "Language of the pages", "category", "language",
-                 values=same_as(study.settings.get("languages", [])))  # fmt: skip
+                 values=same_as(study.design.languages))  # fmt: skip
     yield Variable("participant.consent_version", "Number of the consent text the participant agreed to", "integer",
                    _linked("consent_version", "number"), minimum=1, source="Consent",
                    derivation="1 is the text of the launch; each later change of it has the next number")  # fmt: skip
     yield _field("participant.consent_language", "Language in which the consent text was read", "category",
-                 "consent_language", values=same_as(study.settings.get("languages", [])), source="Consent")  # fmt: skip
+                 "consent_language", values=same_as(study.design.languages), source="Consent")  # fmt: skip
     yield _field("participant.source_user", "User of the dataset whose ratings the simulated participant uses", "text",
                  "source_user", allowed="the dataset's own id")  # fmt: skip
-    planted = study.settings.get("planted_effects", {})
+    planted = study.design.planted_effects
     yield Variable("participant.planted_effects", "Effects planted in a simulated participant's answers", "text",
                    lambda p: planted.get(_condition(p)) if p.record.participant.mode == Mode.SIMULATED else None,
                    allowed="JSON object of variable and shift; empty where nothing was planted",
@@ -204,11 +205,11 @@ def _measures(consumed: str) -> Iterator[Of]:
 
 def _lists(study: Study) -> Iterator[Of]:
     if is_usage(study.dataset_version):
-        chosen = is_choice(study.settings)
+        chosen = study.design.is_choice
         entered = f"{'Chosen' if chosen else 'Rated'} items that entered the profile as taken"
-        derivation = taken_rule(study.settings)
+        derivation = taken_rule(study.design)
         yield Variable("list.n_taken", entered, "integer",
-                       lambda p: sum(is_taken(study.settings, rating.rating) for rating in p.record.profile)
+                       lambda p: sum(study.design.is_taken(rating.rating) for rating in p.record.profile)
                        if p.record.recommendations else None,
                        minimum=0, source=page_of_known_items(study),
                        derivation=derivation if chosen else f"{derivation} With 0 the list was made without a profile",
@@ -253,21 +254,21 @@ def participant_variables(study: Study) -> tuple[Of, ...]:
         *questions,
         *_evaluator_variables(questionnaire.evaluator),
         *(_scored(scale) for scale in scales_of(questionnaire)),
-        *_measures(item_words(study.settings, FALLBACK_LANGUAGE).consumed),
+        *_measures(item_words(study.design, FALLBACK_LANGUAGE).consumed),
         *_lists(study),
     )
 
 
 def page_of_known_items(study: Study) -> str:
     """The page on which participants rate or choose items they know."""
-    return "Choose what you know" if is_choice(study.settings) else "Rate what you know"
+    return "Choose what you know" if study.design.is_choice else "Rate what you know"
 
 
 def known_values(study: Study) -> dict[str, Any]:
     """Type and values of known items: those of the elicitation scale, or the one of a chosen item."""
-    if is_choice(study.settings):
+    if study.design.is_choice:
         return {"type": "integer", "values": ((str(USED), "chosen"),), "minimum": USED, "maximum": USED}
-    elicitation = elicitation_scale(study.settings)
+    elicitation = study.design.scale
     low, high = elicitation.value(1), elicitation.value(elicitation.n_points)
     return {
         "type": "integer" if elicitation.is_whole else "number",
@@ -275,14 +276,14 @@ def known_values(study: Study) -> dict[str, Any]:
         "maximum": high,
         "allowed": f"{low:g} to {high:g}"
         + ("" if elicitation.is_whole else f" in steps of {elicitation.scale.step:g}"),
-        "derivation": "" if is_usage(study.dataset_version) else scale_rule(study.settings),
+        "derivation": "" if is_usage(study.dataset_version) else scale_rule(study.design.scale),
         "direction": "high is better",
     }
 
 
 def rated_variables(study: Study, position: int) -> Iterator[Of]:
     """The item rated or chosen as number `position`, from 1, and its rating."""
-    chosen, source = is_choice(study.settings), page_of_known_items(study)
+    chosen, source = study.design.is_choice, page_of_known_items(study)
 
     def rating(person: Person) -> Any:
         profile = person.record.profile
@@ -292,7 +293,7 @@ def rated_variables(study: Study, position: int) -> Iterator[Of]:
                    lambda p: rating(p).item.external_id if rating(p) else None, allowed="the dataset's own id",
                    source=source)  # fmt: skip
     meaning = f"Choice number {position}" if chosen else f"Rating given as number {position}"
-    scale = elicitation_scale(study.settings)
+    scale = study.design.scale
     yield Variable(f"profile.{position}.rating", meaning,
                    read=lambda p: scale.value(rating(p).rating) if rating(p) else None, source=source,
                    **known_values(study))  # fmt: skip

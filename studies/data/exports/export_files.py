@@ -165,7 +165,7 @@ def facts_of(
         **seed_facts(study),
         "modes": list(source.modes),
         "contains_simulated": Mode.SIMULATED in source.modes,
-        "planted_effects": study.settings.get("planted_effects", {}) if Mode.SIMULATED in source.modes else {},
+        "planted_effects": study.design.planted_effects if Mode.SIMULATED in source.modes else {},
         "contains_identifying": options.include_external_ids,
         "leaves_out_excluded": options.without_excluded,
         "excluded": [{"reason": reason, "n": n} for reason, n in reasons],

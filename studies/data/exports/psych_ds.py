@@ -102,7 +102,7 @@ def _materials(study: Study, folder: Path) -> list[Written]:
 
 
 def _readme(study: Study, files: list[Written], source: Source, options: Options) -> str:
-    planted = study.settings.get("planted_effects", {}) if Mode.SIMULATED in source.modes else {}
+    planted = study.design.planted_effects if Mode.SIMULATED in source.modes else {}
     lines = [
         f"# {escaped(study.title)}",
         "",

@@ -22,7 +22,8 @@ from inference.power import (
 from studies.instrument import flags
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import scales_of
-from studies.plans import ADVANTAGE_TEST, SCALE_PREFIX, TESTS, AnalysisPlan, Contrast, in_text
+from studies.plans import ADVANTAGE_TEST, TESTS, in_text
+from studies.settings import SCALE_PREFIX, AnalysisPlan, Contrast
 
 PERCEIVED_LABELS = {
     "accuracy": "Perceived accuracy",
@@ -105,7 +106,7 @@ def contrast_in_words(contrast: Contrast) -> str:
 
     Examples
     --------
-    >>> contrast_in_words(Contrast(("LSA", "CorNgr"), ("TopPop",)))
+    >>> contrast_in_words(Contrast(higher=("LSA", "CorNgr"), lower=("TopPop",)))
     'the mean of LSA and CorNgr against TopPop'
     """
     sets = [
@@ -120,7 +121,7 @@ def primary_test_sentence(contrast: Contrast | None, tests: Mapping[str, str] = 
 
     Examples
     --------
-    >>> primary_test_sentence(Contrast(("LSA",), ("TopPop",), 1))
+    >>> primary_test_sentence(Contrast(higher=("LSA",), lower=("TopPop",), sides=1))
     'Primary test: planned contrast, LSA against TopPop, one-sided.'
     """
     if contrast is not None:
@@ -203,7 +204,8 @@ def contrast_power_sentence(power: ContrastPower, contrast: Contrast, *, n: int,
     Examples
     --------
     >>> from inference.power import contrast_power
-    >>> print(contrast_power_sentence(contrast_power(1, 1, 2, 64, 0.25), Contrast(("A",), ("B",)), n=64, f=0.25, alpha=0.05))
+    >>> contrast = Contrast(higher=("A",), lower=("B",))
+    >>> print(contrast_power_sentence(contrast_power(1, 1, 2, 64, 0.25), contrast, n=64, f=0.25, alpha=0.05))
     With 64 participants per condition the planned contrast, A against B (two-sided, α = .05), has a power of .80 for a difference of 0.50 standard deviations, which f = 0.25 means when all other conditions lie at the grand mean.
     """  # noqa: E501 (a sentence as it is printed)
     sides = "one-sided" if contrast.sides == 1 else "two-sided"

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from documents.markdown import escaped, paragraphs
 from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, level, rule_of_exclusion
-from studies.plans import AnalysisPlan, Contrast, in_text
+from studies.plans import in_text
+from studies.settings import AnalysisPlan, Contrast
 
 ASPREDICTED = "aspredicted"
 OSF = "osf"
@@ -124,9 +125,9 @@ def _escaped(plan: Plan) -> Plan:
         quotas=each(plan.quotas),
         admitted=each(plan.admitted),
         covariates=each(plan.covariates),
-        analysis=replace(plan.analysis, exclude_words=escaped(plan.analysis.exclude_words)),
+        analysis=plan.analysis.model_copy(update={"exclude_words": escaped(plan.analysis.exclude_words)}),
         scales=[replace(scale, name=escaped(scale.name)) for scale in plan.scales],
-        contrast=sets and replace(sets, higher=each(sets.higher), lower=each(sets.lower)),
+        contrast=sets and sets.model_copy(update={"higher": each(sets.higher), "lower": each(sets.lower)}),
     )
 
 

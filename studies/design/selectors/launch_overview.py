@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.text import capfirst, get_text_list
 
@@ -22,9 +21,8 @@ from studies.design.narrative.plan import (
     share,
 )
 from studies.design.selectors.literal_numbers import literal_number_warnings
-from studies.design.selectors.placeholders import asked_questions, item_type_of
+from studies.design.selectors.placeholders import asked_questions
 from studies.design.selectors.planning import (
-    MEDIUM,
     WISHED_POWER,
     method_sentence,
     objective_name,
@@ -35,10 +33,10 @@ from studies.design.selectors.texts import language_name, languages_in_translati
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, BLOCKS, ITEMS, OVERALL
-from studies.known_items import items_asked, scale_rule
+from studies.known_items import scale_rule
 from studies.models import Study
-from studies.plans import contrast_from, plan_from, smallest_effect_from
-from studies.usage_data import is_choice, is_usage, taken_rule
+from studies.settings import MEDIUM
+from studies.usage_data import is_usage, taken_rule
 
 # Keys of the checks that gaps and problems belong to; `launch_checklist` has their titles.
 MODELS, PREVIEW, PILOT, POWER, PLAN = "models", "preview", "pilot", "power", "plan"
@@ -102,35 +100,35 @@ def _title(key: str) -> str:
 
 
 def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[str, str]]:
-    settings = study.settings
+    design = study.design
     n_questions = {block: len(study.questionnaire.get(block, ())) for block in BLOCKS}
     counts = ", ".join(f"{n} {ASKED[block]}" for block, n in n_questions.items() if n)
-    primary, plan = settings["primary"], plan_from(settings)
-    test_sentence = primary_test_sentence(contrast_from(primary), frozen_tests(study))
-    smallest = smallest_effect_from(primary)
+    primary, plan = design.primary, design.plan
+    test_sentence = primary_test_sentence(primary.contrast, frozen_tests(study))
+    smallest = primary.smallest_effect
     labels = perceived_labels(asked_questions(study))
-    offered = [language_name(code) for code in settings["languages"]]
-    titles = [f"“{texts_of(study, code).get('title', '')}” ({code})" for code in settings["languages"]]
+    offered = [language_name(code) for code in design.languages]
+    titles = [f"“{texts_of(study, code).get('title', '')}” ({code})" for code in design.languages]
     facts = [
         ("Dataset", f"{study.dataset_version}, {study.dataset_version.content_hash[:12]}"),
         ("Run", f"Run {study.run_id}, inputs {study.run.inputs_hash[:12]}"),
         ("Participants", f"{sum(condition.target for condition in conditions):,} in {len(conditions)} conditions"),
-        ("Items chosen" if is_choice(settings) else "Items rated", str(items_asked(settings))),
-        ("Items recommended", str(settings["list_length"])),
+        ("Items chosen" if design.is_choice else "Items rated", str(design.items_asked)),
+        ("Items recommended", str(design.list_length)),
         ("Questionnaire", f"{sum(n_questions.values())} questions: {counts}; {digest_of(study.questionnaire)[:12]}"),
         ("Languages", get_text_list(offered, "and")),
         ("Texts", f"{'; '.join(titles)}, {digest_of(study.texts)[:12]}"),
         (
             "Primary pair",
-            f"{labels[primary['perceived']]} and {objective_name(study)}",
+            f"{labels[primary.perceived]} and {objective_name(study)}",
         ),
         ("Primary test", capfirst(test_sentence.removeprefix("Primary test: ").removesuffix("."))),
         ("Smallest effect of interest", "None" if smallest is None else f"{smallest:g} points of the primary variable"),
         ("Analysis plan", " ".join(planned_sentences(plan, labels))),
-        ("Hypothesis", settings.get("hypothesis") or "None"),
+        ("Hypothesis", design.hypothesis or "None"),
         ("Assignment", capfirst(f"{method_sentence(study)} {seed_sentence(study)}".removeprefix("Assignment "))),
     ]
-    profile = taken_rule(settings) if is_usage(study.dataset_version) else scale_rule(settings)
+    profile = taken_rule(design) if is_usage(study.dataset_version) else scale_rule(design.scale)
     facts.insert(5, ("Profile", profile))
     return facts
 
@@ -148,15 +146,15 @@ def _gaps(study: Study) -> list[Gap]:
             )
         )
     gaps += _power_gaps(study)
-    if not study.settings.get("hypothesis"):
+    if not study.design.hypothesis:
         gaps.append(Gap(PLAN, "No hypothesis: the preregistration text leaves its place open.", "design"))
-    plan = plan_from(study.settings)
+    plan = study.design.plan
     if not (plan.exclude or plan.exclude_words):
         gaps.append(Gap(PLAN, "No exclusion rules: all completers are analysed.", "design"))
     gaps += [Gap(LANGUAGES, text, "design") for text in (*literal_number_warnings(study), *rating_word_warnings(study))]
     gaps += _item_text_gaps(study) + _item_gaps(study)
     lacking = languages_in_translation(study)
-    for language in study.settings["languages"]:
+    for language in study.design.languages:
         gaps += [
             Gap(LANGUAGES, text, "design" if "texts" in text else "questionnaire") for text in lacking.get(language, ())
         ]
@@ -198,7 +196,7 @@ def _item_text_gaps(study: Study) -> list[Gap]:
             f"{n_lacking:,} of {version.n_items:,} items {'has' if n_lacking == 1 else 'have'} no {ITEM_TEXTS[field]} "
             f"in {language_name(code)}; participants see the default {ITEM_TEXTS[field]}.",
         )
-        for code in study.settings["languages"]
+        for code in study.design.languages
         for field, n_lacking in untranslated(version, code).items()
         if n_lacking
     ]
@@ -206,7 +204,7 @@ def _item_text_gaps(study: Study) -> list[Gap]:
 
 def _item_gaps(study: Study) -> list[Gap]:
     """How many items lack what pages show of their type; invented data have drawn pictures."""
-    version, kind = study.dataset_version, item_type_of(study.settings)
+    version, kind = study.dataset_version, study.design.kind_of_item
     items, people = version.items.order_by(), [name for name in kind.details if name in PEOPLE]
     lacking = {ITEM_TEXTS["plot"]: items.filter(plot="").count()}
     if kind.picture != NO_PICTURE and not version.is_synthetic:
@@ -219,24 +217,24 @@ def _item_gaps(study: Study) -> list[Gap]:
 
 def _power_gaps(study: Study) -> list[Gap]:
     k, planned = planned_number(study)
-    f: Any = study.settings.get("effect")
-    if f is None:
+    f = study.design.effect
+    if "effect" not in study.design.model_fields_set:
         return [Gap(POWER, "No power: the plan names no effect to find.", "design")]
     if k < 2 or planned < 2:
         return [Gap(POWER, "No power: it takes two conditions of at least two participants.", "power")]
-    alpha, contrast = plan_from(study.settings).alpha, contrast_from(study.settings["primary"])
+    alpha, contrast = study.design.plan.alpha, study.design.primary.contrast
     if contrast is None:
-        test, power = "the average advantage", advantage_power(k, planned, float(f), alpha=alpha)
+        test, power = "the average advantage", advantage_power(k, planned, f, alpha=alpha)
     else:
         sizes = len(contrast.higher), len(contrast.lower)
         test = "the planned contrast"
-        power = contrast_power(*sizes, k, planned, float(f), sides=contrast.sides, alpha=alpha).power
+        power = contrast_power(*sizes, k, planned, f, sides=contrast.sides, alpha=alpha).power
     stated = (
-        f"with {planned:,} participants per condition {test} finds an effect of f = {float(f):.2f} with a power of "
+        f"with {planned:,} participants per condition {test} finds an effect of f = {f:.2f} with a power of "
         f"{share(power)}"
     )
     if power < WISHED_POWER:
         return [Gap(POWER, f"Low power: {stated}, below {share(WISHED_POWER)}.", "power")]
-    if float(f) == MEDIUM:
+    if f == MEDIUM:
         return [Gap(POWER, f"The effect to find is the template's: {stated}. Confirm it, or state your own.", "power")]
     return []

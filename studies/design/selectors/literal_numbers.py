@@ -12,9 +12,8 @@ from django.utils import translation
 from studies.design.selectors.placeholders import NUMBER_WORDS, item_noun
 from studies.design.selectors.texts import languages_of
 from studies.instrument.questionnaires.schema import BLOCKS
-from studies.known_items import items_asked
 from studies.models import Study
-from studies.usage_data import is_choice
+from studies.settings import StudySettings
 
 # What is counted, and what is done with it, by the beginnings of the words; of any language.
 LISTED = ("recommend", "suggest", "consigl", "raccomand", "suggeri", "empfehl", "vorschl")
@@ -31,10 +30,10 @@ def _numbers(language: str) -> dict[str, int]:
     return {**spelled, **{str(n): n for n in range(2, 51)}}
 
 
-def _wrong(text: str, language: str, settings: Mapping[str, Any]) -> list[str]:
-    requested, listed = items_asked(settings), int(settings["list_length"])
+def _wrong(text: str, language: str, design: StudySettings) -> list[str]:
+    requested, listed = design.items_asked, design.list_length
     rated = {requested.fewest, requested.most}
-    nouns = tuple(word.lower() for word in item_noun(settings, language))
+    nouns = tuple(word.lower() for word in item_noun(design, language))
     numbers = _numbers(language)
     words = [word.lower() for word in _WORD.findall(_PLACEHOLDER.sub(" ", text))]
     mismatches = []
@@ -69,7 +68,7 @@ def _texts(node: Any, language: str = "") -> Iterator[tuple[str, str]]:
 
 def literal_number_warnings(study: Study) -> list[str]:
     """Say of each text and question, in a language offered, which number in it disagrees with the settings."""
-    settings, offered = study.settings, languages_of(study)
+    design, offered = study.design, languages_of(study)
     located = [
         (f"The text {name!r} in {language!r}", language, text)
         for language in offered
@@ -80,10 +79,10 @@ def literal_number_warnings(study: Study) -> list[str]:
         for question in study.questionnaire.get(block, ()):
             where = f"The question {question['key']!r}"
             located += [(f"{where} in {code!r}", code, text) for code, text in _texts(question) if code in offered]
-    answers = "choices" if is_choice(settings) else "ratings"
+    answers = "choices" if design.is_choice else "ratings"
     return [
-        f"{where} says “{number}”, and the study asks for {items_asked(settings)} {answers} and shows "
-        f"{settings['list_length']} recommendations. Write {{ratings_asked}} or {{list_length}} instead."
+        f"{where} says “{number}”, and the study asks for {design.items_asked} {answers} and shows "
+        f"{design.list_length} recommendations. Write {{ratings_asked}} or {{list_length}} instead."
         for where, language, text in located
-        for number in dict.fromkeys(_wrong(text, language, settings))
+        for number in dict.fromkeys(_wrong(text, language, design))
     ]

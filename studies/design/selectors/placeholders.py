@@ -27,13 +27,10 @@ from catalog.item_types import (
 )
 from catalog.item_words import ENDINGS, Words, agreed, agreeing, forms_of
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
-from studies.instrument.samples import SETTING as SAMPLES
-from studies.known_items import ItemsAsked, items_asked
+from studies.known_items import ItemsAsked
 from studies.models import Study
-from studies.usage_data import is_choice
+from studies.settings import StudySettings
 
-ITEM_NOUN = "item_noun"  # the nouns and the verb, by language and form
-ITEM_TYPE = "item_type"
 TO_DETAILS = re.compile(r"\{look_at_details\} (?=\S)| \{look_at_details\}", re.IGNORECASE)
 NAMES = {
     "ratings_asked": "how many items are rated, in words (five, or 5 to 15)",
@@ -91,20 +88,10 @@ def range_words(counts: ItemsAsked) -> str:
     return gettext("%(fewest)s to %(most)s") % {"fewest": counts.fewest, "most": counts.most}
 
 
-def item_type_of(settings: Mapping[str, Any]) -> ItemType:
-    """The item type that a study was created with; of studies from before there were item types, films."""
-    return ITEM_TYPES[settings.get(ITEM_TYPE, DEFAULT)]
-
-
-def offers_samples(settings: Mapping[str, Any]) -> bool:
-    """Whether pages offer samples of items; those of studies from before there were other samples offer trailers."""
-    return bool(settings.get(SAMPLES, item_type_of(settings).has_trailers))
-
-
-def item_words(settings: Mapping[str, Any], language: str) -> Words:
+def item_words(design: StudySettings, language: str) -> Words:
     """The study's words in a language; forms that it lacks are those of its noun's item type, or of its own."""
-    own = settings.get(ITEM_NOUN, {}).get(language, {})
-    words = words_with_noun(own.get("one", ""), language) or _words_in(item_type_of(settings), language)
+    own = design.item_noun.get(language, {})
+    words = words_with_noun(own.get("one", ""), language) or _words_in(design.kind_of_item, language)
     return words.with_own(own)
 
 
@@ -119,21 +106,21 @@ def _words_in(kind: ItemType, language: str) -> Words:
     return Words(**{**verb, "one": singular, "many": plural})
 
 
-def item_noun(settings: Mapping[str, Any], language: str) -> tuple[str, str]:
+def item_noun(design: StudySettings, language: str) -> tuple[str, str]:
     """What an item of the study is called in a language, in the singular and the plural."""
-    words = item_words(settings, language)
+    words = item_words(design, language)
     return words.one, words.many
 
 
-def key_in_words(key: str, settings: Mapping[str, Any]) -> str:
+def key_in_words(key: str, design: StudySettings) -> str:
     """The key of a question as readers see it: what the template counts as movies are the study's own items.
 
     Examples
     --------
-    >>> key_in_words("movies_per_month", {}), key_in_words("movies_per_month", {"item_type": "book"})
-    ('movies per month', 'books per month')
+    >>> key_in_words("movies_per_month", StudySettings(item_type="book"))
+    'books per month'
     """
-    phrase, items = key.replace("_", " "), item_noun(settings, FALLBACK_LANGUAGE)[1]
+    phrase, items = key.replace("_", " "), item_noun(design, FALLBACK_LANGUAGE)[1]
     is_film = items == ITEM_TYPES[DEFAULT].words_in(FALLBACK_LANGUAGE).many
     return phrase if is_film else re.sub(r"\bmovies\b", lambda _: items, phrase)
 
@@ -141,14 +128,14 @@ def key_in_words(key: str, settings: Mapping[str, Any]) -> str:
 def words_at_creation(kind: ItemType, own: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with an item type's words in every language that it has them in; a template's own words go first."""
     words = {code: words.as_setting() for code, words in kind.words.items()}
-    return {ITEM_TYPE: kind.key, ITEM_NOUN: {**words, **own}}
+    return {"item_type": kind.key, "item_noun": {**words, **own}}
 
 
-def _values(settings: Mapping[str, Any], language: str) -> dict[str, str]:
-    counts, listed = items_asked(settings), int(settings["list_length"])
-    words = item_words(settings, language)
+def _values(design: StudySettings, language: str) -> dict[str, str]:
+    counts, listed = design.items_asked, design.list_length
+    words = item_words(design, language)
     singular, plural = words.one, words.many
-    chooses, kind = is_choice(settings), item_type_of(settings)
+    chooses, kind = design.is_choice, design.kind_of_item
     with translation.override(language):
         known = gettext("%(items)s you have %(consumed)s") if chooses else gettext("%(items)s that you know")
         number = range_words(counts)
@@ -165,7 +152,7 @@ def _values(settings: Mapping[str, Any], language: str) -> dict[str, str]:
             "consume_it": words.consume_it,
             "you_consume": words.you_consume,
             "look_at_details": (
-                str(LOOK_AT[kind.sample]) if offers_samples(settings) else gettext("Look at its details.")
+                str(LOOK_AT[kind.sample]) if design.offers_samples else gettext("Look at its details.")
             ),
             "rated_items": rated_items,
             "you_rate": gettext("choose") if chooses else gettext("rate"),
@@ -176,7 +163,7 @@ def _values(settings: Mapping[str, Any], language: str) -> dict[str, str]:
         }
 
 
-def filled(node: Any, settings: Mapping[str, Any], language: str = "") -> Any:
+def filled(node: Any, design: StudySettings, language: str = "") -> Any:
     """Texts with their placeholders filled: what stands under a language's code is in that language.
 
     The node, texts by language and name or a questionnaire as plain data, is not changed. Outside any language nothing
@@ -184,15 +171,15 @@ def filled(node: Any, settings: Mapping[str, Any], language: str = "") -> Any:
     """
     if isinstance(node, Mapping):
         return {
-            name: filled(value, settings, name if name in dict(installation.LANGUAGES) else language)
+            name: filled(value, design, name if name in dict(installation.LANGUAGES) else language)
             for name, value in node.items()
         }
     if isinstance(node, list | tuple):
-        return [filled(part, settings, language) for part in node]
+        return [filled(part, design, language) for part in node]
     if isinstance(node, str) and language and _PLACEHOLDER.search(node):
-        values = _values(settings, language)
+        values = _values(design, language)
         values |= {name.capitalize(): value[:1].upper() + value[1:] for name, value in values.items()}
-        gender = item_words(settings, language).gender
+        gender = item_words(design, language).gender
         return _PLACEHOLDER.sub(
             lambda match: values[match["name"]] if match["name"] else agreeing(match["endings"], gender), node
         )
@@ -201,45 +188,45 @@ def filled(node: Any, settings: Mapping[str, Any], language: str = "") -> Any:
 
 def agreed_text(study: Study, text: str) -> str:
     """A text of the interface, in the active language, with its endings agreeing with the study's item noun."""
-    return agreed(text, item_words(study.settings, translation.get_language() or "en").gender)
+    return agreed(text, item_words(study.design, translation.get_language() or "en").gender)
 
 
 def rated_items(study: Study, language: str) -> str:
     """Number and noun of the known items, such as "five films"."""
-    return _values(study.settings, language)["rated_items"]
+    return _values(study.design, language)["rated_items"]
 
 
 def elicitation_heading(study: Study, language: str) -> str:
     """The request for known items, in the active language: "Rate five films you know", "Choose five books …"."""
-    values = _values(study.settings, language)
-    if is_choice(study.settings):
+    values = _values(study.design, language)
+    if study.design.is_choice:
         return gettext("Choose %(known_items)s") % {"known_items": values["known_items"]}
     return gettext("Rate %(rated_items)s you know") % {"rated_items": values["rated_items"]}
 
 
 def choice_label(study: Study) -> str:
     """The words of the button that chooses an item, in the active language; empty where items are rated."""
-    if not is_choice(study.settings):
+    if not study.design.is_choice:
         return ""
-    consumed = item_words(study.settings, translation.get_language() or "en").consumed
+    consumed = item_words(study.design, translation.get_language() or "en").consumed
     return consumed[:1].upper() + consumed[1:]
 
 
-def known_items_phrase(settings: Mapping[str, Any]) -> str:
+def known_items_phrase(design: StudySettings) -> str:
     """What a participant does with known items, in English: "rates 5 known items", "chooses five books they have …"."""
-    items = items_asked(settings)
-    if not is_choice(settings):
+    items = design.items_asked
+    if not design.is_choice:
         return f"rates {items} known items"
-    words = item_words(settings, "en")
+    words = item_words(design, "en")
     with translation.override("en"):
         return f"chooses {range_words(items)} {words.one if items.most == 1 else words.many} they have {words.consumed}"
 
 
 def as_read(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:
     """The study's texts and its questionnaire as participants read them."""
-    return filled(study.texts, study.settings), filled(study.questionnaire, study.settings)
+    return filled(study.texts, study.design), filled(study.questionnaire, study.design)
 
 
 def asked_questions(study: Study) -> Questionnaire:
     """The study's questions as participants read them."""
-    return questionnaire_from(filled(study.questionnaire, study.settings))
+    return questionnaire_from(filled(study.questionnaire, study.design))

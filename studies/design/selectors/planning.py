@@ -23,9 +23,7 @@ from inference.power import (
 )
 from studies.allocation.assignment.imbalance import Imbalance, of_every_method
 from studies.allocation.assignment.methods import LEAST_FILLED, MINIMISATION, PERMUTED_BLOCKS, Method, method_from
-from studies.allocation.assignment.quotas import quotas_from
 from studies.allocation.assignment.strata import Strata, strata_from
-from studies.allocation.assignment.traits import levels_of
 from studies.allocation.assignment.wording import quotas_as_text
 from studies.allocation.seed_text import commitment_sentence, known_sentence
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
@@ -46,12 +44,12 @@ from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.known_items import scale_rule
 from studies.models import Study
-from studies.plans import REFILL, SCALE_PREFIX, Contrast, contrast_from, plan_from, smallest_effect_from, tests_of
+from studies.plans import tests_of
 from studies.recruitment.interviewer_text import nested_sentence
 from studies.recruitment.selectors.recruitment import is_nested
+from studies.settings import SCALE_PREFIX
 from studies.usage_data import is_usage, taken_rule
 
-MEDIUM = 0.25  # Cohen's convention, where a plan states no other effect
 WISHED_POWER = 0.8
 CONVENTIONS = (("f = 0.10", 0.10), ("f = 0.25", 0.25), ("f = 0.40", 0.40))
 CURVE_POINTS = 40
@@ -160,25 +158,24 @@ def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> s
     Empty with fewer than two conditions. Raises ParameterError. The same design gives the same numbers.
     """
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
-    primary = study.settings["primary"]
-    contrast = contrast_from(primary)
+    primary = study.design.primary
     k = len(labels)
     if k < 2:
         return ""
-    primary_test = _primary_test_sentence(study, contrast, k, n=n, f=f, alpha=alpha)
-    if (bound := smallest_effect_from(primary)) is None:
+    primary_test = _primary_test_sentence(study, k, n=n, f=f, alpha=alpha)
+    if (bound := primary.smallest_effect) is None:
         return primary_test
-    variable = perceived_labels(asked_questions(study))[primary["perceived"]]
+    variable = perceived_labels(asked_questions(study))[primary.perceived]
     equivalence = equivalence_power_sentence(bound, n=n, conditions=k, alpha=alpha, variable=variable)
     return f"{primary_test} {equivalence}"
 
 
-def _primary_test_sentence(study: Study, contrast: Contrast | None, k: int, *, n: int, f: float, alpha: float) -> str:
-    primary = study.settings["primary"]
-    if contrast is not None:
+def _primary_test_sentence(study: Study, k: int, *, n: int, f: float, alpha: float) -> str:
+    primary = study.design.primary
+    if (contrast := primary.contrast) is not None:
         by_t = contrast_power(len(contrast.higher), len(contrast.lower), k, n, f, sides=contrast.sides, alpha=alpha)
         return contrast_power_sentence(by_t, contrast, n=n, f=f, alpha=alpha)
-    variable = perceived_labels(asked_questions(study))[primary["perceived"]]
+    variable = perceived_labels(asked_questions(study))[primary.perceived]
     return advantage_power_sentence(
         conditions=k, n=n, f=f, alpha=alpha, variable=variable, metric=objective_name(study)
     )  # fmt: skip
@@ -204,13 +201,13 @@ def _method_sentence(method: Method) -> str:
 
 def objective_name(study: Study) -> str:
     """The primary offline metric; of a run of whole lists it says what its recall is."""
-    name = metric_label(study.settings["primary"]["objective"], study.run.n)
+    name = metric_label(study.design.primary.objective, study.run.n)
     return name if is_pooled(study.run) else f"{name}, mean over users in {study.run.protocol['name']}"
 
 
 def method_sentence(study: Study) -> str:
     """How participants are assigned to conditions, in a sentence."""
-    return _method_sentence(method_from(study.settings))
+    return _method_sentence(method_from(study.design))
 
 
 def _strata_in_words(method: Method, strata: Strata) -> tuple[str, ...]:
@@ -218,7 +215,7 @@ def _strata_in_words(method: Method, strata: Strata) -> tuple[str, ...]:
     if method.name == PERMUTED_BLOCKS and strata.rules:
         return tuple(strata.expected_merged())
     if method.name == MINIMISATION:
-        return tuple(f"{rule['question']} ({', '.join(levels_of(rule))})" for rule in strata.rules)
+        return tuple(f"{rule.question} ({', '.join(rule.levels)})" for rule in strata.rules)
     return ()
 
 
@@ -244,9 +241,8 @@ def _scale_plan(scale: ScaleOfStudy) -> ScalePlan:
 
 def preregistration_plan(study: Study) -> Plan:
     """Everything that a preregistration text tells, as the study stands."""
-    settings = study.settings
-    primary = settings["primary"]
-    method, strata = method_from(settings), strata_from(settings)
+    design, primary = study.design, study.design.primary
+    method, strata = method_from(design), strata_from(design)
     conditions = [
         ConditionPlan(
             c.label,
@@ -257,13 +253,13 @@ def preregistration_plan(study: Study) -> Plan:
         for c in study.conditions.select_related("model").order_by("position")
     ]
     k, planned = planned_number(study)
-    analysis = plan_from(settings)
+    analysis = design.plan
     power: tuple[str, ...] = ()
     if k >= 2 and planned >= 2:
         planning = power_plan(
             conditions=k,
             planned=planned,
-            f=float(settings.get("effect", MEDIUM)),
+            f=design.effect,
             power=WISHED_POWER,
             alpha=analysis.alpha,
         )
@@ -283,32 +279,32 @@ def preregistration_plan(study: Study) -> Plan:
         slug=study.slug,
         design_hash=study.design_hash,
         n_consented=study.participants.filter(mode=Mode.LIVE).count(),
-        hypothesis=settings.get("hypothesis", ""),
-        perceived=primary["perceived"],
-        perceived_name=perceived_labels(questionnaire)[primary["perceived"]],
+        hypothesis=design.hypothesis,
+        perceived=primary.perceived,
+        perceived_name=perceived_labels(questionnaire)[primary.perceived],
         objective_name=objective_name(study),
         conditions=conditions,
         dataset=f"{escaped(str(version))} (`{version.content_hash[:12]}`)",
-        known_items=known_items_phrase(settings),
-        profile=taken_rule(settings) if is_usage(version) else scale_rule(settings),
-        list_length=settings["list_length"],
+        known_items=known_items_phrase(design),
+        profile=taken_rule(design) if is_usage(version) else scale_rule(design.scale),
+        list_length=design.list_length,
         assignment=f"{_method_sentence(method)} {nested_sentence()}" if is_nested(study) else _method_sentence(method),
         strata=_strata_in_words(method, strata),
         quotas=tuple(
             f"at most {quota.most:,} of {line.partition(': ')[2]}"
             for quota, line in zip(
-                quotas_from(settings), quotas_as_text(settings.get("quotas") or ()).splitlines(), strict=True
+                design.quotas, quotas_as_text([quota.stored() for quota in design.quotas]).splitlines(), strict=True
             )
         ),
         admitted=tuple(map(_admitted, is_limited)),
         seed=known_sentence(study.seed) if is_seed_known(study) else commitment_sentence(seed_commitment(study)),
         power=power,
         analysis=analysis,
-        is_refilled=bool(settings.get(REFILL)),
-        contrast=contrast_from(primary),
-        covariates=tuple(key_in_words(key, settings) for key in analysis.covariates),
-        consumed=item_words(settings, FALLBACK_LANGUAGE).consumed,
-        smallest_effect=smallest_effect_from(primary),
+        is_refilled=design.refill_excluded,
+        contrast=primary.contrast,
+        covariates=tuple(key_in_words(key, design) for key in analysis.covariates),
+        consumed=item_words(design, FALLBACK_LANGUAGE).consumed,
+        smallest_effect=primary.smallest_effect,
         scales=tuple(_scale_plan(scale) for scale in scales_of(questionnaire) if scale.key in analysis.scales),
         frozen_tests=() if tests == tests_of(primary) else tuple(tests.values()),
     )

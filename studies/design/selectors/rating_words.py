@@ -6,7 +6,6 @@ import re
 
 from studies.design.selectors.texts import languages_of
 from studies.models import Study
-from studies.usage_data import is_choice
 
 OF_RATINGS = {
     "en": re.compile(r"\b(you rate|your ratings?|rated?|stars?)\b", re.IGNORECASE),
@@ -21,7 +20,7 @@ def rating_word_warnings(study: Study) -> list[str]:
 
     Questions are passed over: recommended items are rated in every study.
     """
-    if not is_choice(study.settings):
+    if not study.design.is_choice:
         return []
     warnings = []
     for language in set(languages_of(study)) & OF_RATINGS.keys():

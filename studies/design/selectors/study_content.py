@@ -42,12 +42,12 @@ def content_of(study: Study) -> StudyContent:
 def _content(study_id: int, _updated_at: datetime) -> StudyContent:
     # Read after the caller read the time, so the content is never older than the version that names it.
     study = Study.objects.only("questionnaire", "texts", "settings").get(pk=study_id)
-    texts = {language: filled(own, study.settings, language) for language, own in study.texts.items()}
-    questionnaire = questionnaire_from(filled(study.questionnaire, study.settings))
+    texts = {language: filled(own, study.design, language) for language, own in study.texts.items()}
+    questionnaire = questionnaire_from(filled(study.questionnaire, study.design))
     no_details = json.loads(TO_DETAILS.sub("", json.dumps(study.questionnaire)))
     return StudyContent(
         questionnaire,
-        for_items_without(questionnaire, study.settings),
-        for_items_without(questionnaire_from(filled(no_details, study.settings)), study.settings),
+        for_items_without(questionnaire, study.design),
+        for_items_without(questionnaire_from(filled(no_details, study.design)), study.design),
         MappingProxyType(texts),
     )

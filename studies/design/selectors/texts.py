@@ -60,14 +60,14 @@ def texts_of(study: Study, language: str) -> dict[str, Any]:
 def written_languages(study: Study) -> tuple[str, ...]:
     """Return the languages that both the study and the interface are written in, those offered first."""
     texts, interface = content_of(study).texts, interface_languages()
-    order = dict.fromkeys([*study.settings.get("languages", ()), *texts])
+    order = dict.fromkeys([*study.design.languages, *texts])
     return tuple(code for code in order if code in texts and code in interface) or interface[:1]
 
 
 def languages_of(study: Study) -> tuple[str, ...]:
     """Return the languages that the study is offered in, as it orders them: of those it is written in, its choice."""
     written = written_languages(study)
-    chosen = study.settings.get("languages", ())
+    chosen = study.design.languages
     return tuple(code for code in written if code in chosen) or written
 
 

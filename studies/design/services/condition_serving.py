@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evaluation.services.serving import Served, recommend
-from studies.known_items import elicitation_scale
 from studies.models import Condition, Study
-from studies.usage_data import is_taken, is_usage
+from studies.usage_data import is_usage
 
 
 def recommend_in(*, study: Study, condition: Condition, ratings: Mapping[int, int], n: int) -> Served:
@@ -20,12 +19,12 @@ def recommend_in(*, study: Study, condition: Condition, ratings: Mapping[int, in
     """
     rated = sorted(ratings)  # the order in which they were given does not matter to a model
     if not is_usage(study.dataset_version):
-        elicitation = elicitation_scale(study.settings)
+        elicitation = study.design.scale
         values = [float(elicitation.value(ratings[index])) for index in rated]
         scale = (elicitation.scale.low, elicitation.scale.high, elicitation.scale.step)
         return recommend(model=condition.model, items=rated, ratings=values, scale=scale, n=n)
     version = study.dataset_version
-    profile = [index for index in rated if is_taken(study.settings, ratings[index])]
+    profile = [index for index in rated if study.design.is_taken(ratings[index])]
     return recommend(
         model=condition.model,
         items=profile,

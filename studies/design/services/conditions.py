@@ -15,7 +15,6 @@ from studies.design.services.archiving import refuse_archived
 from studies.design.services.design import require_draft, with_block_weights
 from studies.design.services.trials import drop_trial
 from studies.models import Allocation, Condition, Participant, Study
-from studies.plans import contrast_from
 
 FEWEST = 2
 
@@ -45,7 +44,7 @@ def choose_conditions(*, study: Study, digests: Sequence[str], actor: Any = None
     _store(current, {condition.model_digest: condition for condition in before}, models)
     labels = list(current.conditions.order_by("position").values_list("label", flat=True))
     try:
-        if contrast := contrast_from(current.settings["primary"]):
+        if contrast := current.design.primary.contrast:
             contrast.check(labels)
     except ParameterError as problem:
         raise ParallaxError("study.bad_conditions", f"{problem} Change the planned contrast first.") from problem

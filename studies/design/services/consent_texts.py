@@ -37,7 +37,7 @@ def change_consent(
     current.texts = with_texts(current.texts, texts, names=CONSENT_TEXTS)
     if consent_texts(current) == before:
         raise ParallaxError("consent.same", "The consent text is the same as before, so there is no new version.")
-    if not has_even_boxes(current.texts, current.settings["languages"]):
+    if not has_even_boxes(current.texts, current.design.languages):
         raise ParallaxError("consent.other_boxes", UNEVEN_BOXES)
     try:
         check_design(settings=current.settings, questionnaire=current.questionnaire, texts=current.texts)

@@ -24,7 +24,7 @@ from recommenders.scale import Scale
 from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.design.presets.loader import Preset, check_design, load_preset
-from studies.design.selectors.placeholders import ITEM_NOUN, words_at_creation
+from studies.design.selectors.placeholders import words_at_creation
 from studies.design.selectors.texts import languages_in_translation
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.launch import design_snapshot
@@ -32,11 +32,11 @@ from studies.design.services.texts import CHANGEABLE_TEXTS, with_texts
 from studies.design.services.trials import drop_trial
 from studies.enums import Role, StudyStatus
 from studies.instrument import samples
-from studies.known_items import SCALE, proposed_scale, without_defaults
+from studies.known_items import FIVE_STARS, proposed_scale
 from studies.models import Condition, Study, StudyMembership
 from studies.models.study import new_assignment_seed
-from studies.plans import contrast_from
-from studies.usage_data import CHOICE, ELICITATION, SETTING, choice_problem, is_choice, is_usage, order_problem
+from studies.settings import read_settings
+from studies.usage_data import CHOICE, choice_problem, is_usage, order_problem
 
 MOST_PER_CONDITION = 10_000
 PUBLIC_SEED = 1  # of page orders, resampling and simulated participants, where none is given
@@ -114,16 +114,18 @@ def _labelled(run: EvaluationRun, labels: Sequence[str]) -> list[RunAlgorithm]:
 
 def _first_settings(preset: Preset, version: DatasetVersion, run: EvaluationRun) -> dict[str, Any]:
     """The template's settings with the dataset's words, and a primary metric that the run measured."""
-    settings = copy.deepcopy(preset.settings)
-    tested = tested_kinds(run.protocol)
-    if settings["primary"]["objective"] not in tested:
-        settings["primary"]["objective"] = tested[0]
-    settings |= words_at_creation(version.dataset.kind_of_item, settings.get(ITEM_NOUN, {}))
-    settings[samples.SETTING] = has_samples(version)
+    design, tested = read_settings(preset.settings), tested_kinds(run.protocol)
+    changes: dict[str, Any] = {
+        **words_at_creation(version.dataset.kind_of_item, design.item_noun),
+        "samples": has_samples(version),
+    }
+    if design.primary.objective not in tested:
+        changes["primary"] = {**design.primary.stored(), "objective": tested[0]}
     if is_usage(version):
-        return {**settings, ELICITATION: CHOICE}
-    proposed = proposed_scale(Scale(version.scale_low, version.scale_high, version.scale_step))
-    return {SCALE: proposed.key, **settings} if proposed is not None else settings
+        changes["elicitation"] = CHOICE
+    elif proposed := proposed_scale(Scale(version.scale_low, version.scale_high, version.scale_step)):
+        changes = {"elicitation_scale": proposed.key, **changes}
+    return {**copy.deepcopy(preset.settings), **changes}
 
 
 def _first_questions(preset: Preset, version: DatasetVersion) -> dict[str, Any]:
@@ -268,11 +270,14 @@ def _with_ages(questionnaire: Mapping[str, Any], youngest: int, oldest: int) -> 
 
 def _changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with the changes; a stored threshold and scale go with the ratings that they are about."""
+    design = read_settings({**settings, **changes})
     changed = {**settings, **changes}
-    if is_choice(changed):
-        for name in {SETTING, SCALE} - set(changes):
+    if design.is_choice:
+        for name in {"taken_from", "elicitation_scale"} - set(changes):
             changed.pop(name, None)
-    return without_defaults(changed)
+    # A scale or a maximum that says what its absence says is not stored: so the hash is that of older studies.
+    silent = {"elicitation_scale": FIVE_STARS.key, "ratings_most": design.ratings_asked}
+    return {name: value for name, value in changed.items() if name not in silent or value != silent[name]}
 
 
 @transaction.atomic
@@ -320,11 +325,11 @@ def change_design(
             translating=translating,
         )
         if refused := (
-            choice_problem(current.settings, current.dataset_version)
-            or order_problem(current.settings, current.dataset_version)
+            choice_problem(current.design, current.dataset_version)
+            or order_problem(current.design, current.dataset_version)
         ):
             raise ParameterError(refused)
-        if contrast := contrast_from(current.settings["primary"]):
+        if contrast := current.design.primary.contrast:
             contrast.check(list(current.conditions.order_by("position").values_list("label", flat=True)))
     except ParameterError as problem:
         raise ParallaxError("study.bad_settings", str(problem)) from problem

@@ -9,11 +9,11 @@ from django.db import transaction
 
 from core.errors import ParallaxError
 from studies.design.services.design import check_slug, new_draft
-from studies.design.services.launch import NOT_DESIGN
 from studies.models import Condition, Recruiting, Study
 from studies.models.study import new_assignment_seed
 from studies.recruitment.panels.exits import NO_CODE, UNIQUE
 from studies.recruitment.services.signed_links import new_signing_key
+from studies.settings import TRIAL
 
 
 @transaction.atomic
@@ -50,7 +50,7 @@ def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -
         run=study.run,
         seed=study.seed,
         assignment_seed=new_assignment_seed(),
-        settings={key: copy.deepcopy(value) for key, value in study.settings.items() if key not in NOT_DESIGN},
+        settings={key: copy.deepcopy(value) for key, value in study.settings.items() if key not in TRIAL},
         questionnaire=copy.deepcopy(study.questionnaire),
         texts=copy.deepcopy(study.texts),
         external_ids_kept_days=study.external_ids_kept_days,

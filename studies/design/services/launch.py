@@ -13,7 +13,7 @@ from catalog.selectors.search import search_items
 from core.errors import ArtefactError, ParallaxError, ParameterError, StorageUnavailable
 from core.provenance import CODE_VERSION, derived_seed, digest_of, versions
 from core.transitions import move
-from studies.allocation.assignment.quotas import max_admitted, quotas_from
+from studies.allocation.assignment.quotas import max_admitted
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.design.presets.loader import check_design
 from studies.design.selectors.launch_overview import LANGUAGES, MODELS, PATH, PLAN, Gap
@@ -27,27 +27,22 @@ from studies.design.services.trials import assign_trial_version
 from studies.enums import STUDY_MOVES, StudyStatus
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import NUMBER, questionnaire_from
-from studies.known_items import elicitation_scale, items_asked
 from studies.models import Study, StudyVersion
-from studies.plans import contrast_from, plan_from
 from studies.recruitment.panels.exits import code_problems
 from studies.recruitment.selectors.recruitment import recruiting_of
-from studies.usage_data import SETTING, USED, choice_problem, is_choice, is_usage, order_problem, taken_from
+from studies.settings import TRIAL, USED
+from studies.usage_data import choice_problem, is_usage, order_problem
 
 logger = logging.getLogger(__name__)
-
-
-# Settings of a trial run, which people never meet.
-NOT_DESIGN = frozenset({"simulated_per_condition", "planted_effects"})
 
 
 def frozen_plan(study: Study) -> dict[str, Any]:
     """The analysis plan in full: what the design names of it, with what follows from the run."""
     return {
-        **plan_from(study.settings).as_plain(),
+        **study.design.plan.in_full(),
         "tests": frozen_tests(study),
         "primary": study.settings.get("primary"),
-        "list_length": study.settings["list_length"],
+        "list_length": study.design.list_length,
         "n": study.run.n,
         "profile_lengths": list(study.run.profile_lengths),
     }
@@ -75,7 +70,7 @@ def design_snapshot(study: Study) -> dict[str, Any]:
         ],
         "questionnaire": study.questionnaire,
         "texts": study.texts,
-        "settings": {name: value for name, value in study.settings.items() if name not in NOT_DESIGN},
+        "settings": {name: value for name, value in study.settings.items() if name not in TRIAL},
         "primary": study.settings.get("primary"),
         **({"plan": frozen_plan(study)} if "plan" in study.settings else {}),
         "seed": study.seed,
@@ -98,9 +93,10 @@ def draft_snapshot(study: Study) -> dict[str, Any]:
 
 def with_defaults(study: Study) -> dict[str, Any]:
     """The settings with the default of each that a draft older than the setting does not have."""
-    settings = {**study.settings, "plan": plan_from(study.settings).as_plain()}
-    if is_usage(study.dataset_version) and not is_choice(settings):
-        settings[SETTING] = taken_from(settings)
+    design = study.design
+    settings = {**study.settings, "plan": design.plan.in_full()}
+    if is_usage(study.dataset_version) and not design.is_choice:
+        settings["taken_from"] = design.lowest_taken
     return settings
 
 
@@ -108,10 +104,10 @@ def model_problems(study: Study) -> list[str]:
     """What keeps the conditions' models from being used, in sentences: each makes lists as for a participant."""
     problems = []
     profiles = _trial_profiles(study)
-    scale = elicitation_scale(study.settings).scale
+    scale = study.design.scale.scale
     expected = (
         "chosen items"
-        if is_choice(study.settings)
+        if study.design.is_choice
         else f"ratings from {scale.low:g} to {scale.high:g}, as participants give them"
     )
     for condition in study.conditions.select_related("model").order_by("position"):
@@ -120,7 +116,7 @@ def model_problems(study: Study) -> list[str]:
             continue
         try:
             for ratings in profiles:
-                length = int(study.settings["list_length"])
+                length = study.design.list_length
                 served = recommend_in(study=study, condition=condition, ratings=ratings, n=length)
                 if len(served.items) < length:
                     raise ParallaxError("model.short_list", f"The list has {len(served.items)} of {length} items.")
@@ -142,18 +138,18 @@ def _trial_profiles(study: Study) -> list[dict[int, int]]:
     Ratings are of all points, and on usage data in a last profile none is taken. Where participants decide how many
     items they rate, there is a profile of the fewest and one of the most.
     """
-    counts = items_asked(study.settings)
+    counts = study.design.items_asked
     shown = search_items(
         study.dataset_version,
-        order=str(study.settings["item_order"]),
+        order=study.design.item_order,
         seed=derived_seed(study.seed, "launch"),
         limit=counts.most,
     )
     indexes = [item.index for item in shown.items]
     lengths = dict.fromkeys((counts.fewest, counts.most))
-    if is_choice(study.settings):
+    if study.design.is_choice:
         return [dict.fromkeys(indexes[:length], USED) for length in lengths]
-    points = elicitation_scale(study.settings).points
+    points = study.design.scale.points
     profiles = [dict(zip(indexes[:length], itertools.cycle(reversed(points)), strict=False)) for length in lengths]
     if is_usage(study.dataset_version):
         profiles.append(dict.fromkeys(indexes[: counts.fewest], points[0]))
@@ -162,7 +158,7 @@ def _trial_profiles(study: Study) -> list[dict[int, int]]:
 
 def _quota_problems(study: Study, planned: int) -> list[str]:
     """Quotas that together keep the study from ever being full."""
-    quotas = quotas_from(study.settings)
+    quotas = study.design.quotas
     problems = []
     for question in questionnaire_from(study.questionnaire).about:
         answers: list[Any] = [choice.value for choice in question.choices]
@@ -190,8 +186,7 @@ def launch_problems(study: Study) -> list[str]:
 
 def launch_findings(study: Study) -> list[Gap]:
     """As `launch_problems`, each with the check it fails and the page where it is solved."""
-    objective = study.settings.get("primary", {}).get("objective")
-    gaps = [Gap(MODELS, text, "conditions") for text in report_problems(study, objective)]
+    gaps = [Gap(MODELS, text, "conditions") for text in report_problems(study, study.design.primary.objective)]
     conditions = list(study.conditions.select_related("model").order_by("position"))
     if len(conditions) < 2:
         gaps.append(Gap(MODELS, "A study compares at least two conditions.", "conditions"))
@@ -200,7 +195,7 @@ def launch_findings(study: Study) -> list[Gap]:
             gaps.append(Gap(MODELS, f"{condition.label} needs a target of at least one participant.", "design"))
     try:
         lacking = languages_in_translation(study)
-        for language in study.settings.get("languages", ()):
+        for language in study.design.languages:
             gaps += [
                 Gap(LANGUAGES, text, "design" if "texts" in text else "questionnaire")
                 for text in lacking.get(language, ())
@@ -211,11 +206,11 @@ def launch_findings(study: Study) -> list[Gap]:
     except ParameterError as problem:
         return [*gaps, Gap(LANGUAGES if str(problem).startswith("The texts in") else PATH, str(problem), "design")]
     version = study.dataset_version
-    if refused := choice_problem(study.settings, version) or order_problem(study.settings, version):
+    if refused := choice_problem(study.design, version) or order_problem(study.design, version):
         return [*gaps, Gap(PATH, refused, "design")]
     recruiting = recruiting_of(study)
     gaps += [Gap(PATH, text, "recruiting") for text in code_problems(recruiting.exits, recruiting.panel)]
-    if contrast := contrast_from(study.settings["primary"]):
+    if contrast := study.design.primary.contrast:
         try:
             contrast.check([condition.label for condition in conditions])
         except ParameterError as problem:
@@ -229,14 +224,14 @@ def launch_findings(study: Study) -> list[Gap]:
 
 def _item_problem(study: Study) -> str:
     """Why the dataset has too few items to ask for and to recommend; empty if it has enough."""
-    counts = items_asked(study.settings)
-    needed = counts.most + study.settings["list_length"]
+    counts = study.design.items_asked
+    needed = counts.most + study.design.list_length
     n_items = study.dataset_version.n_items
     if n_items >= needed:
         return ""
     return (
-        f"The dataset has {n_items} items; {'choosing' if is_choice(study.settings) else 'rating'} "
-        f"{counts.most} and recommending {study.settings['list_length']} others needs "
+        f"The dataset has {n_items} items; {'choosing' if study.design.is_choice else 'rating'} "
+        f"{counts.most} and recommending {study.design.list_length} others needs "
         f"{needed}. Ask for fewer known items or recommend fewer."
     )
 

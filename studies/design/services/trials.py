@@ -10,6 +10,7 @@ from core.transitions import record
 from studies.allocation.services.slots import locked_study
 from studies.enums import Mode
 from studies.models import Allocation, ConsentVersion, Participant, Study, StudyVersion
+from studies.settings import TRIAL
 
 
 @transaction.atomic
@@ -23,8 +24,7 @@ def remove_simulated(*, study: Study, actor: Any = None) -> int:
     n = simulated.count()
     Allocation.objects.filter(study=current, mode=Mode.SIMULATED).delete()
     simulated.delete()
-    for name in ("simulated_per_condition", "planted_effects"):
-        current.settings.pop(name, None)
+    current.settings = {name: value for name, value in current.settings.items() if name not in TRIAL}
     current.save(update_fields=["settings", "updated_at"])
     record(current, reason=f"Removed {n} simulated participants.", actor=actor, act="simulated_removed", n=n)
     return n

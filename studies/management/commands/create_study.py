@@ -10,13 +10,19 @@ from core.commands import ParallaxCommand
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import failed_algorithms
 from studies.allocation.selectors.assignment_seed import seed_sentence
-from studies.design.presets.loader import ITEM_ORDERS
 from studies.design.selectors.reportability import known_users_note
 from studies.design.services.design import create_study
-from studies.known_items import FEWEST, MOST, SCALE, SCALES
+from studies.known_items import SCALES
+from studies.settings import ITEM_ORDERS
 from studies.team.owners import owner_line, study_owner
 
-SETTINGS = {FEWEST: "min_items", MOST: "max_items", SCALE: "scale", "item_order": "item_order"}  # with their options
+# With their options.
+SETTINGS = {
+    "ratings_asked": "min_items",
+    "ratings_most": "max_items",
+    "elicitation_scale": "scale",
+    "item_order": "item_order",
+}
 
 
 class Command(ParallaxCommand):

@@ -5,19 +5,17 @@ from __future__ import annotations
 from studies.enums import ParticipantStatus
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL, questionnaire_from
 from studies.instrument.samples import for_items_without
-from studies.known_items import items_asked
 from studies.models import Study
 from studies.participation.selectors.responses import Record
-from studies.usage_data import is_choice
 
 
 def missing_of(study: Study, record: Record) -> list[str]:
     """What is missing from a finished participant's data, in words; empty if they are complete."""
     questionnaire = questionnaire_from(study.questionnaire)
-    requested, length = items_asked(study.settings), int(study.settings["list_length"])
+    requested, length = study.design.items_asked, study.design.list_length
     missing = []
     if len(record.profile) not in requested:
-        answers = "choices" if is_choice(study.settings) else "ratings"
+        answers = "choices" if study.design.is_choice else "ratings"
         missing.append(f"{len(record.profile)} of {requested} {answers} of known items")
     if record.recommendations is None:
         missing.append("the recommendation list")
@@ -25,7 +23,7 @@ def missing_of(study: Study, record: Record) -> list[str]:
         missing.append(f"{len(record.items)} of {length} recommended items")
     for key in questionnaire.missing(ABOUT, record.answers):
         missing.append(f"the answer to {key}")
-    shorter = for_items_without(questionnaire, study.settings)
+    shorter = for_items_without(questionnaire, study.design)
     for item in record.items:
         of_item = shorter if item.slot.has_trailer is False else questionnaire
         for key in of_item.missing(ITEMS, {**record.answers, **item.answers}):

@@ -15,7 +15,6 @@ from studies.instrument import flow
 from studies.instrument.questionnaires import schema
 from studies.instrument.questionnaires.durations import expected_seconds
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.known_items import items_asked
 from studies.models import Participant, Study
 from studies.monitoring.selectors.page_times import BROWSER, step_times
 
@@ -159,10 +158,10 @@ def cost_of(estimate: Estimate, *, reward: Decimal, fee_percent: Decimal = Decim
 def _stated(study: Study) -> dict[str, float]:
     """Seconds of each step by the assumptions above; of a range of known items, its middle."""
     questionnaire = questionnaire_from(study.questionnaire)
-    languages = study.settings.get("languages") or [""]
+    languages = study.design.languages
     texts = texts_of(study, languages[0])
     words = len(str(texts.get("consent", "")).split())
-    requested, listed = items_asked(study.settings), int(study.settings["list_length"])
+    requested, listed = study.design.items_asked, study.design.list_length
     return {
         flow.CONSENT: 60 * words / WORDS_A_MINUTE + SECONDS_A_BOX * len(texts.get("consent_boxes", ())),
         flow.ABOUT: expected_seconds(questionnaire, schema.ABOUT),

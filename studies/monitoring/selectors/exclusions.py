@@ -9,7 +9,6 @@ from studies.instrument import flags
 from studies.instrument.flags import Flag
 from studies.models import Exclusion, Study
 from studies.monitoring.selectors.quality import excluded, flags_by_participant
-from studies.plans import plan_from
 
 HAND, RULE = "hand", "rule"
 REASON_ERASED = "The reason is erased"
@@ -23,7 +22,7 @@ def planned_rule(study: Study) -> tuple[str, ...]:
     A study launched before plans were frozen has no rule.
     """
     frozen = list(study.versions.order_by("number").values_list("snapshot__plan__exclude", flat=True)[:1])
-    return tuple(frozen[0] or ()) if frozen else plan_from(study.settings).exclude
+    return tuple(frozen[0] or ()) if frozen else study.design.plan.exclude
 
 
 def excluded_by_rule(flagged: Flags, rule: Sequence[str]) -> dict[int, str]:

@@ -19,7 +19,6 @@ from studies.monitoring.selectors.exclusions import planned_exclusions
 from studies.monitoring.selectors.monitor import Cell
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.monitoring.selectors.quality import flag_counts
-from studies.plans import REFILL
 
 FLAGS_KEPT_SECONDS = 20  # the page asks every few seconds, and flags read every answer
 NOT_PLACED = (ParticipantStatus.SCREENED_OUT, ParticipantStatus.QUOTA_FULL)
@@ -85,7 +84,7 @@ def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
 
     Identifying answers are never shown.
     """
-    words = dict(_wordings(study.questionnaire, study.settings["languages"][0]))
+    words = dict(_wordings(study.questionnaire, study.design.languages[0]))
     rows = Response.objects.filter(participant__study=study, participant__mode=mode)
     rows = rows.select_related("participant__condition").order_by("-answered_at", "-pk")[:n]
     hidden = is_blinded(study, mode)
@@ -114,7 +113,7 @@ def stratum_lines(study: Study, mode: str, conditions: Sequence[Condition]) -> l
     rows_of = rows.values_list("stratum", "condition_id", "status")
     placed: dict[str, dict[int, Counter[str]]] = {}
     reopened: Counter[tuple[str, int]] = Counter()
-    refills = bool(study.settings.get(REFILL))
+    refills = study.design.refill_excluded
     waiting: dict[str, Counter[str]] = {}
     counts = rows_of.annotate(n=Count("pk"), placed=Count("assigned_at"), n_held=Count("place"))
     for stratum, condition_id, status, n, n_placed, n_held in counts:
@@ -154,7 +153,7 @@ def analysable_counts(study: Study, mode: str) -> dict[str, int]:
 
 def cached_flag_counts(study: Study, mode: str) -> list[tuple[str, int]]:
     """Participants with each flag by the current thresholds; at most some seconds old."""
-    thresholds = digest_of(study.settings.get("quality") or {})
+    thresholds = digest_of(study.design.quality.stored())
     key = f"studies.instrument.flags.{study.pk}.{study.created_at.timestamp()}.{mode}.{thresholds}"
     counts = cache.get_or_set(key, lambda: flag_counts(study, [mode]), FLAGS_KEPT_SECONDS)
     return cast("list[tuple[str, int]]", counts)

@@ -13,7 +13,6 @@ from core.models import LogEntry
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument import flow
 from studies.models import Participant, Study
-from studies.plans import REFILL
 
 STEP_NAMES = {
     "consent": "Gave consent",
@@ -102,9 +101,9 @@ def counts_by_condition(study: Study, mode: str) -> list[ConditionCount]:
     reopened: Counter[int] = Counter()
     for condition_id, status, n, n_held in rows:
         counted.setdefault(condition_id, Counter())[status] = n
-        if status == ParticipantStatus.COMPLETED and study.settings.get(REFILL):
+        if status == ParticipantStatus.COMPLETED and study.design.refill_excluded:
             reopened[condition_id] = n - n_held
-    simulated = study.settings.get("simulated_per_condition")
+    simulated = study.design.simulated_per_condition
     lines = []
     for condition in study.conditions.order_by("position"):
         by_status = counted.get(condition.pk, Counter())

@@ -14,15 +14,15 @@ from django.db.models.functions import Cast
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument import flags, flow
 from studies.instrument.batteries import Battery, batteries_of
-from studies.instrument.flags import Evidence, Flag, ScaleAnswers, Thresholds
+from studies.instrument.flags import Evidence, Flag, ScaleAnswers
 from studies.instrument.flow import HEARD, WATCHED
 from studies.instrument.questionnaires.conditions import Test
 from studies.instrument.questionnaires.questions import IN_WORDS, OTHER
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Question, Questionnaire, questionnaire_from
-from studies.known_items import FIVE_STARS, ElicitationScale, elicitation_scale
+from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
 from studies.participation.selectors.responses import MEASURED, RATING, Record, public_ids, records_of
-from studies.usage_data import is_choice
+from studies.settings import Thresholds
 
 PERSON_NAMES = frozenset(
     {"PROLIFIC_PID", "prolific_pid", "workerId", "worker_id", "participant_label", "external_id", "id"}
@@ -265,9 +265,9 @@ def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[
 
     A few queries rule out most participants; only the remaining ones are read in full.
     """
-    thresholds = flags.thresholds_from(study.settings)
+    thresholds = study.design.quality
     questionnaire = questionnaire_from(study.questionnaire)
-    chooses, elicitation = is_choice(study.settings), elicitation_scale(study.settings)
+    chooses, elicitation = study.design.is_choice, study.design.scale
     sources, shared = flag_sources(questionnaire, chooses=chooses, elicitation=elicitation), _shared_ids(study)
     shortest, fast = _shortest(study, modes, thresholds)
     candidates = {*fast, *shared, *_maybe_alike(study, modes, thresholds, questionnaire)}

@@ -8,7 +8,6 @@ from django.db.models import Count, Q
 
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Study
-from studies.plans import REFILL
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def progress_of(study: Study) -> StudyProgress:
     Shows no outcome: the same numbers are on the overview while outcomes are blinded.
     """
     counted = Q(participants__mode=Mode.LIVE, participants__status=ParticipantStatus.COMPLETED)
-    if study.settings.get(REFILL):
+    if study.design.refill_excluded:
         counted &= Q(participants__place__isnull=False)
     conditions = study.conditions.annotate(n_completed=Count("participants", filter=counted)).order_by("position")
     return StudyProgress(

@@ -12,7 +12,6 @@ from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 from studies.monitoring.selectors.exclusions import excluded_by_rule, planned_rule
 from studies.monitoring.selectors.quality import flags_by_participant
-from studies.plans import REFILL
 
 logger = logging.getLogger(__name__)
 
@@ -22,9 +21,7 @@ RUNNING = (StudyStatus.LIVE, StudyStatus.PAUSED)
 def is_reopened(study: Study, participant: Participant) -> bool:
     """Whether a completer's slot has been reopened, as the design provides."""
     return (
-        participant.status == ParticipantStatus.COMPLETED
-        and participant.place is None
-        and bool(study.settings.get(REFILL))
+        participant.status == ParticipantStatus.COMPLETED and participant.place is None and study.design.refill_excluded
     )
 
 
@@ -34,7 +31,7 @@ def reopen_excluded_slots() -> int:
     Safe to run at any time and twice. A slot stays open where a flag vanishes later, because a threshold depends on
     the others' times: then a condition has one analysable participant more than its target.
     """
-    running = Study.objects.filter(status__in=RUNNING, archived_at__isnull=True, **{f"settings__{REFILL}": True})
+    running = Study.objects.filter(status__in=RUNNING, archived_at__isnull=True, settings__refill_excluded=True)
     return sum(_reopen(study) for study in running.order_by("pk"))
 
 

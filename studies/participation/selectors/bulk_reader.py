@@ -188,7 +188,7 @@ class QuestionFilter:
     def of(cls, study: Study) -> QuestionFilter:
         """The filter of a study's questionnaire."""
         questionnaire = questionnaire_from(study.questionnaire)
-        shorter = for_items_without(questionnaire, study.settings)
+        shorter = for_items_without(questionnaire, study.design)
         return cls(questionnaire, None if shorter is questionnaire else cls(shorter))
 
     def of_slot(self, slot: Slot) -> QuestionFilter:

@@ -17,9 +17,9 @@ from catalog.models import DatasetVersion, Item
 from catalog.selectors.item_texts import ShownText, plot_in, poster_url_in, title_in
 from catalog.selectors.items import facts_of_items, headlines_at, items_at
 from core.errors import ParallaxError
-from studies.design.selectors.placeholders import choice_label, item_type_of, offers_samples
+from studies.design.selectors.placeholders import choice_label
 from studies.instrument import flow
-from studies.known_items import FIVE_STARS, ElicitationScale, elicitation_scale
+from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.models import Participant, ProfileRating, RecommendedItem, Study
 from studies.participation.selectors.samples import ShownSample, sample_of
 
@@ -232,11 +232,11 @@ def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> 
 
 def details_of(study: Study, items: Sequence[Item], links: Links) -> dict[int, str]:
     """Return the address of each item's details by its primary key; empty without plot, picture, sample and facts."""
-    version, has_samples = study.dataset_version, offers_samples(study.settings)
+    version, has_samples = study.dataset_version, study.design.offers_samples
     bare = [
         item for item in items if not (item.image or (has_samples and item.has_sample) or plot_of(version, item).text)
     ]
-    known, names = facts_of_items(version, bare), item_type_of(study.settings).details
+    known, names = facts_of_items(version, bare), study.design.kind_of_item.details
     empty = {item.pk for item in bare if not any(known[item.pk].get(name) for name in names)}
     return {item.pk: "" if item.pk in empty else links.details(item.pk) for item in items}
 
@@ -254,7 +254,7 @@ def cards_of(
 ) -> list[Card]:
     """Return the items as cards that can be rated; `profile` holds the ratings by the item's index."""
     version = study.dataset_version
-    facts = facts_of(version, items, item_type_of(study.settings))
+    facts = facts_of(version, items, study.design.kind_of_item)
     details, choice = details_of(study, items, links), choice_label(study)
     return [
         Card(
@@ -267,7 +267,7 @@ def cards_of(
             profile.get(item.index),
             suffix,
             choice=choice,
-            elicitation=elicitation_scale(study.settings),
+            elicitation=study.design.scale,
         )
         for item in items
     ]
@@ -285,7 +285,7 @@ def rated_cards(study: Study, profile: Mapping[int, int], *, links: Links) -> li
             poster_of(study, item, links),
             links.details(item.pk),
             rating=profile[item.index],
-            elicitation=elicitation_scale(study.settings),
+            elicitation=study.design.scale,
         )
         for item in items
     ]
@@ -301,7 +301,7 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
             "study.no_list", str(_("There are no recommendations yet. Please finish the previous step first."))
         )
     items = items_at(version, [index for _rank, index in ranked])
-    facts = facts_of(version, items, item_type_of(participant.study.settings))
+    facts = facts_of(version, items, participant.study.design.kind_of_item)
     details = details_of(participant.study, items, links)
     return [
         Slot(

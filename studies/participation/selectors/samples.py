@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy as _
 from catalog.item_types import CLIP, EXCERPT, SAMPLE, TRAILER
 from catalog.models import Item
 from catalog.selectors.item_texts import ShownText, excerpt_in
-from studies.design.selectors.placeholders import item_type_of, offers_samples
 from studies.models import Study
 
 NAMES: dict[str, Promise] = {
@@ -57,9 +56,9 @@ class ShownSample:
 
 def sample_of(study: Study, item: Item, url: str) -> ShownSample:
     """Return an item's sample as a study offers it; `url` records that it was opened and leads to it."""
-    settings, language = study.settings, study.dataset_version.dataset.item_language
-    kind = item_type_of(settings).sample
-    if not offers_samples(settings):
+    design, language = study.design, study.dataset_version.dataset.item_language
+    kind = design.kind_of_item.sample
+    if not design.offers_samples:
         return ShownSample(NAMES[kind], INVITATIONS[kind])
     player = ("audio" if item.is_clip_audio else "video") if item.clip else ""
     return ShownSample(

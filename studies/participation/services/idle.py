@@ -24,7 +24,7 @@ def release_idle(*, now: datetime | None = None) -> int:
     open_statuses = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE)
     is_open = Q(participants__status__in=open_statuses) | Q(participants__waiting_since__isnull=False)
     for study in Study.objects.filter(is_open).distinct().order_by("pk"):
-        limit = moment - timedelta(minutes=float(study.settings["idle_minutes"]))
+        limit = moment - timedelta(minutes=study.design.idle_minutes)
         gone = Participant.objects.filter(study=study, status=ParticipantStatus.ABANDONED, last_seen_at__lt=limit)
         gone.filter(waiting_since__isnull=False).update(waiting_since=None, network="")
         idle = Participant.objects.filter(study=study, status__in=open_statuses, last_seen_at__lt=limit)

@@ -33,7 +33,7 @@ def place_of(participant: Participant) -> Place:
 
 def list_length(participant: Participant) -> int:
     """How many items the participant's list has."""
-    return int(participant.study.settings["list_length"])
+    return participant.study.design.list_length
 
 
 def refresh(participant: Participant) -> None:

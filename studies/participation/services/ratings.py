@@ -17,12 +17,11 @@ from core.errors import ParallaxError
 from studies.design.selectors.placeholders import agreed_text
 from studies.enums import Provenance
 from studies.instrument import flow
-from studies.known_items import elicitation_scale, items_asked
 from studies.models import Participant, ProfileRating
 from studies.participation.selectors.participant_rows import ratings_given
 from studies.participation.services.events import record_event
 from studies.participation.services.participant_state import lock_open, out_of_order, require_active, touch
-from studies.usage_data import USED, is_choice
+from studies.settings import USED
 
 
 @transaction.atomic
@@ -49,7 +48,7 @@ def rate_item(
     _require_value(participant, rating)
     if item.version_id != participant.study.dataset_version_id:
         raise ParallaxError("study.bad_item", _("This is not part of the study."), {"item": item.pk})
-    ratings, scale = ratings_given(participant), elicitation_scale(participant.study.settings)
+    ratings, scale = ratings_given(participant), participant.study.design.scale
     row = ratings.get(item.pk)
     if (row and row.rating) != rating:
         touch(participant)
@@ -66,7 +65,7 @@ def rate_item(
             row.delete()
         return None
     if row is None:
-        most = items_asked(participant.study.settings).most
+        most = participant.study.design.items_asked.most
         if len(ratings) >= most:
             raise ParallaxError(
                 "study.enough_ratings",
@@ -77,14 +76,14 @@ def rate_item(
     if row.rating != rating:
         row.rating, row.provenance, row.n_changes = rating, provenance, row.n_changes + 1
         row.save()
-    elif is_choice(participant.study.settings):
+    elif participant.study.design.is_choice:
         row.save(update_fields=["changed_at"])  # shown again to those who came back by an id and chose it again
     return row
 
 
 def _require_value(participant: Participant, rating: int | None) -> None:
     """Raise unless it is a rating that this study's participants can give."""
-    chooses, scale = is_choice(participant.study.settings), elicitation_scale(participant.study.settings)
+    chooses, scale = participant.study.design.is_choice, participant.study.design.scale
     values = (USED,) if chooses else scale.points
     if rating is not None and not (type(rating) is int and rating in values):
         text = _("An item can only be chosen or removed.")
@@ -95,6 +94,6 @@ def _require_value(participant: Participant, rating: int | None) -> None:
 
 
 def _enough(participant: Participant) -> str:
-    if is_choice(participant.study.settings):
+    if participant.study.design.is_choice:
         return _("You have already chosen %(n)s. To choose another, remove a choice first.")
     return _("You have already rated %(n)s. To rate another, clear a rating first.")

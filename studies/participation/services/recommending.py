@@ -17,7 +17,6 @@ from studies.design.services.launch import pause_study
 from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
 from studies.instrument import flow
 from studies.instrument.flow import Place
-from studies.known_items import items_asked
 from studies.models import Condition, Participant, ProfileRating, RecommendationList, RecommendedItem
 from studies.participation.services.participant_state import (
     advance,
@@ -30,7 +29,6 @@ from studies.participation.services.participant_state import (
     require_active,
 )
 from studies.team.services.notices import notify_owners
-from studies.usage_data import is_choice
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +69,7 @@ def _unavailable(participant: Participant, condition: Condition, why: str) -> Pa
             key = f"model:{condition.pk}:{participant.study.updated_at.isoformat()}"  # of this pause
             notify_owners(study=participant.study, kind=NoticeKind.FAULT, key=key, text=text)
     text = _("We cannot compute your recommendations just now. Your ratings are stored; please come back later.")
-    if is_choice(participant.study.settings):
+    if participant.study.design.is_choice:
         text = _("We cannot compute your recommendations just now. Your choices are stored; please come back later.")
     return ParallaxError("study.model_unavailable", text, {"code": participant.code})
 
@@ -107,9 +105,9 @@ def _require_profile(participant: Participant, n_rated: int) -> None:
     require_active(participant)
     if participant.step != flow.RATE:
         raise out_of_order(participant)
-    limits = items_asked(participant.study.settings)
+    limits = participant.study.design.items_asked
     if n_rated not in limits:
-        text = _wrong_number(limits.is_range, is_choice(participant.study.settings))
+        text = _wrong_number(limits.is_range, participant.study.design.is_choice)
         counts = {"given": n_rated, "wanted": limits.fewest, **({"most": limits.most} if limits.is_range else {})}
         raise ParallaxError("study.wrong_number_of_ratings", agreed_text(participant.study, text % counts), counts)
 

@@ -132,7 +132,7 @@ def _may_wait(study: Study, participant: Participant, refused: dict[int, str]) -
 
 def _answers(study: Study, participant: Participant) -> dict[str, Any]:
     """What quotas read: the answers about the person."""
-    if not study.settings.get("quotas"):
+    if not study.design.quotas:
         return {}
     return dict(participant.responses.filter(rank=0).values_list("question", "value"))
 

@@ -25,7 +25,7 @@ def warm_live_studies() -> int:
     """
     opened = 0
     for study in Study.objects.filter(status=StudyStatus.LIVE).select_related("dataset_version"):
-        warm_search(study.dataset_version, str(study.settings.get("item_order", "random")))
+        warm_search(study.dataset_version, study.design.item_order)
         preload_items(study.dataset_version)
         for condition in study.conditions.select_related("model"):
             try:

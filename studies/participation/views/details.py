@@ -16,7 +16,6 @@ from django.utils.translation import gettext_lazy as _
 from catalog.item_types import ItemType
 from catalog.models import Item
 from catalog.selectors.items import facts_of_item
-from studies.design.selectors.placeholders import item_type_of, offers_samples
 from studies.instrument import flow
 from studies.participation.selectors import pages
 from studies.participation.selectors.samples import sample_of
@@ -79,7 +78,7 @@ def _note(visit: Visit, kind: str, item: Item, *, is_once: bool = False) -> None
 
 def described(visit: Visit, shown: Item) -> dict[str, Any]:
     """The title, plot and facts of an item, as the templates of its details read them."""
-    version, kind = visit.study.dataset_version, item_type_of(visit.study.settings)
+    version, kind = visit.study.dataset_version, visit.study.design.kind_of_item
     known = facts_of_item(version, shown)
     facts = [
         {"label": LABELS[name], "values": _shown_values(name, known[name], kind)}
@@ -125,7 +124,7 @@ def trailer(visit: Visit, item_id: int) -> HttpResponse:
     """
     shown = item_of_study(visit, item_id)
     address = pages.clip_of(visit.study, shown, visit.links) or shown.trailer_url
-    if not address or not offers_samples(visit.study.settings):
+    if not address or not visit.study.design.offers_samples:
         raise Http404("This item has no trailer.")
     _note(visit, "trailer_opened", shown, is_once=bool(shown.clip))
     return HttpResponseRedirect(address)

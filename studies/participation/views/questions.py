@@ -147,7 +147,7 @@ def item(visit: Visit, rank: int) -> HttpResponse:
         return _item_page(visit, rank)
     outcome = submitted(visit, ITEMS, rank)
     if outcome.is_complete:
-        length = int(visit.study.settings["list_length"])
+        length = visit.study.design.list_length
         return visit.over() or visit.lead_to(visit.here if visit.is_incomplete(page) else flow.next_place(page, length))
     marks = marks_of(visit, ITEMS, outcome)
     if visit.is_htmx and marks.problems:

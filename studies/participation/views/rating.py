@@ -20,15 +20,13 @@ from catalog.selectors.datasets import decades_of, genres_of
 from catalog.selectors.search import search_items
 from core.errors import ParallaxError
 from core.provenance import derived_seed
-from studies.design.selectors.placeholders import elicitation_heading, item_type_of, item_words
+from studies.design.selectors.placeholders import elicitation_heading, item_words
 from studies.instrument import flow
-from studies.known_items import elicitation_scale, items_asked
 from studies.participation.forms import whole_number
 from studies.participation.selectors import pages
 from studies.participation.services import events, ratings, recommending
 from studies.participation.views.cards import card_html
 from studies.participation.views.visit import Visit, item_of_study, of_participant, true_step
-from studies.usage_data import is_choice
 
 PAGE_SIZE = 24
 
@@ -58,7 +56,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         query,
         genre=genre.replace("\x00", ""),
         decade=whole_number(decade),
-        order=str(visit.study.settings.get("item_order", "random")),
+        order=visit.study.design.item_order,
         seed=derived_seed(visit.study.seed, "browse", visit.participant.code),
         offset=offset,
         limit=PAGE_SIZE,
@@ -84,7 +82,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         "next_url": f"{rate_url}?{following}" if offset + PAGE_SIZE < results.total else "",
         "error": error,
         "heading": elicitation_heading(visit.study, visit.language),
-        "elicitation": elicitation_scale(visit.study.settings),
+        "elicitation": visit.study.design.scale,
         **_tray(visit, profile),
     }
     return visit.page("rate", flow.RATE, **context)
@@ -94,7 +92,7 @@ def _filters(visit: Visit, genre: str, decade: str) -> SafeString:
     """The menus of genres and decades, with the filters of the page chosen."""
     version = visit.study.dataset_version
     genres, decades = genres_of(version), decades_of(version)
-    key = item_type_of(visit.study.settings).key
+    key = visit.study.design.kind_of_item.key
     chosen = (genre if genre in genres else "", decade if decade in map(str, decades) else "")
     return _filters_of(genres, decades, chosen, item_type=key, _language=visit.language)
 
@@ -113,7 +111,7 @@ def _filters_of(
 
 
 def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
-    requested, words = items_asked(visit.study.settings), item_words(visit.study.settings, visit.language)
+    requested, words = visit.study.design.items_asked, item_words(visit.study.design, visit.language)
     rated = pages.rated_cards(visit.study, profile, links=visit.links)
     n_rated = visit.participant.profile.count() if visit.is_limited else len(rated)
     return {
@@ -121,7 +119,7 @@ def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
         "gender": words.gender,
         "asked": requested,
         "may_continue": n_rated in requested,
-        "chooses": is_choice(visit.study.settings),
+        "chooses": visit.study.design.is_choice,
         "to_go": max(0, requested.fewest - n_rated),
         "rated": rated,
         "n_rated": n_rated,

@@ -26,7 +26,6 @@ from catalog.selectors.items import item_with_key
 from core.errors import ParallaxError
 from core.networks import network_of
 from studies.design.selectors import texts as written
-from studies.design.selectors.placeholders import item_type_of
 from studies.design.selectors.study_content import content_of
 from studies.enums import Mode, ParticipantStatus, Provenance, StudyStatus
 from studies.instrument import flow
@@ -39,7 +38,6 @@ from studies.participation.services.entry_limits import TooOften
 from studies.participation.services.events import client_time, record_view
 from studies.participation.views.language import browser_language, switches, without_language
 from studies.participation.views.message_pages import is_part, message_page, outcome, titled, too_often_page
-from studies.usage_data import is_choice
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
 ASIDE = frozenset({"details", "withdraw"})  # pages outside the sequence of steps
@@ -194,7 +192,7 @@ class Visit:
         is_aside = template in ASIDE
         if self.request.method == "GET" and not self.is_htmx and not is_aside:
             record_view(participant=self.participant, kind="page_view", page=at, rank=rank)
-        chooses = is_choice(self.study.settings)
+        chooses = self.study.design.is_choice
         whole = {
             "page_of_events": at,
             "rank": rank,
@@ -205,7 +203,7 @@ class Visit:
             "progress": pages.progress_at(at, has_after=content_of(self.study).has_after, chooses=chooses),
             "chooses": chooses,
             "step": at,
-            "picture": item_type_of(self.study.settings).picture,
+            "picture": self.study.design.kind_of_item.picture,
             "withdraw_url": self.withdraw_url,
             "contact": written.contact_of(self.study, self.language),
             "languages": switches(self.request, self.study, self.language),

@@ -109,7 +109,7 @@ def has_timed_out(participant: Participant) -> bool:
 
 def is_nested(study: Study) -> bool:
     """Whether interviewers are nested in conditions."""
-    return bool(study.settings.get("interviewers") == NESTED)
+    return study.design.interviewers == NESTED
 
 
 @dataclass(frozen=True)

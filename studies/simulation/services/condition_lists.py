@@ -17,11 +17,10 @@ from evaluation.selectors import cases
 from recommenders.data import Profiles
 from studies.design.services.condition_serving import recommend_in
 from studies.enums import StudyStatus
-from studies.known_items import elicitation_scale, items_asked
 from studies.models import Condition, Study
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.participation.services.previewing import tickets
-from studies.usage_data import USED, is_choice
+from studies.settings import USED
 
 RESERVED, ANY = "reserved", "any"
 
@@ -114,7 +113,7 @@ def _served(
     study: Study, condition: Condition, ratings: Mapping[int, int], is_open: bool
 ) -> list[tuple[int, bool]] | str:
     try:
-        served = recommend_in(study=study, condition=condition, ratings=ratings, n=int(study.settings["list_length"]))
+        served = recommend_in(study=study, condition=condition, ratings=ratings, n=study.design.list_length)
     except (ParallaxError, StorageUnavailable, OSError) as problem:
         return str(problem) if is_open else "The model of this condition cannot be used."  # the reason may reveal it
     return list(zip(served.items, served.is_filled, strict=True))
@@ -133,7 +132,7 @@ def sample_profile(*, study: Study, draw: str, number: int) -> SampleProfile:
 
     `draw` selects from users reserved from every model (RESERVED) or from all users (ANY). Raises `preview.no_user`.
     """
-    wanted = items_asked(study.settings).fewest
+    wanted = study.design.items_asked.fewest
     ratings = ratings_of(study.dataset_version)
     indexes = cases.cases_of(study.run).reserved if draw == RESERVED else np.arange(ratings.user_items.shape[0])
     counts = np.diff(ratings.user_items.indptr)[indexes]
@@ -146,8 +145,8 @@ def sample_profile(*, study: Study, draw: str, number: int) -> SampleProfile:
     profile = Profiles.of(ratings, np.array([user]))
     items, values = profile.user_items.indices, profile.user_items.data
     chosen = np.sort(rng_for(study.seed, "sample-items", user).choice(len(items), size=wanted, replace=False))
-    scale = elicitation_scale(study.settings)
-    is_chosen = is_choice(study.settings)
+    scale = study.design.scale
+    is_chosen = study.design.is_choice
     profile_ratings = {
         int(items[at]): USED if is_chosen else scale.nearest_point(float(values[at]), ratings.scale) for at in chosen
     }

@@ -18,7 +18,6 @@ from studies.design.services.launch import launch_problems
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.instrument.scales import negative_members, scales_of
-from studies.known_items import elicitation_scale
 from studies.models import Participant, Study
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.tokens import digest_of_key
@@ -189,7 +188,7 @@ def _person_for(
     by_id = pool.by_id
     chosen = assign_source_user(study=study, code=code, external_ids=tuple(by_id))
     stream = rng_for(seed, "answers", study.slug, number)
-    elicitation = elicitation_scale(study.settings)
+    elicitation = study.design.scale
     if not effects:
         return SimulatedPerson(by_id[chosen], pool.training, stream, elicitation=elicitation)
     label = Participant.objects.filter(study=study, code=code).values_list("condition__label", flat=True).get()
@@ -198,7 +197,7 @@ def _person_for(
         pool.training,
         stream,
         effect=effects.get(label or "", Effect()),
-        list_length=int(study.settings["list_length"]),
+        list_length=study.design.list_length,
         effect_rng=rng_for(seed, "effects", study.slug, number),
         scales=scales_of(questionnaire_from(study.questionnaire)),
         elicitation=elicitation,

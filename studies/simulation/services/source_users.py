@@ -16,7 +16,7 @@ from core.provenance import rng_for
 from evaluation.selectors import cases as run_cases
 from studies.allocation.services.slots import locked_study
 from studies.enums import Mode
-from studies.known_items import ItemsAsked, items_asked
+from studies.known_items import ItemsAsked
 from studies.models import Participant, Study
 from studies.simulation.answer_model import SourceUser, TrainingSide
 
@@ -44,7 +44,7 @@ def pool_of(study: Study) -> Pool:
 
     Raises `pilot.too_few_users` if a condition needs more users than were reserved with enough ratings.
     """
-    limits = items_asked(study.settings)
+    limits = study.design.items_asked
     reserved = run_cases.reserved_users(study.run)
     histories = run_cases.reserved_histories(study.run).user_items
     users = []
@@ -55,7 +55,7 @@ def pool_of(study: Study) -> Pool:
             pairs = {int(item): float(rating) for item, rating in zip(items, ratings, strict=True)}
             users.append(SourceUser(str(external_id), pairs))
     targets = study.conditions.values_list("target", flat=True)
-    largest = max((int(study.settings.get("simulated_per_condition") or target) for target in targets), default=0)
+    largest = max((int(study.design.simulated_per_condition or target) for target in targets), default=0)
     if len(users) < largest:
         raise ParallaxError(
             "pilot.too_few_users",

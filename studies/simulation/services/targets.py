@@ -33,7 +33,7 @@ def set_simulated_target(*, study: Study, per_condition: int, effects: Mapping[s
                 f"The study {study.slug} is {state}: simulated participants walk drafts and live studies.",
                 {"status": current.status},
             )
-        before = current.settings.get("planted_effects", {})
+        before = current.design.planted_effects
         if planted != before and current.participants.filter(mode=Mode.SIMULATED).exists():
             raise ParallaxError(
                 "pilot.other_effects",
@@ -42,9 +42,8 @@ def set_simulated_target(*, study: Study, per_condition: int, effects: Mapping[s
                 f"`.venv/bin/python manage.py simulate_participants {study.slug} --remove`.",
                 {"planted": before},
             )
-        current.settings["simulated_per_condition"] = per_condition
-        current.settings["planted_effects"] = planted
-        if not planted:
-            del current.settings["planted_effects"]
+        kept = {name: value for name, value in current.settings.items() if name != "planted_effects"}
+        effects_stored = {"planted_effects": planted} if planted else {}
+        current.settings = {**kept, "simulated_per_condition": per_condition, **effects_stored}
         current.save(update_fields=["settings", "updated_at"])
     return current

@@ -16,6 +16,7 @@ from studies.allocation.assignment.ledger import Ledger, Line, replay
 from studies.allocation.assignment.methods import METHODS, Method, Occupancy, assign, method_from, own_slot
 from studies.allocation.assignment.minimisation import choose
 from studies.allocation.assignment.permuted_blocks import block_weights, first_open
+from studies.settings import StudySettings
 
 pytestmark = pytest.mark.unit
 
@@ -222,45 +223,5 @@ def test_nobody_is_assigned_to_a_full_study() -> None:
         assert assign(Method(name), seed=1, stratum="all", occupancy=full) is None
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (
-            {"method": "by heart"},
-            "The method of assignment is one of permuted_blocks, minimisation, least_filled, simple; got 'by heart'.",
-        ),
-        ({"block_multiples": []}, "A block holds each condition 1 to 10 times; got []."),
-        ({"block_multiples": [0]}, "A block holds each condition 1 to 10 times; got [0]."),
-        ({"block_multiples": [11]}, "A block holds each condition 1 to 10 times; got [11]."),
-        ({"block_multiples": [True]}, "A block holds each condition 1 to 10 times; got [True]."),
-        ({"block_multiples": 2}, "A block holds each condition 1 to 10 times; got 2."),
-        ({"block_weights": [1, 0]}, "The weights of a block are whole numbers from 1; got [1, 0]."),
-        ({"block_weights": [True, 1]}, "The weights of a block are whole numbers from 1; got [True, 1]."),
-        ({"block_weights": 2}, "The weights of a block are whole numbers from 1; got 2."),
-        (
-            {"minimisation_probability": 1.2},
-            "The probability of the best condition lies between 0 and 1; got 1.2.",
-        ),
-        (
-            {"minimisation_probability": True},
-            "The probability of the best condition lies between 0 and 1; got True.",
-        ),
-        (
-            {"minimisation_probability": "often"},
-            "The probability of the best condition lies between 0 and 1; got 'often'.",
-        ),
-    ],
-)
-def test_a_method_that_cannot_be_used_is_refused(settings: dict[str, object], message: str) -> None:
-    with pytest.raises(ParameterError) as refused:
-        method_from(settings)
-    assert str(refused.value) == message
-
-
-def test_the_largest_block_and_both_ends_of_the_probability_can_be_used() -> None:
-    assert method_from({"block_multiples": [1, 10]}).multiples == (1, 10)
-    assert [method_from({"minimisation_probability": p}).probability for p in (0.0, 1.0)] == [0.0, 1.0]
-
-
 def test_a_design_without_a_method_has_permuted_blocks() -> None:
-    assert method_from({}) == Method("permuted_blocks", (1,), 0.8)
+    assert method_from(StudySettings()) == Method("permuted_blocks", (1,), 0.8)

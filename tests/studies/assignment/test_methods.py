@@ -17,6 +17,7 @@ from studies.allocation.assignment.imbalance import expected_imbalance, of_every
 from studies.allocation.assignment.ledger import Ledger
 from studies.allocation.assignment.methods import METHODS, Method
 from studies.allocation.assignment.strata import Strata
+from studies.settings import StratumGroup, StratumRule
 
 pytestmark = pytest.mark.unit
 
@@ -112,8 +113,8 @@ def _chosen_of_equals(seed: int | str, stratum: str, place: int) -> int:
 
 
 RULES = [
-    {"question": "gender", "groups": [{"name": "women", "values": ["woman"]}], "rest": "all others"},
-    {"question": "age", "bands": [[20, 34], [35, 50]]},
+    StratumRule(question="gender", groups=(StratumGroup(name="women", values=("woman",)),)),
+    StratumRule(question="age", bands=((20, 34), (35, 50))),
 ]
 STRATA = Strata(RULES, {"gender": {"women": 90, "all others": 10}}, 0.08)
 

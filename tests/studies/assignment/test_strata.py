@@ -6,16 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import ParameterError
-from studies.allocation.assignment.strata import Strata, strata_from
-from studies.allocation.assignment.traits import levels_of, margins_of, stratum_of, traits_of
+from studies.allocation.assignment.strata import Strata
+from studies.allocation.assignment.traits import margins_of, stratum_of, traits_of
+from studies.settings import StratumGroup, StratumRule
 
 pytestmark = pytest.mark.unit
 
-RULES = [
-    {"question": "gender", "groups": [{"name": "women", "values": ["woman"]}], "rest": "all others"},
-    {"question": "age", "bands": [[20, 34], [35, 50]]},
-]
+WOMEN, MEN = (StratumGroup(name=f"{word}en", values=(f"{word}an",)) for word in ("wom", "m"))
+BY_AGE = StratumRule(question="age", bands=((20, 34), (35, 50)))
+RULES = [StratumRule(question="gender", groups=(WOMEN,)), BY_AGE]
 
 
 @pytest.mark.parametrize(
@@ -38,42 +37,22 @@ def test_stratum_of_no_rule_is_everybody() -> None:
     assert stratum_of({"gender": "woman"}, ()) == "all"
 
 
-@pytest.mark.parametrize(
-    ("rule", "message"),
-    [
-        ({"question": "age"}, "The stratum by 'age' has neither groups nor bands."),
-        (
-            {"question": "age", "bands": [[35, 50], [20, 34]]},
-            "The bands of the stratum by 'age' do not rise: [[35, 50], [20, 34]].",
-        ),
-    ],
-)
-def test_stratum_of_refuses_a_rule_that_cannot_be_used(rule: dict[str, object], message: str) -> None:
-    with pytest.raises(ParameterError) as refused:
-        stratum_of({"age": 30}, [rule])
-    assert str(refused.value) == message
-
-
 def test_the_longest_name_is_that_of_the_most_letters() -> None:
-    groups = [{"name": "women and girls", "values": ["woman"]}, {"name": "young men", "values": ["man"]}]
-    by_gender = {"question": "gender", "groups": groups, "rest": "zest"}
-    assert Strata([by_gender, RULES[1]], {}).longest_name() == "women and girls, not given"
+    groups = (
+        StratumGroup(name="women and girls", values=("woman",)),
+        StratumGroup(name="young men", values=("man",)),
+    )
+    by_gender = StratumRule(question="gender", groups=groups, rest="zest")
+    assert Strata([by_gender, BY_AGE], {}).longest_name() == "women and girls, not given"
     sparse = Strata([by_gender], {"gender": {"women and girls": 98, "young men": 1, "zest": 1}}, 0.02)
     assert sparse.longest_name() == "young men and 1 more"
-    short = [{"name": "men", "values": ["man"]}, {"name": "girls", "values": ["girl"]}]
-    by_group = {"question": "gender", "groups": short, "rest": "others"}
+    girls = StratumGroup(name="girls", values=("girl",))
+    by_group = StratumRule(question="gender", groups=(MEN, girls), rest="others")
     merged = Strata([by_group], {"gender": {"men": 1, "girls": 1, "others": 98}}, 0.02)
     assert merged.longest_name() == "men and 1 more"
 
 
-THREE = [
-    {
-        "question": "gender",
-        "groups": [{"name": "women", "values": ["woman"]}, {"name": "men", "values": ["man"]}],
-        "rest": "all others",
-    },
-    {"question": "age", "bands": [[20, 34], [35, 50]]},
-]
+THREE = [StratumRule(question="gender", groups=(WOMEN, MEN)), BY_AGE]
 FEW_OTHERS = {"gender": {"women": 48, "men": 48, "all others": 4}}
 
 
@@ -122,8 +101,8 @@ def test_a_sparse_stratum_and_the_only_other_one_become_one() -> None:
 )
 def test_after_merging_no_stratum_is_sparse_and_nobody_is_lost(gender: list[int], age: list[int], limit: float) -> None:
     shares = {
-        "gender": dict(zip(levels_of(THREE[0]), gender, strict=True)),
-        "age": dict(zip(levels_of(THREE[1]), age, strict=True)),
+        "gender": dict(zip(THREE[0].levels, gender, strict=True)),
+        "age": dict(zip(THREE[1].levels, age, strict=True)),
     }
     strata = Strata(THREE, shares, limit)
     found = strata.expected_merged()
@@ -137,50 +116,3 @@ def test_margins_count_those_who_share_a_trait_and_everybody() -> None:
     assert margins_of("women, 20-34", held, 2) == [[3, 2], [3, 4], [4, 6]]
     assert margins_of("all", {}, 3) == [[0, 0, 0], [0, 0, 0]]
     assert traits_of("women, 20-34") == ("women", "20-34")
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"strata": THREE, "merge_below": 0.6}, "Strata are merged below a share from 0 to .5; got 0.6."),
-        ({"strata": THREE, "merge_below": "few"}, "Strata are merged below a share from 0 to .5; got 'few'."),
-        ({"strata": [THREE[0], THREE[0]]}, "Each question can define strata only once; got gender, gender."),
-        (
-            {"strata": [{"question": "gender", "groups": [{"name": "a, b", "values": ["woman"]}]}]},
-            "The strata by 'gender' need different names without commas; got ['a, b', 'all others'].",
-        ),
-        (
-            {"strata": [{"question": "gender", "groups": [{"name": "all others", "values": ["woman"]}]}]},
-            "The strata by 'gender' need different names without commas; got ['all others', 'all others'].",
-        ),
-        (
-            {"strata": [{"question": "gender", "groups": [{"name": "", "values": ["woman"]}]}]},
-            "The strata by 'gender' need different names without commas; got ['', 'all others'].",
-        ),
-        (
-            {"strata": THREE, "expected_shares": {"nationality": {"a": 1}}},
-            "There are expected shares for 'nationality', which defines no strata.",
-        ),
-        (
-            {"strata": THREE, "expected_shares": {"gender": {"boys": 1}}},
-            "There is no stratum 'boys' by 'gender'; there are women, men, all others.",
-        ),
-        (
-            {"strata": THREE, "expected_shares": {"gender": {"men": -1}}},
-            "Expected shares by 'gender' are numbers from 0; got {'men': -1}.",
-        ),
-        (
-            {"strata": THREE, "expected_shares": {"gender": {"men": float("inf")}}},
-            "Expected shares by 'gender' are numbers from 0; got {'men': inf}.",
-        ),
-        ({"strata": THREE, "expected_shares": {"gender": {"men": 0}}}, "Expected shares by 'gender' cannot all be 0."),
-        (
-            {"strata": THREE, "expected_shares": {"gender": {"men": "half"}}},
-            "Expected shares by 'gender' are numbers from 0; got {'men': 'half'}.",
-        ),
-    ],
-)
-def test_a_design_whose_strata_cannot_be_used_is_refused(settings: dict[str, object], message: str) -> None:
-    with pytest.raises(ParameterError) as refused:
-        strata_from(settings)
-    assert str(refused.value) == message
