@@ -113,7 +113,7 @@ def _people(study: Any, per_condition: int, seed: int) -> None:
     from core.provenance import rng_for
     from studies.simulation.services.source_users import pool_of
 
-    pool, length = pool_of(study), study.settings["list_length"]
+    pool, length = pool_of(study), study.design.list_length
     conditions = list(study.conditions.select_related("model").order_by("position"))
     version = study.versions.last()
     people: list[tuple[Any, Any]] = []

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from parallax.integrity.algorithms import check_algorithms
 from parallax.integrity.answers import check_answers, check_exports
 from parallax.integrity.artefacts import check_artefacts, check_pins
+from parallax.integrity.designs import check_settings
 from parallax.integrity.findings import Finding
 from parallax.integrity.runs import check_runs
 from parallax.integrity.slots import check_slots
@@ -30,6 +31,8 @@ def findings(progress: Progress = _silent) -> Iterator[Finding]:
     progress("What studies pinned")
     yield from check_pins()
     for study in Study.objects.select_related("dataset_version__dataset", "run").order_by("pk"):
+        progress(f"Study {study.slug}: settings")
+        yield from check_settings(study)
         progress(f"Study {study.slug}: answers")
         yield from check_answers(study)
         progress(f"Study {study.slug}: slots")

@@ -75,7 +75,7 @@ def planted_person(
 
 def plant(study: Study, satisfactions: Mapping[str, Sequence[int]], **kwargs: object) -> None:
     """One participant for each satisfaction, who rates every item the same."""
-    n_items = study.settings["list_length"]
+    n_items = study.design.list_length
     for label, answers in satisfactions.items():
         for answer in answers:
             planted_person(study, label, [answer] * n_items, answer, **kwargs)  # type: ignore[arg-type]

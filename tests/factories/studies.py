@@ -143,7 +143,7 @@ def rated(study: Study, mode: str = Mode.LIVE, **about: Any) -> Participant:
     """Someone who has rated or chosen what they were asked to, and has their list."""
     participant = assigned(study, mode, **about)
     chooses = study.design.is_choice
-    for number, item in enumerate(items_of(study, study.settings["ratings_asked"])):
+    for number, item in enumerate(items_of(study, study.design.ratings_asked)):
         ratings.rate_item(participant=participant, item=item, rating=USED if chooses else 1 + number % 5)
     recommending.finish_rating(participant=participant)
     return participant
@@ -163,7 +163,7 @@ def completed(study: Study, mode: str = Mode.LIVE, number: int = 0, **about: Any
     """Someone who has answered everything."""
     participant = rated(study, mode, **about)
     finishing.finish_recommendations(participant=participant)
-    for rank in range(1, study.settings["list_length"] + 1):
+    for rank in range(1, study.design.list_length + 1):
         answer_item(participant, rank, number + rank)
         answering.finish_item(participant=participant, rank=rank)
     answering.answer(participant=participant, question="satisfaction", value=1 + number % 5)

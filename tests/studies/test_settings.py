@@ -9,9 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
+from core.errors import ParallaxError
+from parallax.integrity.designs import check_settings
 from studies.design.presets.loader import load_preset, preset_keys
+from studies.design.services.launch import launch_study
+from studies.enums import ParticipantStatus
+from studies.models import Study
 from studies.settings import StudySettings, read_settings, settings_problems
+from tests.factories.studies import completed, make_study
 
 STORED = Path(__file__).parents[1] / "data" / "upgrade"
 PRESET = load_preset("cremonesi-2011").settings
@@ -153,3 +161,43 @@ def test_every_setting_that_a_design_must_name_is_missed() -> None:
         "ratings_asked", "list_length", "item_order", "idle_minutes", "block_multiples", "strata", "primary",
         "languages",
     ]  # fmt: skip
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_a_stored_setting_that_cannot_be_used_stops_no_page_and_is_told(client: Client) -> None:
+    study = make_study(status="draft")
+    study.settings |= {"list_length": "five", "strata": [{"question": "age"}], "primary": "accuracy", "colour": "red"}
+    study.save()
+    client.force_login(study.memberships.get(role="owner").researcher)
+    for page in ("detail", "design", "design-summary", "launch", "power", "imbalance", "questionnaire", "settings"):
+        assert client.get(reverse(f"studies:{page}", args=[study.slug])).status_code == 200, page
+    told = [str(problem) for problem in settings_problems(study.settings)]
+    assert [sentence.partition(":")[0] for sentence in told] == [
+        "list_length", "strata[0]", "primary", "colour", "expected_shares.gender",
+    ]  # fmt: skip
+    with pytest.raises(ParallaxError) as refused:
+        launch_study(study=study)
+    assert set(told) <= {sentence.removeprefix("The setting ") for sentence in refused.value.extra["problems"]}
+    assert [finding.what for finding in check_settings(study)] == [f"The setting {sentence}" for sentence in told]
+    study.refresh_from_db()
+    assert study.settings["colour"] == "red", "nothing is dropped"
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_people_answer_a_live_study_whose_stored_setting_cannot_be_used() -> None:
+    study = make_study()
+    Study.objects.filter(pk=study.pk).update(settings={**study.settings, "list_length": "five", "colour": "red"})
+    participant = completed(Study.objects.get(pk=study.pk))
+    assert participant.status == ParticipantStatus.COMPLETED
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_settings_are_read_again_once_they_change() -> None:
+    study = make_study(status="draft")
+    assert study.design is study.design
+    assert study.design.idle_minutes == 60
+    study.settings["idle_minutes"] = 7
+    assert study.design.idle_minutes == 7

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from catalog.selectors.search import search_items
 from core.errors import ArtefactError, ParallaxError, ParameterError, StorageUnavailable
+from core.field_problems import FieldProblems
 from core.provenance import CODE_VERSION, derived_seed, digest_of, versions
 from core.transitions import move
 from studies.allocation.assignment.quotas import max_admitted
@@ -203,6 +204,8 @@ def launch_findings(study: Study) -> list[Gap]:
         check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts, translating=lacking)
     except QuestionnaireProblems as problem:
         return [*gaps, Gap(PATH, str(problem), "questionnaire")]
+    except FieldProblems as refused:
+        return [*gaps, *(Gap(PATH, f"The setting {problem}", "design") for problem in refused.problems)]
     except ParameterError as problem:
         return [*gaps, Gap(LANGUAGES if str(problem).startswith("The texts in") else PATH, str(problem), "design")]
     version = study.dataset_version
