@@ -204,8 +204,8 @@ def launch_findings(study: Study) -> list[Gap]:
         check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts, translating=lacking)
     except QuestionnaireProblems as problem:
         return [*gaps, Gap(PATH, str(problem), "questionnaire")]
-    except FieldProblems as refused:
-        return [*gaps, *(Gap(PATH, f"The setting {problem}", "design") for problem in refused.problems)]
+    except FieldProblems as wrong:
+        return [*gaps, *(Gap(PATH, f"The setting {problem}", "design") for problem in wrong.problems)]
     except ParameterError as problem:
         return [*gaps, Gap(LANGUAGES if str(problem).startswith("The texts in") else PATH, str(problem), "design")]
     version = study.dataset_version

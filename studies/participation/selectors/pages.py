@@ -254,7 +254,7 @@ def cards_of(
 ) -> list[Card]:
     """Return the items as cards that can be rated; `profile` holds the ratings by the item's index."""
     version = study.dataset_version
-    facts = facts_of(version, items, study.design.kind_of_item)
+    scale, facts = study.design.scale, facts_of(version, items, study.design.kind_of_item)
     details, choice = details_of(study, items, links), choice_label(study)
     return [
         Card(
@@ -267,7 +267,7 @@ def cards_of(
             profile.get(item.index),
             suffix,
             choice=choice,
-            elicitation=study.design.scale,
+            elicitation=scale,
         )
         for item in items
     ]
@@ -275,7 +275,7 @@ def cards_of(
 
 def rated_cards(study: Study, profile: Mapping[int, int], *, links: Links) -> list[Card]:
     """Return the rated items for the tray; `profile` is as returned by `profile_of`."""
-    version = study.dataset_version
+    version, scale = study.dataset_version, study.design.scale
     items = items_at(version, list(profile))
     return [
         Card(
@@ -285,7 +285,7 @@ def rated_cards(study: Study, profile: Mapping[int, int], *, links: Links) -> li
             poster_of(study, item, links),
             links.details(item.pk),
             rating=profile[item.index],
-            elicitation=study.design.scale,
+            elicitation=scale,
         )
         for item in items
     ]
