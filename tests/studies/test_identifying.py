@@ -208,7 +208,10 @@ def test_of_an_erased_answer_it_is_known_that_it_was_given_and_nobody_can_send_o
 @pytest.mark.parametrize(
     "settings",
     [
-        {"strata": [{"question": "email", "groups": [{"name": "her", "values": ["ada@example.org"]}]}]},
+        {
+            "strata": [{"question": "email", "groups": [{"name": "her", "values": ["ada@example.org"]}]}],
+            "expected_shares": {},
+        },
         {"quotas": [{"name": "hers", "most": 1, "where": [{"question": "email", "values": ["ada@example.org"]}]}]},
     ],
 )

@@ -54,7 +54,8 @@ GERMAN = {
 def test_the_words_about_films_change_only_with_the_version() -> None:
     preset = load_preset("cremonesi-2011")
     for settings in (preset.settings, {**preset.settings, **words_at_creation(ITEM_TYPES["film"], {})}):
-        read = (digest_of(filled(preset.questionnaire, settings)), digest_of(filled(preset.texts, settings)))
+        design = read_settings(settings)
+        read = (digest_of(filled(preset.questionnaire, design)), digest_of(filled(preset.texts, design)))
         assert read == OF_FILMS
 
 
@@ -71,8 +72,8 @@ def test_the_words_about_films_change_only_with_the_version() -> None:
 )
 def test_questions_agree_with_the_item_type(key: str, language: str, question: str, answered: str) -> None:
     preset = load_preset("cremonesi-2011")
-    settings = {**preset.settings, **words_at_creation(ITEM_TYPES[key], {})}
-    items = filled(preset.questionnaire, settings)["items"]
+    design = read_settings({**preset.settings, **words_at_creation(ITEM_TYPES[key], {})})
+    items = filled(preset.questionnaire, design)["items"]
     assert items[0]["text"][language] == question
     assert items[3]["wordings"]["trailer_seen"][language].endswith(answered)
     assert ("trailer" in items[3]["wordings"]["neither"][language]) == (key == "film")
@@ -238,7 +239,7 @@ def test_no_page_speaks_of_other_items(key: str) -> None:
         assert re.search(rf"\b{own.many}\b", seen["rate/"], re.IGNORECASE)
         assert f" {own.consumed} " in f" {seen['films/1/']} ".replace("?", " ")
         assert ("trailer" in seen["films/1/"].lower()) == (key == "film")
-    texts = filled({"texts": study.texts, "questions": study.questionnaire}, study.settings)
+    texts = filled({"texts": study.texts, "questions": study.questionnaire}, study.design)
     for language in LANGUAGES:
         assert found_nouns(" ".join(words_in(texts, language)), key, language) == []
 

@@ -122,7 +122,7 @@ def test_the_option_is_part_of_the_design_and_needs_a_rule() -> None:
     study = make_study(status="draft", owner=UserFactory())
     with pytest.raises(ParallaxError, match="choose at least one quality flag"):
         change_design(study=study, settings={"refill_excluded": True})
-    with pytest.raises(ParallaxError, match="is true or false"):
+    with pytest.raises(ParallaxError, match="Expected true or false"):
         change_design(study=study, settings={"refill_excluded": "yes"})
     form = DesignForm(study)
     said = {name: field.value() for name in form.fields for field in [form[name]] if field.value() is not None}
