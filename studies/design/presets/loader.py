@@ -6,14 +6,14 @@ import copy
 import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import BaseModel, ConfigDict
 
 from core.errors import ParameterError
-from core.field_problems import FieldProblems
+from core.field_problems import FieldProblems, read_model
 from studies.allocation.assignment.strata import strata_from
 from studies.allocation.assignment.traits import with_interviewer
 from studies.instrument.questionnaires.core import core_problems
@@ -44,12 +44,13 @@ REQUIRED_TEXTS = ("title", "consent", "consent_boxes", "debriefing", "screened_o
 UNEVEN_BOXES = "Every language needs the same number of boxes to tick."
 
 
-@dataclass(frozen=True)
-class Preset:
+class Preset(BaseModel):
     """A study template: everything of a study's design but its dataset, its models and its numbers.
 
     A study keeps the version that it was created from.
     """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     key: str
     version: int
@@ -75,15 +76,8 @@ def load_preset(key: str) -> Preset:
 @functools.cache
 def _shipped(key: str) -> Preset:
     data = yaml.safe_load((FOLDER / f"{key}.yaml").read_text(encoding="utf-8"))
-    preset = Preset(
-        data["key"],
-        data["version"],
-        data["title"],
-        data["description"],
-        data["settings"],
-        data["questionnaire"],
-        {language: _unwrapped(texts) for language, texts in data["texts"].items()},
-    )
+    preset = read_model(Preset, data)
+    preset.texts.update({language: _unwrapped(texts) for language, texts in preset.texts.items()})
     check_design(settings=preset.settings, questionnaire=preset.questionnaire, texts=preset.texts)
     return preset
 
