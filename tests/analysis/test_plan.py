@@ -221,7 +221,7 @@ def test_the_command_and_the_form_record_what_was_chosen(full: Study, client: Cl
     call_command("report", full.slug, "--alpha", "0.01", "--leave-out", "fon", "son", stdout=out)
     assert "The tests use α = .01; the plan says .05." in out.getvalue()
     assert Report.objects.get().plan["variables"] == ["accuracy", "satisfaction"]
-    with pytest.raises(CommandError, match="alpha: Expected a number of at most 0.2; got 2.0"):
+    with pytest.raises(CommandError, match=r"alpha: Expected a number of at most 0\.2; got 2\.0"):
         call_command("report", full.slug, "--alpha", "2", stdout=out)
     client.force_login(StudyMembership.objects.get(study=full).researcher)
     page = client.get(reverse("analysis:new"), {"study": full.slug}).content.decode()

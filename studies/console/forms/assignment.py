@@ -192,6 +192,9 @@ class AssignmentForm(forms.Form):
         """The cleaned values as settings of a study."""
         cleaned = self.cleaned_data
         rules, shares = cleaned["strata"]
+        interviewers = cleaned["interviewers"] or "crossed"
+        # Not stored where the design has none, which means crossed: its hash stays.
+        is_stored = interviewers != "crossed" or "interviewers" in self.study.design.model_fields_set
         return {
             "method": cleaned["method"],
             "block_multiples": cleaned["block_multiples"],
@@ -200,14 +203,8 @@ class AssignmentForm(forms.Form):
             "expected_shares": shares,
             "merge_below": round(cleaned["merge_below"] / 100, 6),
             "quotas": cleaned["quotas"],
-            **self._interviewers(),
+            **({"interviewers": interviewers} if is_stored else {}),
         }
-
-    def _interviewers(self) -> dict[str, str]:
-        """The interviewers' setting; omitted, which means crossed, where the design has none."""
-        chosen = self.cleaned_data["interviewers"] or "crossed"
-        is_stored = chosen != "crossed" or "interviewers" in self.study.design.model_fields_set
-        return {"interviewers": chosen} if is_stored else {}
 
     def planned_targets(self) -> list[int]:
         """The target of each condition, in the order of the design."""

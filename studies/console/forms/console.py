@@ -220,7 +220,7 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     def clean(self) -> dict[str, Any] | None:
         """Require the texts of each offered language that was complete before; the launch requires the others."""
         cleaned = super().clean()
-        if self._chooses:  # nothing is rated
+        if self.cleaned_data.get("elicitation") == CHOICE:  # nothing is rated
             for name in ("taken_from", "elicitation_scale"):
                 self.errors.pop(name, None)
                 self.cleaned_data.pop(name, None)
@@ -236,10 +236,6 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         for key in missing_texts(self.cleaned_data, complete, CHANGEABLE_TEXTS):
             self.add_error(key, "Required in every language the study is offered in.")
         return cleaned
-
-    @property
-    def _chooses(self) -> bool:
-        return bool(self.cleaned_data.get("elicitation") == CHOICE)
 
     def _elicitation(self) -> dict[str, Any]:
         """The elicitation where it is another than the study's, with the scale and the threshold of ratings."""

@@ -32,16 +32,11 @@ CHECK_PAGES = {
 }
 
 
-def _page_link(study: Study, page: str) -> tuple[str, str]:
-    """The address and the name of the page where a check is done."""
-    name, fragment, label = CHECK_PAGES[page]
-    return reverse(name, args=[study.slug]) + fragment, label
-
-
 def _check_links(study: Study, line: CheckLine) -> list[tuple[str, str]]:
-    """The pages of what is missing, or of the check itself where nothing is."""
+    """The addresses and names of the pages of what is missing, or of the check itself where nothing is."""
     pages = dict.fromkeys(finding.page for finding in (*line.problems, *line.gaps) if finding.page)
-    return [_page_link(study, page) for page in pages or (line.page,)]
+    links = [CHECK_PAGES[page] for page in pages or (line.page,)]
+    return [(reverse(name, args=[study.slug]) + fragment, label) for name, fragment, label in links]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
