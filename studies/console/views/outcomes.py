@@ -20,11 +20,12 @@ from studies.team.permissions import OWNERS, Seat, StudyView, seated
 
 @contextmanager
 def refusals_in(form: BaseForm, field: str | None = None, *, of: str = "") -> Iterator[None]:
-    """Add a refusal to the form's errors; to `field` where its code contains `of`."""
+    """Add each problem of a refusal to the form's errors; to `field` where its code contains `of`."""
     try:
         yield
     except ParallaxError as refusal:
-        form.add_error(field if of in refusal.code else None, str(refusal))
+        for problem in refusal.problems:
+            form.add_error(field if of in refusal.code else None, problem)
 
 
 def perform(request: HttpRequest, act: Callable[..., object], success: str, **facts: Any) -> None:

@@ -16,11 +16,11 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog.item_types import FALLBACK_LANGUAGE
-from core.errors import ParallaxError, ParameterError
+from core.errors import ParameterError
 from studies.console.forms.questionnaire_parts import BLOCK_LABELS, KIND_LABELS, NewQuestionForm
 from studies.console.forms.questions import QuestionForm
 from studies.console.forms.row_lists import BUTTON, rearranged
-from studies.console.views.outcomes import warn_of_numbers
+from studies.console.views.outcomes import refusals_in, warn_of_numbers
 from studies.console.views.questionnaires import back_to_list, block_of, languages_of, may_edit
 from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.selectors.placeholders import asked_questions, filled, item_words
@@ -159,12 +159,8 @@ def _question_page(
         return _shown(request, seat, _form(study, block, kind, stored, drafted=drafted), key)
     form = _form(study, block, kind, stored, data=request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             service.save_question(study=study, block=block, question=form.question(), key=key, actor=request.user)
-        except ParallaxError as refusal:
-            for line in refusal.problems:
-                form.add_error(None, line)
-        else:
             messages.success(request, "The question is saved.")
             warn_of_numbers(request, study)
             if "again" in request.POST:

@@ -134,7 +134,7 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
     chosen = {"targets": targets, "words": words, "notes": notes}.get(act or "")
     if chosen is not None and chosen.is_valid():
         why = chosen.cleaned_data["why"]
-        try:
+        with refusals_in(chosen, "document" if chosen is words and words.document is not None else None):
             if chosen is targets:
                 number = extend_targets(study=study, targets=targets.targets(), why=why, actor=request.user)
             elif chosen is notes:
@@ -143,11 +143,6 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
                 number = reword_questionnaire(study=study, text=words.document, why=why, actor=request.user)
             else:
                 number = replace_wording(study=study, questionnaire=words.questionnaire(), why=why, actor=request.user)
-        except ParallaxError as refusal:
-            field = "document" if chosen is words and words.document is not None else None
-            for problem in refusal.problems:
-                chosen.add_error(field, problem)
-        else:
             messages.success(request, f"Version {number} of the design applies from now on.")
             warn_of_numbers(request, study)
             return redirect("studies:versions", slug=study.slug)

@@ -9,9 +9,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from catalog.item_types import FALLBACK_LANGUAGE
-from core.errors import ParallaxError
 from studies.console.forms.translations import TranslationForm
-from studies.console.views.outcomes import warn_of_numbers
+from studies.console.views.outcomes import refusals_in, warn_of_numbers
 from studies.console.views.questionnaires import languages_of, may_edit
 from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.selectors.placeholders import item_words
@@ -40,12 +39,8 @@ def questionnaire_translations(request: HttpRequest, seat: Seat) -> HttpResponse
     texts = texts_between(study.questionnaire, source, language, consumed=consumed) if language else []
     form = TranslationForm(texts, language, request.POST if request.method == "POST" else None)
     if request.method == "POST" and may_edit(seat) and form.is_valid():
-        try:
+        with refusals_in(form):
             service.save_translation(study=study, language=language, texts=form.texts(), actor=request.user)
-        except ParallaxError as refusal:
-            for line in refusal.problems:
-                form.add_error(None, line)
-        else:
             messages.success(request, f"The translation into {language_name(language)} is saved.")
             warn_of_numbers(request, study)
             return redirect(f"{reverse('studies:questionnaire-translations', args=[study.slug])}?to={language}")

@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from catalog.models import DatasetVersion
 from catalog.selectors.items import has_samples
 from core.errors import NotAllowedInState, ParallaxError, ParameterError
+from core.field_problems import FieldProblems
 from core.models import LogEntry
 from core.transitions import record
 from evaluation.enums import RunStatus
@@ -332,7 +333,9 @@ def change_design(
         if contrast := current.design.primary.contrast:
             contrast.check(list(current.conditions.order_by("position").values_list("label", flat=True)))
     except ParameterError as problem:
-        raise ParallaxError("study.bad_settings", str(problem)) from problem
+        problems = problem.problems if isinstance(problem, FieldProblems) else [problem]
+        told = {"problems": [str(each) for each in problems]}
+        raise ParallaxError("study.bad_settings", str(problem), told) from problem
     current.save(update_fields=["title", "settings", "questionnaire", "texts", "updated_at"])
     record(current, reason="Design changed.", actor=actor)
     if design_snapshot(current) != before:
