@@ -10,6 +10,7 @@ from typing import Literal
 from core.errors import ParameterError
 from evaluation.metrics.viewing import canonical
 
+LONGEST_METRIC_NAME = 80  # that is stored
 Value = float | int | str
 Task = Literal["some", "all", "utility", "prediction"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.errors import ParameterError
 from evaluation.metrics.definition import task_comment
-from recommenders.parameters import ParameterInfo
+from recommenders.parameters import ParameterInfo, check_value, read_value
 
 TIES = ("expected", "worst", "best")
 MODES = ("sampled", "exact")
@@ -62,11 +62,10 @@ class Definition:
                 f"{', '.join(sorted(self.settings))}."
             )
         complete = {"name": self.key, **self.settings, **settings}
-        for name, allowed in self.words.items():
-            if complete[name] not in allowed:
-                raise ParameterError(
-                    f"The setting {name} of {self.key} must be one of {', '.join(allowed)}, not {complete[name]!r}."
-                )
+        for info in self.described():
+            if (value := settings.get(info.name)) is not None:
+                complete[info.name] = read_value(info, value)
+                check_value(info, complete[info.name])
         return complete
 
     def suits(self, task: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -58,14 +58,15 @@ class Settings:
 def _experiment(chosen: Settings) -> Experiment:
     """The shipped experiment for the paper's Table 2, with reserved users and the chosen factors."""
     experiment = read_experiment(name=EXPERIMENT)
-    contenders = dict(experiment.contenders)
-    for name, factors in zip(PURESVD, chosen.factors, strict=True):
-        contenders[name] = Contender(name, "puresvd", {"factors": factors})
+    factors = dict(zip(PURESVD, chosen.factors, strict=True))
     if chosen.factors != PUBLISHED_FACTORS:
-        for name in ("AsySVD", "LSA"):
-            contenders[name] = Contender(name, contenders[name].algorithm, {"factors": chosen.factors[0]})
-    runs = {key: replace(run, reserve=chosen.reserve) for key, run in experiment.runs.items()}
-    return replace(experiment, contenders=contenders, runs=runs)
+        factors |= dict.fromkeys(("AsySVD", "LSA"), chosen.factors[0])
+    sized = {
+        name: Contender.model_validate({"algorithm": experiment.algorithms[name].algorithm, "factors": number})
+        for name, number in factors.items()
+    }
+    runs = {key: run.model_copy(update={"reserve": chosen.reserve}) for key, run in experiment.runs.items()}
+    return experiment.model_copy(update={"algorithms": {**experiment.algorithms, **sized}, "runs": runs})
 
 
 def queued_run(*, version: DatasetVersion, chosen: Settings, queue: str = "") -> EvaluationRun:
@@ -76,9 +77,7 @@ def queued_run(*, version: DatasetVersion, chosen: Settings, queue: str = "") ->
     experiment, threads = _experiment(chosen), settings.NUMERIC_THREADS
     planned = plan_experiment(experiment=experiment, version=version, seed=chosen.seed, threads=threads)
     (plan,) = planned.values()
-    return run_of_plan(
-        experiment=experiment, planned=plan, version=version, seed=chosen.seed, threads=threads, queue=queue
-    )
+    return run_of_plan(planned=plan, version=version, queue=queue)
 
 
 def finished_run(
@@ -206,10 +205,10 @@ def names_by_algorithm(study: Study, paper: Published) -> Mapping[str, str]:
 
     Raises `replicate.other_conditions` unless the algorithms are those of the paper.
     """
-    contenders = read_experiment(name=EXPERIMENT).contenders.values()
+    contenders = read_experiment(name=EXPERIMENT).algorithms.items()
     models = ((row.model, row.label) for row in study.conditions.select_related("model"))
     ours = sorted((model.algorithm, _factors(model.algorithm, model.params), label) for model, label in models)
-    theirs = sorted((row.algorithm, _factors(row.algorithm, row.params), row.name) for row in contenders)
+    theirs = sorted((row.algorithm, _factors(row.algorithm, row.params), name) for name, row in contenders)
     if [row[0] for row in ours] != [row[0] for row in theirs]:
         raise ParallaxError(
             "replicate.other_conditions",

@@ -91,7 +91,7 @@ class Command(ParallaxCommand):
         threads = options["threads"] or settings.NUMERIC_THREADS
         plans = plan_experiment(experiment=experiment, version=version, seed=options["seed"], threads=threads)
         if experiment.searched and not options["default_sizes"]:
-            experiment = self._with_sizes(experiment, version, plans, options["seed"], threads)
+            experiment = self._with_sizes(experiment, version, plans)
             plans = plan_experiment(experiment=experiment, version=version, seed=options["seed"], threads=threads)
         runs_of = "one run" if len(plans) == 1 else f"{len(plans)} runs"
         self.stdout.write(f"{experiment.title}, on {version}: {runs_of}.")
@@ -101,18 +101,11 @@ class Command(ParallaxCommand):
             queue = new_queue() if workers else ""
             run_workers: RunWorkers | None = None
             for key, plan in plans.items():
-                run = run_of_plan(
-                    experiment=experiment,
-                    planned=plan,
-                    version=version,
-                    seed=options["seed"],
-                    threads=threads,
-                    queue=queue,
-                )
+                run = run_of_plan(planned=plan, version=version, queue=queue)
                 if run.status == RunStatus.SUCCEEDED:
-                    self.stdout.write(f"{plan.plan.title}: run {run.pk} has the same inputs and is reused.")
+                    self.stdout.write(f"{plan.title}: run {run.pk} has the same inputs and is reused.")
                 else:
-                    self.stdout.write(f"{plan.plan.title}: run {run.pk}.")
+                    self.stdout.write(f"{plan.title}: run {run.pk}.")
                     if warning := candidate_warning(version, run.protocol, run.split):
                         self.stdout.write(f"Warning: {warning}")
                     if workers and run_workers is None:
@@ -123,21 +116,12 @@ class Command(ParallaxCommand):
                 runs[key] = run
         return write_experiment(experiment=experiment, runs=runs, folder=options["out"])
 
-    def _with_sizes(
-        self,
-        experiment: Experiment,
-        version: DatasetVersion,
-        plans: dict[str, CheckedPlan],
-        seed: int | None,
-        threads: int,
-    ) -> Experiment:
+    def _with_sizes(self, experiment: Experiment, version: DatasetVersion, plans: dict[str, CheckedPlan]) -> Experiment:
         self.stdout.write(f"Choosing the sizes of {'; '.join(experiment.searched)}.")
         with ProgressLine(self.stderr) as progress:
-            chosen = with_chosen_sizes(
-                experiment=experiment, version=version, planned=plans, seed=seed, threads=threads, progress=progress
-            )
+            chosen = with_chosen_sizes(experiment=experiment, version=version, planned=plans, progress=progress)
         for name, runs, choice in chosen.choices:
-            self.stdout.write(size_sentence(name, runs, choice))
+            self.stdout.write(size_sentence(chosen, name, runs, choice))
         return chosen
 
     def _finish(self, run: EvaluationRun, run_workers: RunWorkers | None) -> None:
