@@ -126,6 +126,7 @@ def test_titles_alone_are_features_as_in_a_run() -> None:
     Item.objects.filter(version=version).update(plot="")
     ratings._features.cache_clear()
     found = searched(version=version, algorithm="lsa", space=Space(grid="factors=1"))
+    ratings._features.cache_clear()  # other tests have the same content with features
     assert [trial.reason for trial in found.trials] == [""]
 
 
