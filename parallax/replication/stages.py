@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,9 @@ from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.enums import RunStatus
 from evaluation.experiments.schema import Contender, Experiment
-from evaluation.management.run_monitor import announce_workers, cancel, watch
+from evaluation.management.run_monitor import MonitoredRuns
 from evaluation.models import EvaluationRun
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
-from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
 from parallax.replication.published import Published
 from studies.design.services.design import create_study
 from studies.design.services.launch import launch_study
@@ -87,23 +86,12 @@ def finished_run(
 
     Raises what `plan_experiment` does, and `replicate.no_run`.
     """
-    with ExitStack() as stack:
-        n_workers = workers_to_start(workers)
-        queue = new_queue() if n_workers else ""
-        run = queued_run(version=version, chosen=chosen, queue=queue)
+    with MonitoredRuns(workers, out) as runs:
+        run = queued_run(version=version, chosen=chosen, queue=runs.queue)
         if run.status == RunStatus.SUCCEEDED:
             tell(f"run {run.pk} has the same inputs and is reused")
             return run
-        run_workers = None
-        if n_workers:
-            if workers is None:
-                announce_workers(n_workers, out)
-            run_workers = stack.enter_context(RunWorkers(size=n_workers, queue=queue, threads=settings.NUMERIC_THREADS))
-        try:
-            watch(run, run_workers, out)
-        except BaseException:
-            cancel(run)
-            raise
+        runs.finish(run)
     if run.status != RunStatus.SUCCEEDED:
         reason = run.error or f"It was {run.get_status_display().lower()}."
         raise ParallaxError("replicate.no_run", f"Run {run.pk} did not finish. {reason}")

@@ -6,7 +6,6 @@ import json
 import signal
 from argparse import ArgumentParser
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from evaluation.enums import RUN_OPEN, PartStatus, RunStatus
 from evaluation.exports import run_document
 from evaluation.management.arguments import add_inputs, at_least_one, check_folders, input_text
 from evaluation.management.repeat_table import repeat_lines
-from evaluation.management.run_monitor import announce_workers, cancel, interrupt, watch
+from evaluation.management.run_monitor import MonitoredRuns, interrupt
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.run_spec import OWN_LIST, RunSpec, named_settings
@@ -35,7 +34,6 @@ from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import failed_algorithms, failure_summary, metric_names, run_numbered
 from evaluation.services.case_files import check_exportable, export_cases, store_cases_file, store_probe_list
 from evaluation.services.repeats import check_repeats, create_repeat
-from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
 from evaluation.services.runs import PART_USERS, cancel_run, create_run, resume_run
 from evaluation.tables import cell, columns, share
 
@@ -97,7 +95,8 @@ class Command(ParallaxCommand):
         before = signal.signal(signal.SIGTERM, interrupt)
         try:
             check_repeats(repeats=options["repeats"])
-            run = self._run(options)
+            create = _new_run if options["resume"] is None else _resumed_run
+            run = self._finish(partial(create, options), options)
             for number in range(2, options["repeats"] + 1):
                 self.stdout.write(f"Repetition {number} of {options['repeats']}.")
                 self._finish(partial(create_repeat, run=run, number=number), options)
@@ -109,7 +108,8 @@ class Command(ParallaxCommand):
         for line in repeat_lines(run) if options["repeats"] > 1 else ():
             self.stdout.write(line)
         if exported is not None:
-            self._export(run, exported)
+            export_cases(run=run, path=exported)
+            self.stdout.write(f"{len(cases_of(run).cases):,} cases written to {exported}.")
         if file is not None:
             has_cases = exported is not None or run.split["name"] == "file"
             document = run_document(run, has_cases=has_cases)
@@ -118,16 +118,10 @@ class Command(ParallaxCommand):
             )
             self.stdout.write(f"Written to {file}.")
 
-    def _run(self, options: dict[str, Any]) -> EvaluationRun:
-        """Create or resume the run and monitor it until it is over."""
-        return self._finish(partial(_new_run if options["resume"] is None else _resumed_run, options), options)
-
     def _finish(self, create: Callable[..., EvaluationRun], options: dict[str, Any]) -> EvaluationRun:
         """Monitor a run until it is over; `create` takes the queue of its workers."""
-        with ExitStack() as stack:
-            workers = workers_to_start(options["workers"])
-            queue = new_queue() if workers else ""
-            run = create(queue=queue)
+        with MonitoredRuns(options["workers"], self.stdout) as runs:
+            run = create(queue=runs.queue)
             if run.status == RunStatus.SUCCEEDED:
                 self.stdout.write(f"Run {run.pk} has already succeeded.")
                 return run
@@ -135,32 +129,19 @@ class Command(ParallaxCommand):
             if warning := candidate_warning(run.version, run.protocol, run.split):
                 self.stdout.write(f"Warning: {warning}")
             try:
-                run_workers = None
-                if workers and run.status in RUN_OPEN:
-                    if options["workers"] is None:
-                        announce_workers(workers, self.stdout)
-                    run_workers = stack.enter_context(RunWorkers(size=workers, queue=queue, threads=run.threads))
-                watch(run, run_workers, self.stdout)
+                runs.finish(run)
             except KeyboardInterrupt:
                 self.stdout.write("")
-                cancel(run)
                 raise CommandError(
                     f"Run {run.pk} was cancelled. Resume it with "
                     f"`.venv/bin/python manage.py evaluate --resume {run.pk}`.",
                     returncode=130,
                 ) from None
-            except BaseException:
-                cancel(run)
-                raise
         if run.status != RunStatus.SUCCEEDED:
             raise ParallaxError(
                 "run.not_succeeded", run.error or f"Run {run.pk} was {run.get_status_display().lower()}."
             )
         return run
-
-    def _export(self, run: EvaluationRun, file: Path) -> None:
-        export_cases(run=run, path=file)
-        self.stdout.write(f"{len(cases_of(run).cases):,} cases written to {file}.")
 
     def _report(self, run: EvaluationRun) -> None:
         """Print the table, exclusions and counts, and reused models."""
