@@ -76,7 +76,7 @@ def _study(per_condition: int, seed: int) -> Any:
     from accounts.services import create_account
     from catalog.models import DatasetVersion
     from catalog.services import load_demo_dataset
-    from evaluation.selectors import newest_succeeded_run
+    from evaluation.selectors.runs import newest_succeeded_run
     from studies.models import Study
 
     slug = f"report-{per_condition}-{seed}"

@@ -71,7 +71,7 @@ def new_study(chosen: argparse.Namespace, algorithms: str = DEMO_ALGORITHMS) -> 
     from accounts.services import create_account
     from catalog.models import DatasetVersion
     from catalog.services import load_demo_dataset
-    from evaluation.selectors import newest_succeeded_run
+    from evaluation.selectors.runs import newest_succeeded_run
     from studies.models import Study
     from studies.recruitment.services.recruitment import set_limits
 

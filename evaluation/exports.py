@@ -22,11 +22,13 @@ from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.list_overlap import overlaps
 from evaluation.selectors.rank_reversals import order_comparison
-from evaluation.selectors.results import case_counts, curves, metrics_by_user, model_rows, table, user_values
+from evaluation.selectors.results import case_counts, metrics_by_user, model_rows, user_values
 from evaluation.selectors.run_comparison import Comparison
 from evaluation.selectors.runs import failed_algorithms, metric_names
 from evaluation.selectors.user_groups import group_tables, grouped_metrics
 
+# The names in exports of the metrics of one-plus-random.
+HIT_COLUMNS = {"recall": "recall", "fallout": "fallout", "precision": "precision-raghavan", "f_measure": "f"}
 FORMULA = ("=", "+", "@", "\t", "\r")
 POOLED = {"groc": GROC, "precision-recall": PRECISION_RECALL}
 FIGURES = {
@@ -91,6 +93,7 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
 
 
 def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:
+    models = model_rows(run, profile_length)
     rows = [
         {
             "key": row.algorithm,
@@ -108,23 +111,14 @@ def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:
                 for name, cell in row.cells.items()
             },
         }
-        for row in model_rows(run, profile_length)
+        for row in models
     ]
     if run.protocol["name"] == "one-plus-random":
-        for line, row, curve in zip(rows, table(run, profile_length), curves(run, profile_length), strict=True):
-            line |= {
-                "recall": row.recall,
-                "fallout": row.fallout,
-                "precision": row.precision,
-                "f_measure": row.f_measure,
-                "by_n": {
-                    "n": list(curve.n),
-                    "recall": list(curve.recall),
-                    "fallout": list(curve.fallout),
-                    "precision": list(curve.precision),
-                    "f_measure": list(curve.f_measure),
-                },
-            }
+        for line, row in zip(rows, models, strict=True):
+            cells = {name: row.cells[stored] for name, stored in HIT_COLUMNS.items()}
+            line |= {name: cell.value for name, cell in cells.items()}
+            lengths = list(range(1, len(row.cells["recall"].by_n) + 1))
+            line["by_n"] = {"n": lengths, **{name: list(cell.by_n) for name, cell in cells.items()}}
     return rows
 
 
@@ -199,10 +193,10 @@ def curve_rows(run: EvaluationRun) -> Iterator[list[Any]]:
     yield ["algorithm", "profile_length", "curve", "x", "y"]
     if run.protocol["name"] == "one-plus-random":
         for length in (0, *run.profile_lengths):
-            for line in curves(run, length):
-                for name in ("recall", "fallout", "precision", "f_measure"):
-                    for n, value in zip(line.n, getattr(line, name), strict=True):
-                        yield [line.label, length or "whole", f"{name} by n", n, _text(value)]
+            for row in model_rows(run, length):
+                for name, stored in HIT_COLUMNS.items():
+                    for n, value in enumerate(row.cells[stored].by_n, start=1):
+                        yield [row.label, length or "whole", f"{name} by n", n, _text(value)]
     for curve in curves_of(run):
         for label, (across, up) in curve.lines.items():
             for x, y in np.column_stack([across, up]).tolist():
@@ -297,7 +291,7 @@ def figure(run: EvaluationRun, name: str) -> str | None:
         return None
     if run.protocol["name"] == "one-plus-random":
         draw = charts.recall_by_n if name == "recall" else charts.fallout_by_n
-        spec = draw({line.label: getattr(line, name) for line in curves(run)}, n=run.n)
+        spec = draw({row.label: row.cells[name].by_n for row in model_rows(run)}, n=run.n)
     else:
         spec = next((charts.curve_of_run(curve) for curve in curves_of(run) if curve.name == name), None)
     return None if spec is None else svg(spec["light"])

@@ -12,9 +12,8 @@ from accounts.models import Project, in_projects_of
 from catalog.models import DatasetVersion
 from core.models import TimeStampedModel
 from evaluation.enums import ExperimentStatus, PartKind, PartStatus, RunStatus
+from evaluation.metrics.definition import LONGEST_METRIC_NAME
 from jobs.models import JobModel, LeasedModel
-
-LONGEST_METRIC_NAME = 80
 
 
 class ModelQuerySet(models.QuerySet["TrainedModel"]):

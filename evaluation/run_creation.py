@@ -43,7 +43,7 @@ def run_count(request: HttpRequest) -> HttpResponse:
 
 @transaction.atomic
 def _create(request: HttpRequest, form: RunForm) -> EvaluationRun:
-    run = create_run(owner=request.user, **form.run_inputs())
+    run = create_run(version=form.version(), spec=form.spec(), owner=request.user)
     for number in range(2, form.cleaned_data["repeats"] + 1):
         create_repeat(run=run, number=number)
     return run

@@ -18,7 +18,7 @@ from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.list_overlap import overlaps
 from evaluation.selectors.paired_tests import PairedTests, chosen_on_development
 from evaluation.selectors.rank_reversals import order_comparison
-from evaluation.selectors.results import Cell, ModelRow, curves, model_rows
+from evaluation.selectors.results import Cell, ModelRow, model_rows
 from evaluation.selectors.run_comparison import Difference
 from evaluation.selectors.runs import algorithms_of, failed_algorithms, failure_summary, metric_names, progress
 from evaluation.selectors.user_groups import GroupLine, GroupTable
@@ -60,7 +60,8 @@ def results_of(run: EvaluationRun, query: Query) -> dict[str, Any]:
     lengths = (0, *run.profile_lengths)
     heads = tables.columns(run.protocol, metric_names(run), run.metrics, n=None, is_given=run.split["name"] == "file")
     names = {key: head if "@" in head or "(" in head else head.capitalize() for key, head in heads.items()}
-    labels = [row.label for row in model_rows(run)]
+    rows = model_rows(run)
+    labels = [row.label for row in rows]
     baseline = query.get("baseline", "")
     baseline = baseline if baseline in labels else ""
     order = Sorting(query, ("label", *heads), {"label", *(key for key in heads if better_of(key) == "lower")})
@@ -84,13 +85,13 @@ def results_of(run: EvaluationRun, query: Query) -> dict[str, Any]:
     )
     context["overlaps"] = [(overlap.first, overlap.second, tables.share(overlap.share)) for overlap in overlaps(run)]
     if context["is_hits"]:
-        measured = curves(run)
+        recall, fallout = ({row.label: row.cells[name].by_n for row in rows} for name in ("recall", "fallout"))
         context |= {
-            "chart_recall": charts.recall_by_n({line.label: line.recall for line in measured}, n=run.n),
-            "chart_fallout": charts.fallout_by_n({line.label: line.fallout for line in measured}, n=run.n),
-            "curve_heads": measured[0].n if measured else (),
-            "recall_lines": [(line.label, [tables.share(value) for value in line.recall]) for line in measured],
-            "fallout_lines": [(line.label, [tables.share(value) for value in line.fallout]) for line in measured],
+            "chart_recall": charts.recall_by_n(recall, n=run.n),
+            "chart_fallout": charts.fallout_by_n(fallout, n=run.n),
+            "curve_heads": tuple(range(1, len(next(iter(recall.values()), ())) + 1)),
+            "recall_lines": [(label, list(map(tables.share, values))) for label, values in recall.items()],
+            "fallout_lines": [(label, list(map(tables.share, values))) for label, values in fallout.items()],
         }
     return context
 

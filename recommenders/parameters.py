@@ -75,7 +75,7 @@ class Parameters:
             if info.type is float and isinstance(value, int) and not isinstance(value, bool):
                 value = float(value)
                 object.__setattr__(self, info.name, value)
-            _check(info, value)
+            check_value(info, value)
 
     @classmethod
     def described(cls) -> tuple[ParameterInfo, ...]:
@@ -144,7 +144,8 @@ def read_value(info: ParameterInfo, value: Any) -> Any:
         raise ParameterError(f"The parameter {info.name} must be {kind}; {value!r} is not.") from None
 
 
-def _check(info: ParameterInfo, value: Any) -> None:
+def check_value(info: ParameterInfo, value: Any) -> None:
+    """Raise ParameterError for a value of another type, outside the limits of its parameter or not of its choices."""
     is_type = isinstance(value, info.type) and (info.type is bool or not isinstance(value, bool))
     if not is_type:
         raise ParameterError(

@@ -17,31 +17,6 @@ from inference.results import AgreementResult, Undefined
 
 SERVED = "(ties=served)"
 DIGITS = 10  # decimals in which two algorithms differ, as in the scripts of the package
-SHORT = {
-    "precision-raghavan": "precision",
-    "f": "F",
-    "f-beta": "F",
-    "ap": "AP",
-    "rr": "RR",
-    "dcg": "DCG",
-    "ndcg": "nDCG",
-    "fpr": "false-positive rate",
-    "fdr": "false discovery rate",
-    "mae": "MAE",
-    "mse": "MSE",
-    "rmse": "RMSE",
-    "nmae": "NMAE",
-    "mae-extremes": "MAE of extreme ratings",
-    "gini": "Gini index",
-    "arp": "average recommendation popularity",
-    "calibration": "miscalibration of genres",
-    "roc-area": "ROC area",
-    "croc-area": "CROC area",
-    "groc-area": "GROC area",
-    "spearman": "Spearman's ρ",
-    "kendall": "Kendall's τ_b",
-    "precision-recall-11": "11-point precision",
-}
 
 
 def metric_label(name: str, n: int) -> str:
@@ -62,7 +37,7 @@ def metric_label(name: str, n: int) -> str:
         for option in measure.definition.options
         if (value := values[option.name]) is not None and value != option.default
     ]
-    label = SHORT.get(measure.key, measure.key.replace("-", " "))
+    label = measure.definition.short or measure.key.replace("-", " ")
     length = "" if measure.n is None else f" at {measure.n}"
     served = " as served" if name.endswith(SERVED) else ""
     return f"{label}{length}{served}" + (f" ({', '.join(changed)})" if changed else "")

@@ -13,9 +13,7 @@ from evaluation.experiments.schema import (
     Experiment,
     Judgement,
     Numbers,
-    PlannedRun,
     Quantity,
-    Table,
 )
 from inference.claims import OPEN, Finding
 from recommenders.size_selection import Choice
@@ -69,16 +67,17 @@ class DatasetFacts:
         return " (synthetic ratings)" if self.is_synthetic else ""
 
 
-def filled_table(experiment: Experiment, table: Table, numbers: Numbers, dataset: DatasetFacts) -> tables.Table:
+def filled_table(experiment: Experiment, key: str, numbers: Numbers, dataset: DatasetFacts) -> tables.Table:
     """Fill a table of the experiment with its numbers; algorithms without a run are omitted."""
+    table = experiment.tables[key]
     quantities = table.columns.values()
     names = [
         name
-        for name in experiment.contenders
-        if any(name in experiment.runs[quantity.run].contenders for quantity in quantities)
+        for name in experiment.algorithms
+        if any(name in experiment.names_in(quantity.run) for quantity in quantities)
     ]
     rows = [(tables.text(name), *(_number(numbers.get((quantity, name))) for quantity in quantities)) for name in names]
-    return tables.plain_table(table.key, f"{table.title}{dataset.data_note}", ("algorithm", *table.columns), rows)
+    return tables.plain_table(key, f"{table.title}{dataset.data_note}", ("algorithm", *table.columns), rows)
 
 
 def _number(value: float | None) -> tables.Cell:
@@ -105,15 +104,15 @@ def document(
         f"{NEEDS[experiment.needs]}. {experiment.data}"
     )
     filled = Section("tables", "Tables")
-    for table in experiment.tables:
-        filled.put(filled_table(experiment, table, numbers, dataset))
+    for key in experiment.tables:
+        filled.put(filled_table(experiment, key, numbers, dataset))
     sizes = _sizes(experiment, dataset)
     charts = Section("figures", "Figures")
     charts.draw(*figures)
     method = Section("method", "Method")
     for key, plan in experiment.runs.items():
         method.head(plan.title)
-        method.enumerate(_run(plan, runs[key], experiment))
+        method.enumerate(_run(key, runs[key], experiment))
     sections = (introduction, _claims(experiment, judgements), filled, sizes, charts, _notes(experiment), method)
     return [section for section in sections if section.blocks]
 
@@ -123,7 +122,7 @@ def _claims(experiment: Experiment, judgements: Sequence[Judgement]) -> Section:
     section.say(summary(judgements))
     section.say(RULE if judgements else "")
     for judgement in judgements:
-        claim, origin = judgement.claim, ORIGINS[judgement.claim.origin]
+        claim, origin = judgement.claim, ORIGINS[judgement.claim.by]
         reading = f" Read here as: {claim.read_as}" if claim.read_as else ""
         section.head(f"{judgement.verdict[:1].upper()}{judgement.verdict[1:]}: {claim.says}")
         section.say(f"{origin[:1].upper()}{origin[1:]} ({claim.where}).{reading}")
@@ -134,12 +133,7 @@ def _claims(experiment: Experiment, judgements: Sequence[Judgement]) -> Section:
 def _sizes(experiment: Experiment, dataset: DatasetFacts) -> Section:
     """The sizes that were chosen, and what each was compared with."""
     section = Section("sizes", "Model sizes")
-    without = [
-        name
-        for name in experiment.searched
-        if any(name in plan.contenders and name not in plan.chosen for plan in experiment.runs.values())
-    ]
-    if without:
+    if without := experiment.without_choice:
         section.say(f"The experiment chooses the size of {'; '.join(without)}. Here the default sizes were used.")
     if experiment.choices:
         section.say(
@@ -147,7 +141,7 @@ def _sizes(experiment: Experiment, dataset: DatasetFacts) -> Section:
             "took no part."
         )
     for number, (name, runs, choice) in enumerate(experiment.choices, start=1):
-        section.say(size_sentence(name, runs, choice))
+        section.say(size_sentence(experiment, name, runs, choice))
         rows = [
             (
                 tables.text(f"{size.value}{' (chosen)' if size.value == choice.chosen else ''}"),
@@ -156,12 +150,12 @@ def _sizes(experiment: Experiment, dataset: DatasetFacts) -> Section:
             )
             for size in choice.sizes
         ]
-        title = f"{name}, {' and '.join(runs)}: {choice.criterion}{dataset.data_note}"
+        title = f"{name}, {experiment.titles(runs)}: {choice.criterion}{dataset.data_note}"
         section.put(tables.plain_table(f"sizes-{number}", title, (choice.parameter, "score", "standard error"), rows))
     return section
 
 
-def size_sentence(name: str, runs: Sequence[str], choice: Choice) -> str:
+def size_sentence(experiment: Experiment, name: str, runs: Sequence[str], choice: Choice) -> str:
     """State a chosen size, why, and among which."""
     why = "the best" if choice.rule == "best" else "the smallest within one standard error of the best"
     ends = {choice.sizes[0].value: "smaller", choice.sizes[-1].value: "larger"}
@@ -169,7 +163,7 @@ def size_sentence(name: str, runs: Sequence[str], choice: Choice) -> str:
         f" It is at the end of the range: a {ends[choice.chosen]} one may be better." if choice.chosen in ends else ""
     )
     return (
-        f"{name} ({' and '.join(runs)}): {choice.parameter} = {choice.chosen}, {why} of "
+        f"{name} ({experiment.titles(runs)}): {choice.parameter} = {choice.chosen}, {why} of "
         f"{', '.join(str(size.value) for size in choice.sizes)} on {choice.n_held_out:,} held-out ratings of "
         f"{choice.n_people:,} users.{edge}"
     )
@@ -207,14 +201,15 @@ def location(quantity: Quantity, experiment: Experiment) -> str:
 
 def _notes(experiment: Experiment) -> Section:
     section = Section("elsewhere", "Results elsewhere")
-    for number, note in enumerate(experiment.notes, start=1):
+    for number, note in enumerate(experiment.found_elsewhere, start=1):
         section.say(f"{note.where}: {note.says}" if note.says else "")
         rows = [(tables.text(name), *map(_number, line)) for name, line in note.rows.items()]
         section.put(tables.plain_table(f"elsewhere-{number}", note.where, ("algorithm", *note.columns), rows))
     return section
 
 
-def _run(plan: PlannedRun, facts: RunFacts, experiment: Experiment) -> list[str]:
+def _run(key: str, facts: RunFacts, experiment: Experiment) -> list[str]:
+    plan = experiment.runs[key]
     points = [
         f"Run {facts.number}, inputs {facts.inputs_hash[:12]}, seed {experiment.seed}.",
         f"Split {_settings(plan.split)}; protocol {_settings(plan.protocol)}; n = {plan.n}.",
@@ -229,9 +224,9 @@ def _run(plan: PlannedRun, facts: RunFacts, experiment: Experiment) -> list[str]
     points += [f"{name}, {metric}: {reason}." for (name, metric), reason in facts.reasons.items()]
     points += dict.fromkeys(facts.comments)
     algorithms = "; ".join(
-        f"{name} is {_settings({'name': contender.algorithm, **experiment.params_in(plan, name)})}"
-        for name, contender in experiment.contenders.items()
-        if name in plan.contenders
+        f"{name} is {_settings({'name': contender.algorithm, **experiment.params_in(key, name)})}"
+        for name, contender in experiment.algorithms.items()
+        if name in experiment.names_in(key)
     )
     return [*points, f"Algorithms: {algorithms}."]
 

@@ -19,9 +19,9 @@ from evaluation.forms.settings_text import COPY, is_changed
 from evaluation.forms.split_choice import ProtocolChoice, SplitChoice
 from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import metric
+from evaluation.run_spec import MAX_N, RunSpec, split_names
 from evaluation.selectors.candidates import candidate_warning
 from evaluation.selectors.repeats import MOST_REPEATS
-from evaluation.services.run_inputs import split_names
 from evaluation.splitting.kinds import STRANGERS
 from recommenders.data_limits import TrainingSize
 from recommenders.registry import feasible_params
@@ -52,6 +52,11 @@ def _is_possible(text: str, size: TrainingSize) -> bool:
     return True
 
 
+def _texts(name: str) -> dict[str, Any]:
+    field = RunSpec.model_fields[name]
+    return {"label": field.title or "", "help_text": field.description or ""}
+
+
 def _text(label: str) -> forms.CharField:
     return forms.CharField(label=label, required=False, max_length=10_000, help_text=TEXT_HELP)
 
@@ -78,27 +83,11 @@ class RunForm(forms.Form):
     task = forms.ChoiceField(
         label="Task", choices=[(key, f"{words[:1].upper()}{words[1:]}") for key, words in TASKS.items()]
     )
-    metrics = forms.CharField(
-        label="More metrics",
-        required=False,
-        help_text="By name, separated by commas: recall@10 for one plus random; ndcg@10, map@10 for full ranking.",
-    )
-    n = forms.IntegerField(label="Length of the list (N)", initial=5, min_value=1, max_value=100)
-    profile_length = forms.IntegerField(
-        label="Length of short profiles",
-        initial=5,
-        min_value=1,
-        max_value=1000,
-        help_text="Results are also measured with profiles of this many ratings, as participants give.",
-    )
-    reserve = forms.FloatField(
-        label="Share of users to reserve",
-        initial=0.15,
-        min_value=0,
-        max_value=0.9,
-        help_text="Excluded first, so that no model sees them; simulated participants use their ratings.",
-    )
-    seed = forms.IntegerField(label="Seed", initial=1, min_value=0)
+    metrics = forms.CharField(required=False, **_texts("metrics"))
+    n = forms.IntegerField(initial=5, min_value=1, max_value=MAX_N, **_texts("n"))
+    profile_length = forms.IntegerField(initial=5, min_value=1, max_value=1000, **_texts("profile_lengths"))
+    reserve = forms.FloatField(initial=0.15, min_value=0, max_value=0.9, **_texts("reserve"))
+    seed = forms.IntegerField(initial=1, min_value=0, **_texts("seed"))
     repeats = forms.IntegerField(
         label="Repetitions",
         initial=1,
@@ -244,14 +233,13 @@ class RunForm(forms.Form):
             "seed": values["seed"],
         }
 
-    def run_inputs(self) -> dict[str, Any]:
-        """Return the cleaned values as `create_run` takes them."""
+    def spec(self) -> RunSpec:
+        """Return the inputs of the run; raises as `RunSpec.of`."""
         values = self.cleaned_data
-        return {
-            "version": self.version(),
-            "algorithms": self.algorithms.named_settings(),
-            "split": self.split.settings(),
-            "protocol": self.protocol.settings(),
-            "profile_lengths": (values["profile_length"],),
+        return RunSpec.of(
+            algorithms=self.algorithms.named_settings(),
+            split=self.split.settings(),
+            protocol=self.protocol.settings(),
+            profile_lengths=(values["profile_length"],),
             **{name: values[name] for name in ("task", "metrics", "reserve", "seed", "n")},
-        }
+        )

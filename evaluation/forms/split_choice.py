@@ -15,7 +15,7 @@ from evaluation.forms.settings_text import settings_text
 from evaluation.metrics.registry import METRICS
 from evaluation.protocols.registry import PROTOCOLS, Definition
 from evaluation.protocols.registry import protocol as protocol_of
-from evaluation.services.run_inputs import named_settings
+from evaluation.run_spec import named_settings
 from evaluation.splitting.options import DevEval
 from evaluation.splitting.registry import SPLITS, SplitKind, split_spec
 
@@ -79,7 +79,7 @@ class SplitChoice:
     @classmethod
     def of(cls, text: str) -> SplitChoice:
         """Return the choice that a text states. Raises ParameterError or ParallaxError for an invalid text."""
-        stated = named_settings(text=text)
+        stated = named_settings(text)
         name = str(stated.pop("name"))
         spec = split_spec(name, stated)
         wrapped, own = spec.inner or spec, WRAPPER.options.described()
@@ -133,7 +133,7 @@ class ProtocolChoice:
     @classmethod
     def of(cls, text: str) -> ProtocolChoice:
         """Return the choice that a text states. Raises ParameterError or ParallaxError for an invalid text."""
-        stated = named_settings(text=text)
+        stated = named_settings(text)
         definition = protocol_of(str(stated.pop("name")))
         definition.completed(stated)
         return cls(ChoiceCards.of("protocol", PROTOCOL_KINDS, definition.key, stated))

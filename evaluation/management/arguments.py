@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
 
 from django.core.management.base import CommandError
+
+from evaluation.run_spec import RunSpec
 
 
 def at_least_one(text: str) -> int:
@@ -18,6 +20,20 @@ def at_least_one(text: str) -> int:
     if number < 1:
         raise ArgumentTypeError(f"{text!r} is not a whole number of at least 1; omit the option for the default.")
     return number
+
+
+def add_inputs(parser: ArgumentParser, **defaults: str | float | None) -> None:
+    """Add an option for each of these inputs of a run with its default, its type and its text."""
+    for name, default in defaults.items():
+        kind = at_least_one if name == "threads" else type(default)
+        parser.add_argument(f"--{name}", type=kind, default=default, help=input_text(name))
+
+
+def input_text(name: str) -> str:
+    """Describe an input of a run, and its default if it has one."""
+    field = RunSpec.model_fields[name]
+    default = "" if name in ("metrics", "threads") else " Default: %(default)s."
+    return " ".join(filter(None, [f"{field.title}.", field.description])) + default
 
 
 def named_values(texts: Sequence[str], example: str) -> dict[str, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack, suppress
+from typing import Self
 
 from django.conf import settings
 from django.core.management.base import OutputWrapper
@@ -11,7 +13,7 @@ from core.errors import NotAllowedInState
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import Progress, failure_summary, progress
-from evaluation.services.run_workers import RunWorkers
+from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
 from evaluation.services.runs import cancel_run
 from evaluation.services.worker_loop import sweep
 from jobs.worker_lock import is_worker_running
@@ -63,18 +65,41 @@ def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) ->
         out.write("")
 
 
-def announce_workers(n_workers: int, out: OutputWrapper) -> None:
-    """Announce the workers that are started by default."""
-    out.write(f"No worker is running; starting {n_workers} for this run. Use `--workers` to set their number.")
+class MonitoredRuns:
+    """The runs of a command, one after the other, with workers of their own if no worker is running or the command asks
+    for them. These start with the first run that is not finished, and stop on leaving the context.
+    """
 
+    def __init__(self, requested: int | None, out: OutputWrapper) -> None:
+        self._requested, self._out = requested, out
+        self._size = workers_to_start(requested)
+        self._stack = ExitStack()
+        self._workers: RunWorkers | None = None
+        self.queue = new_queue() if self._size else ""  # of these workers; empty: the default queue
 
-def cancel(run: EvaluationRun) -> None:
-    """Cancel a run unless it is over."""
-    run.refresh_from_db()
-    try:
-        cancel_run(run=run, reason="the command that started it was stopped")
-    except NotAllowedInState:
-        return
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def finish(self, run: EvaluationRun) -> None:
+        """Monitor a run until it is over. Whatever ends the command before, Ctrl-C too, cancels the run."""
+        try:
+            if self._size and self._workers is None and run.status in RUN_OPEN:
+                if self._requested is None:
+                    self._out.write(
+                        f"No worker is running; starting {self._size} for this run. Use `--workers` to set their "
+                        "number."
+                    )
+                workers = RunWorkers(size=self._size, queue=self.queue, threads=run.threads)
+                self._workers = self._stack.enter_context(workers)
+            watch(run, self._workers, self._out)
+        except BaseException:
+            run.refresh_from_db()
+            with suppress(NotAllowedInState):
+                cancel_run(run=run, reason="the command that started it was stopped")
+            raise
 
 
 def interrupt(signal_number: int, frame: object) -> None:

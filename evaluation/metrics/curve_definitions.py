@@ -22,6 +22,7 @@ CURVES = (
         title="Area under the pooled precision-recall curve",
         source="Davis & Goadrich (2006), ICML, doi:10.1145/1143844.1143874.",
         group="curve",
+        protocols=("unconstrained",),
         formula=r"\sum_k (r_k - r_{k-1}) P_k",
         needs_n=False,
         empty="Undefined without a relevant pair.",
@@ -33,8 +34,10 @@ CURVES = (
     Definition(
         key="precision-recall-11",
         title="Mean of 11-point interpolated precision",
+        short="11-point precision",
         source="Voorhees (2002), Overview of TREC 2002, NIST SP 500-251, appendix.",
         group="curve",
+        protocols=("test-observations",),
         formula=r"\frac{1}{11} \sum_{l=0}^{10} \max_{r_k \ge l/10} P_k",
         needs_n=False,
         empty=NO_RELEVANT,
@@ -44,9 +47,11 @@ CURVES = (
     Definition(
         key="roc-area",
         title="Area under each user's ROC (Swets' A)",
+        short="ROC area",
         source="Bamber (1975), Journal of Mathematical Psychology 12:387-415; McClish (1989), Medical Decision "
         "Making 9(3):190-195, doi:10.1177/0272989X8900900307, for a part of the area.",
         group="curve",
+        protocols=("test-observations",),
         formula=r"\Pr(s^+ > s^-) + \tfrac12 \Pr(s^+ = s^-)",
         options=(_UNTIL, _SCALE),
         needs_n=False,
@@ -57,9 +62,11 @@ CURVES = (
     Definition(
         key="groc-area",
         title="Area under the global ROC (GROC)",
+        short="GROC area",
         source="Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.1, "
         "doi:10.1023/B:ELEC.0000045973.51289.8c.",
         group="curve",
+        protocols=("unconstrained",),
         formula=r"\Pr(s^+ > s^-) + \tfrac12 \Pr(s^+ = s^-)",
         options=(_UNTIL, _SCALE),
         needs_n=False,
@@ -72,9 +79,11 @@ CURVES = (
     Definition(
         key="croc-area",
         title="Area under the customer ROC (CROC)",
+        short="CROC area",
         source="Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2, "
         "doi:10.1023/B:ELEC.0000045973.51289.8c.",
         group="curve",
+        protocols=("test-observations",),
         formula=r"\sum_k \tfrac12 (h_k + h_{k-1}) (f_k - f_{k-1})",
         options=(_UNTIL, _SCALE),
         needs_n=False,
@@ -92,6 +101,7 @@ BEYOND_ACCURACY = (
         title="Catalogue coverage",
         source="Ge, Delgado-Battenfeld & Jannach (2010), RecSys, doi:10.1145/1864708.1864761.",
         group="beyond accuracy",
+        protocols=("full-ranking",),
         formula=r"|\bigcup_u L_u| / |I|",
         empty="Undefined without a catalogue.",
         tasks=(),
@@ -101,8 +111,10 @@ BEYOND_ACCURACY = (
     Definition(
         key="gini",
         title="Gini index of exposure",
+        short="Gini index",
         source="Fleder & Hosanagar (2009), Management Science 55(5):697-712, doi:10.1287/mnsc.1080.0974.",
         group="beyond accuracy",
+        protocols=("full-ranking",),
         formula=r"\frac{\sum_i (2 i - |I| - 1) e_{(i)}}{|I| \sum_i e_i}",
         direction="neither",
         empty="Undefined if nothing is recommended.",
@@ -116,6 +128,7 @@ BEYOND_ACCURACY = (
         source="Zhou, Kuscsik, Liu, Medo, Wakeling & Zhang (2010), PNAS 107(10):4511-4515, "
         "doi:10.1073/pnas.1000488107.",
         group="beyond accuracy",
+        protocols=("full-ranking",),
         formula=r"-\frac{1}{|L_u|} \sum_{i \in L_u} \log_2 p_i",
         direction="neither",
         high=math.inf,
@@ -126,8 +139,10 @@ BEYOND_ACCURACY = (
     Definition(
         key="arp",
         title="Average recommendation popularity",
+        short="average recommendation popularity",
         source="Yin, Cui, Li, Yao & Chen (2012), PVLDB 5(9):896-907, doi:10.14778/2311906.2311916.",
         group="beyond accuracy",
+        protocols=("full-ranking",),
         formula=r"\frac{1}{|L_u|} \sum_{i \in L_u} c_i",
         direction="neither",
         high=math.inf,
@@ -140,6 +155,7 @@ BEYOND_ACCURACY = (
         title="Popularity lift",
         source="Abdollahpouri, Mansoury, Burke & Mobasher (2019), RMSE workshop at RecSys, arXiv:1907.13286.",
         group="beyond accuracy",
+        protocols=("full-ranking",),
         formula=r"\frac{\bar c(L) - \bar c(D)}{\bar c(D)}",
         direction="neither",
         low=-1.0,
@@ -155,6 +171,7 @@ BEYOND_ACCURACY = (
         source="Ziegler, McNee, Konstan & Lausen (2005), WWW, section 3.2, doi:10.1145/1060745.1060754. "
         "Deviation: one minus the mean similarity, instead of its sum.",
         group="beyond accuracy",
+        protocols=("full-ranking",),
         formula=r"1 - \frac{2}{n (n - 1)} \sum_{i < j} \cos(x_i, x_j)",
         direction="neither",
         empty="Items without features are excluded; undefined with fewer than two others.",
@@ -164,8 +181,10 @@ BEYOND_ACCURACY = (
     Definition(
         key="calibration",
         title="Miscalibration of genres",
+        short="miscalibration of genres",
         source="Steck (2018), RecSys, section 3, doi:10.1145/3240323.3240372.",
         group="beyond accuracy",
+        protocols=("full-ranking",),
         formula=r"\sum_g p(g) \ln \frac{p(g)}{.99\, q(g) + .01\, p(g)}",
         direction="lower",
         high=-math.log(SMOOTHING),
@@ -191,6 +210,7 @@ BEYOND_ACCURACY = (
         title="Overlap of two lists",
         source="The project's own: the size of the intersection, as a share of the length.",
         group="beyond accuracy",
+        protocols=(),
         formula=r"|A_u \cap B_u| / n",
         direction="neither",
         empty="Undefined for users whose lists are both empty.",

@@ -10,6 +10,8 @@ from typing import Literal
 from core.errors import ParameterError
 from evaluation.metrics.viewing import canonical
 
+OF_LISTS = ("full-ranking", "test-observations")
+LONGEST_METRIC_NAME = 80  # that is stored
 Value = float | int | str
 Task = Literal["some", "all", "utility", "prediction"]
 
@@ -124,6 +126,8 @@ class Definition:
     tasks: tuple[Task, ...]  # the recommendation tasks it suits, from `TASKS`; empty: no specific task
     why: str  # why it suits those, with caveats
     source: str  # the publication that defines it, and how the definition here deviates
+    short: str = ""  # its name within a sentence, if that is not its key
+    protocols: tuple[str, ...] = OF_LISTS  # keys of the protocols that measure it
     options: tuple[Choice, ...] = ()  # options that a name may state in parentheses
     needs_n: bool = True  # whether a name has a list length
     # `low`, `high`: the range of its values.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from evaluation.metrics.definition import Choice, Definition
+from evaluation.metrics.definition import OF_LISTS, Choice, Definition
 
 NO_RELEVANT = "Undefined for users without a relevant item."
 _TIES = Choice(
@@ -23,6 +23,7 @@ HITS = (
         title="Recall",
         source="Cremonesi, Koren & Turrin (2010), RecSys, section 3, doi:10.1145/1864708.1864721.",
         group="list",
+        protocols=("one-plus-random", *OF_LISTS),
         formula=r"\frac{1}{|T^+|} \sum_{(u,i) \in T^+} h(u,i)",
         options=(_TIES,),
         empty="Undefined without a relevant case, overall and for single users.",
@@ -36,6 +37,7 @@ HITS = (
         source="Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, section 5.1, "
         "doi:10.1007/978-3-642-23765-2_11.",
         group="list",
+        protocols=("one-plus-random",),
         formula=r"\frac{1}{|T^-|} \sum_{(u,i) \in T^-} h(u,i)",
         options=(_TIES,),
         direction="lower",
@@ -46,8 +48,10 @@ HITS = (
     Definition(
         key="precision-raghavan",
         title="Precision (Raghavan)",
+        short="precision",
         source="Raghavan, Bollmann & Jung (1989), TOIS 7(3):205-229, doi:10.1145/65943.65945.",
         group="list",
+        protocols=("one-plus-random",),
         formula=r"\frac{r g}{r g + f (1 - g)}",
         options=(_G, _TIES),
         empty="Undefined if recall or fallout is undefined or nothing was retrieved (0/0).",
@@ -59,9 +63,11 @@ HITS = (
     Definition(
         key="f",
         title="F",
+        short="F",
         source="Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), INTERACT, section 5.1, "
         "doi:10.1007/978-3-642-23765-2_11.",
         group="list",
+        protocols=("one-plus-random",),
         formula=r"\frac{2 P r}{P + r}",
         options=(_G, _TIES),
         empty="Undefined if recall or fallout is undefined; 0 if nothing was retrieved.",
@@ -86,6 +92,7 @@ LISTS = (
     Definition(
         key="f-beta",
         title="F of precision and recall",
+        short="F",
         source="van Rijsbergen (1979), Information Retrieval, chapter 7.",
         group="list",
         formula=r"\frac{(1 + \beta^2) P r}{\beta^2 P + r}",
@@ -110,6 +117,7 @@ LISTS = (
     Definition(
         key="ap",
         title="Average precision (mean: MAP)",
+        short="AP",
         source="Buckley & Voorhees (2000), SIGIR, doi:10.1145/345508.345543; over all relevant items as "
         "trec_eval computes it.",
         group="list",
@@ -129,6 +137,7 @@ LISTS = (
     Definition(
         key="rr",
         title="Reciprocal rank (mean: MRR)",
+        short="RR",
         source="Voorhees (1999), The TREC-8 question answering track report, NIST SP 500-246.",
         group="list",
         formula=r"1 / \min \{j \le n: \mathrm{rel}_j = 1\}",
@@ -139,6 +148,7 @@ LISTS = (
     Definition(
         key="dcg",
         title="Discounted cumulative gain",
+        short="DCG",
         source="Järvelin & Kekäläinen (2002), TOIS 20(4):422-446, doi:10.1145/582415.582418. Deviation: the "
         "discount is log2(j + 1) at every rank.",
         group="list",
@@ -152,6 +162,7 @@ LISTS = (
     Definition(
         key="ndcg",
         title="Normalised discounted cumulative gain",
+        short="nDCG",
         source="Järvelin & Kekäläinen (2002), TOIS 20(4):422-446, doi:10.1145/582415.582418. Deviation: the "
         "discount of dcg.",
         group="list",
@@ -175,6 +186,7 @@ LISTS = (
     Definition(
         key="fpr",
         title="False-positive rate",
+        short="false-positive rate",
         source="Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.2.",
         group="list",
         formula=r"\frac{FP}{FP + TN}",
@@ -186,6 +198,7 @@ LISTS = (
     Definition(
         key="fdr",
         title="False discovery rate",
+        short="false discovery rate",
         source="Benjamini & Hochberg (1995), JRSS B 57(1):289-300, for the term.",
         group="list",
         formula=r"\frac{FP}{TP + FP}",

@@ -21,7 +21,7 @@ from evaluation.metrics.top_n import (
 from evaluation.metrics.user_means import Overall, mean_of_users
 from evaluation.metrics.viewing import probabilities
 
-__all__ = ["LISTED", "Overall", "mean_of_users", "overall", "user_values"]
+__all__ = ["Overall", "mean_of_users", "overall", "user_values"]
 
 _BY_KEY = {
     "precision": precision,
@@ -32,13 +32,12 @@ _BY_KEY = {
     "fpr": false_positive_rate,
     "fdr": false_discovery_rate,
 }
-LISTED = (*_BY_KEY, "f-beta", "ap", "dcg", "ndcg", "half-life")
 
 
 def user_values(metric: Metric, ranks: Ranks) -> Floats:
     """Compute a metric for every user.
 
-    Raises ParameterError when the metric is none of `LISTED`; recall with another rule for ties than "expected", as a
+    Raises ParameterError when the metric is not one of lists; recall with another rule for ties than "expected", as a
     list has no ties left.
 
     Returns a float array, shape (n_users,), in the metric's range; NaN where a user has no value.
@@ -49,8 +48,6 @@ def user_values(metric: Metric, ranks: Ranks) -> Floats:
     >>> user_values(metric("ap@5"), Ranks.of([0, 0], [4, 5], n_listed=[5])).round(3).tolist()
     [0.325]
     """
-    if metric.key not in LISTED:
-        raise ParameterError(f"{metric} is not a metric of one list per user. Available: {', '.join(LISTED)}.")
     if metric.ties != "expected":
         raise ParameterError(f"{metric} states how ties count, but a finished list has no ties.")
     ns = [metric.n or 1]
@@ -65,8 +62,10 @@ def user_values(metric: Metric, ranks: Ranks) -> Floats:
             return ndcg(ranks, ns, gain=str(metric.option("gain")))[:, 0]  # type: ignore[arg-type]
         case "half-life":
             return _half_life(metric, ranks).user_values
+        case key if key in _BY_KEY:
+            return _BY_KEY[key](ranks, ns)[:, 0]
         case _:
-            return _BY_KEY[metric.key](ranks, ns)[:, 0]
+            raise ParameterError(f"{metric} is not a metric of one list per user.")
 
 
 def overall(metric: Metric, ranks: Ranks) -> Overall:

@@ -13,7 +13,6 @@ from evaluation.metrics.registry import Metric
 from evaluation.metrics.user_means import Overall, mean_of_users
 
 Floats = NDArray[np.float64]
-RATING = ("mae", "mse", "rmse", "nmae", "mae-extremes", "prediction-coverage")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +69,8 @@ class Predictions:
 
 def _terms(metric: Metric, predictions: Predictions) -> tuple[NDArray[np.int64], Floats]:
     """Return the users and the terms whose mean is the metric (RMSE: before the root)."""
-    if metric.key not in RATING:
-        raise ParameterError(f"{metric} is not a metric of predicted ratings. Available: {', '.join(RATING)}.")
+    if metric.definition.group != "rating":
+        raise ParameterError(f"{metric} is not a metric of predicted ratings.")
     if metric.key == "prediction-coverage":
         return predictions.users, predictions.is_predicted.astype(np.float64)
     counts = predictions.is_predicted

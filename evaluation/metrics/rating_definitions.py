@@ -20,6 +20,7 @@ _NO_PREDICTION = "Only predicted ratings count; undefined without one. Report th
 def _error(
     key: str,
     title: str,
+    short: str,
     formula: str,
     *,
     source: str,
@@ -31,8 +32,10 @@ def _error(
     return Definition(
         key=key,
         title=title,
+        short=short,
         source=source,
         group="rating",
+        protocols=("rating-prediction",),
         formula=formula,
         options=options,
         needs_n=False,
@@ -48,6 +51,7 @@ RATINGS = (
     _error(
         "mae",
         "Mean absolute error",
+        "MAE",
         r"\frac{1}{|W|} \sum |p - r|",
         source="Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.1.",
         why="the mean distance of predictions from ratings, in rating points.",
@@ -55,6 +59,7 @@ RATINGS = (
     _error(
         "mse",
         "Mean squared error",
+        "MSE",
         r"\frac{1}{|W|} \sum (p - r)^2",
         source="Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.1.",
         why="like the mean absolute error, but large errors weigh more.",
@@ -62,6 +67,7 @@ RATINGS = (
     _error(
         "rmse",
         "Root mean squared error",
+        "RMSE",
         r"\sqrt{\frac{1}{|W|} \sum (p - r)^2}",
         source="Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.1.",
         why="large errors weigh more, in rating points; ranks algorithms as the mean squared error does.",
@@ -69,6 +75,7 @@ RATINGS = (
     _error(
         "nmae",
         "Normalised mean absolute error",
+        "NMAE",
         r"\frac{\mathrm{MAE}}{r_{\max} - r_{\min}}",
         source="Goldberg, Roeder, Gupta & Perkins (2001), Information Retrieval 4:133-151, "
         "doi:10.1023/A:1011419012209.",
@@ -78,6 +85,7 @@ RATINGS = (
     _error(
         "mae-extremes",
         "Mean absolute error on the extremes",
+        "MAE of extreme ratings",
         r"\frac{1}{|W'|} \sum_{r \le r_{neg} \vee r \ge r_{pos}} |p - r|",
         source="Shardanand & Maes (1995), CHI, doi:10.1145/223904.223931.",
         options=(
@@ -93,6 +101,7 @@ RATINGS = (
         title="Coverage of predictions",
         source="Herlocker, Konstan, Terveen & Riedl (2004), TOIS 22(1):5-53, doi:10.1145/963770.963772.",
         group="rating",
+        protocols=("rating-prediction",),
         formula=r"|W| / |T|",
         options=(_OVER,),
         needs_n=False,
@@ -132,8 +141,10 @@ WHOLE_LISTS = (
     Definition(
         key="spearman",
         title="Spearman's rho",
+        short="Spearman's ρ",
         source="Herlocker, Konstan, Terveen & Riedl (2004), TOIS 22(1):5-53, section 4.3, doi:10.1145/963770.963772.",
         group="whole list",
+        protocols=("test-observations",),
         formula=r"\frac{\sum (u - \bar u)(u^p - \bar u^p)}{\sqrt{\sum (u - \bar u)^2 \sum (u^p - \bar u^p)^2}}",
         options=(_LEAST,),
         needs_n=False,
@@ -146,8 +157,10 @@ WHOLE_LISTS = (
     Definition(
         key="kendall",
         title="Kendall's tau-b",
+        short="Kendall's τ_b",
         source="Kendall (1945), Biometrika 33(3):239-251.",
         group="whole list",
+        protocols=("test-observations",),
         formula=r"\frac{C - D}{\sqrt{(C + D + T_R)(C + D + T_P)}}",
         options=(_LEAST,),
         needs_n=False,

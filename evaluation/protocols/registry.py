@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 from core.errors import ParameterError
+from evaluation.metrics.catalogue import METRICS
 from evaluation.metrics.definition import task_comment
-from recommenders.parameters import ParameterInfo
+from recommenders.parameters import ParameterInfo, check_value, read_value
 
 TIES = ("expected", "worst", "best")
 MODES = ("sampled", "exact")
@@ -27,8 +28,12 @@ class Definition:
     tasks: tuple[str, ...]  # keys of the `TASKS` it suits
     every: bool  # whether hidden ratings between the limits are cases too
     excluded: str  # which items are never candidates (`evaluation.protocols.cases.make_cases`)
-    metrics: tuple[str, ...]  # keys of the metrics it measures
     usual: tuple[str, ...] = ()  # names of the default metrics; {n} is replaced by the list length
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The keys of the metrics it measures."""
+        return tuple(key for key, definition in METRICS.items() if self.key in definition.protocols)
 
     def described(self) -> tuple[ParameterInfo, ...]:
         """Describe the settings in their order, for forms. A default of "" means that the dataset determines it, or
@@ -62,11 +67,10 @@ class Definition:
                 f"{', '.join(sorted(self.settings))}."
             )
         complete = {"name": self.key, **self.settings, **settings}
-        for name, allowed in self.words.items():
-            if complete[name] not in allowed:
-                raise ParameterError(
-                    f"The setting {name} of {self.key} must be one of {', '.join(allowed)}, not {complete[name]!r}."
-                )
+        for info in self.described():
+            if (value := settings.get(info.name)) is not None:
+                complete[info.name] = read_value(info, value)
+                check_value(info, complete[info.name])
         return complete
 
     def suits(self, task: str) -> str | None:
@@ -102,10 +106,6 @@ _DESCRIPTIONS: Mapping[str, tuple[str, float | None, float | None]] = MappingPro
         "pairs": ("All pairs of users and items, or only pairs with a hidden rating.", None, None),
     }
 )
-_LISTED = ("precision", "recall", "f-beta", "hit-rate", "ap", "rr", "dcg", "ndcg", "utility", "fpr", "fdr", "half-life")
-_ORDERS = ("spearman", "kendall")
-_BEYOND = ("catalogue-coverage", "gini", "novelty", "arp", "popularity-lift", "diversity", "calibration", "serendipity")
-
 PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
     {
         definition.key: definition
@@ -119,7 +119,6 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 tasks=("some",),
                 every=False,
                 excluded="rated",
-                metrics=("recall", "fallout", "precision-raghavan", "f"),
             ),
             Definition(
                 key="full-ranking",
@@ -130,7 +129,6 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 tasks=("some", "all", "utility"),
                 every=True,
                 excluded="trained",
-                metrics=(*_LISTED, *_BEYOND),
                 usual=("precision@{n}", "recall@{n}", "ndcg@{n}", "ap@{n}", "rr@{n}", "catalogue-coverage@{n}"),
             ),
             Definition(
@@ -142,7 +140,6 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 tasks=("all", "utility"),
                 every=True,
                 excluded="trained",
-                metrics=(*_LISTED, "serendipity", *_ORDERS, "roc-area", "croc-area", "precision-recall-11"),
                 usual=("croc-area", "roc-area", "kendall", "half-life"),
             ),
             Definition(
@@ -154,7 +151,6 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 tasks=("prediction",),
                 every=True,
                 excluded="trained",
-                metrics=("mae", "mse", "rmse", "nmae", "mae-extremes", "prediction-coverage"),
                 usual=("rmse", "mae", "nmae", "prediction-coverage"),
             ),
             Definition(
@@ -166,7 +162,6 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 tasks=("all",),
                 every=True,
                 excluded="trained",
-                metrics=("groc-area", "average-precision"),
                 usual=("groc-area",),
             ),
         )

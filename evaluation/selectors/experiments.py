@@ -40,7 +40,7 @@ class ExperimentResults:
     def rows(self, run: str, profile_length: int = 0) -> dict[str, ModelRow]:
         """Return the results of a run by the experiment's names of the algorithms."""
         rows = model_rows(self.runs[run], profile_length)
-        return dict(zip(self.experiment.runs[run].contenders, rows, strict=True))
+        return dict(zip(self.experiment.names_in(run), rows, strict=True))
 
 
 @lru_cache(maxsize=1)
@@ -53,21 +53,18 @@ def metric_names_of(plan: PlannedRun) -> tuple[str, ...]:
     """Return the names of the metrics that a planned run will have. Raises ParameterError for an unknown protocol or
     metric.
     """
-    requested = tuple(str(metric(name)) for name in plan.metrics)
     definition = protocol(str(plan.protocol["name"]))
     if definition.key == "one-plus-random":
-        return (*HITS, *requested)
-    return requested or tuple(str(metric(name.format(n=plan.n))) for name in definition.usual)
+        return (*HITS, *plan.metrics)
+    return plan.metrics or tuple(str(metric(name.format(n=plan.n))) for name in definition.usual)
 
 
-def measured_name(plan: PlannedRun, name: str) -> str:
-    """Return the stored name of a metric that an experiment calls `name`. Raises ParameterError when the run does not
-    measure it.
-    """
-    known = metric_names_of(plan)
+def measured_name(experiment: Experiment, quantity: Quantity) -> str:
+    """Return the stored name of the metric of a quantity. Raises ParameterError when its run does not measure it."""
+    known, name = metric_names_of(experiment.runs[quantity.run]), quantity.metric
     whole = name if name in known else str(metric(name))
     if whole not in known:
-        raise ParameterError(f"the run {plan.key} does not measure {name}; it measures {', '.join(known)}.")
+        raise ParameterError(f"the run {quantity.run} does not measure {name}; it measures {', '.join(known)}.")
     return whole
 
 
@@ -104,7 +101,7 @@ def numbers_at(results: ExperimentResults, quantities: Sequence[Quantity]) -> Nu
     """Return the value of every algorithm for each quantity; None if there is none."""
     numbers: dict[tuple[Quantity, str], float | None] = {}
     for quantity in dict.fromkeys(quantities):
-        name = measured_name(results.experiment.runs[quantity.run], quantity.metric)
+        name = measured_name(results.experiment, quantity)
         for contender, row in results.rows(quantity.run, quantity.profile_length).items():
             numbers[quantity, contender] = row.cells[name].value if name in row.cells else None
     return numbers

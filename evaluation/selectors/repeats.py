@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from core.provenance import derived_seed, digest_of
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
+from evaluation.run_spec import RunSpec
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import UserValues, model_rows, user_values
 from evaluation.selectors.runs import algorithms_of, measured_algorithms
@@ -47,7 +48,7 @@ def repeats_of(run: EvaluationRun) -> list[EvaluationRun]:
 
 def is_same_but_for_seed(run: EvaluationRun, repeat: EvaluationRun) -> bool:
     """Whether two runs have the same inputs, whatever their seeds."""
-    names = ("version_id", "split", "protocol", "task", "metrics", "reserve", "n", "profile_lengths", "threads")
+    names = {"version_id", *RunSpec.model_fields} - {"algorithms", "seed"}
     if any(getattr(run, name) != getattr(repeat, name) for name in names):
         return False
     first, second = (

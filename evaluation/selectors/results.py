@@ -1,9 +1,9 @@
-"""Results of a run: table, curves and values by user."""
+"""Results of a run: metrics by algorithm, and values by user."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -46,8 +46,8 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _AlgorithmRow:
-    """An algorithm of a run.
+class ModelRow:
+    """An algorithm of a run with all its metrics by name, at one profile length.
 
     If the split trained several models, `model_id` is None, `model_hash` and `recipe` are empty, `fold_hashes` are the
     models of the folds, and times are totals.
@@ -64,35 +64,7 @@ class _AlgorithmRow:
     fit_seconds: float
     score_seconds: float
     users_digest: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelRow(_AlgorithmRow):
-    """An algorithm with all its metrics by name, at one profile length."""
-
     cells: Mapping[str, Cell]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row(_AlgorithmRow):
-    """An algorithm's row of recall, fallout, precision and F, at the run's N and one profile length."""
-
-    recall: float | None
-    fallout: float | None
-    precision: float | None
-    f_measure: float | None
-
-
-@dataclass(frozen=True)
-class Curve:
-    """An algorithm's values at N = 1, 2, 3, …; None if undefined."""
-
-    label: str
-    n: tuple[int, ...]
-    recall: tuple[float | None, ...]
-    fallout: tuple[float | None, ...]
-    precision: tuple[float | None, ...]
-    f_measure: tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
@@ -167,36 +139,6 @@ def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
     return rows
 
 
-def table(run: EvaluationRun, profile_length: int = 0, *, rows: Sequence[ModelRow] | None = None) -> list[Row]:
-    """Return the run's rows of recall, fallout, precision and F (`profile_length` 0: the whole profile).
-
-    `rows` are those of `model_rows`, if the caller has them; the same applies to `curves` and `user_values`. Raises
-    ParallaxError: the run has no results, was not measured at this length, or by another protocol.
-    """
-    check_protocol(run)
-    names = [column.name for column in fields(_AlgorithmRow)]
-    return [
-        Row(
-            **{name: getattr(row, name) for name in names},
-            recall=row.cells["recall"].value,
-            fallout=row.cells["fallout"].value,
-            precision=row.cells["precision-raghavan"].value,
-            f_measure=row.cells["f"].value,
-        )
-        for row in (model_rows(run, profile_length) if rows is None else rows)
-    ]
-
-
-def check_protocol(run: EvaluationRun) -> None:
-    """Refuse runs without recall and fallout of single items (code ``run.other_protocol``)."""
-    if run.protocol["name"] != "one-plus-random":
-        raise ParallaxError(
-            "run.other_protocol",
-            f"Run {run.pk} was measured by {run.protocol['name']}, which has no recall and fallout of single items. "
-            "Choose a run with one-plus-random.",
-        )
-
-
 def is_pooled(run: EvaluationRun) -> bool:
     """Whether values pool the cases of all users; those of other protocols are means over users."""
     return bool(run.protocol["name"] == "one-plus-random")
@@ -230,22 +172,6 @@ def reported_metrics(run: EvaluationRun) -> dict[str, str]:
             "this metric among the metrics, which uses the trained models again.",
         )
     return {kind: name for kind, name in names.items() if name in measured}
-
-
-def curves(run: EvaluationRun, profile_length: int = 0, *, rows: Sequence[ModelRow] | None = None) -> list[Curve]:
-    """Return the values at every N by algorithm; raises as `table`."""
-    check_protocol(run)
-    return [
-        Curve(
-            label=row.label,
-            n=tuple(range(1, len(row.cells["recall"].by_n) + 1)),
-            recall=row.cells["recall"].by_n,
-            fallout=row.cells["fallout"].by_n,
-            precision=row.cells["precision-raghavan"].by_n,
-            f_measure=row.cells["f"].by_n,
-        )
-        for row in (model_rows(run, profile_length) if rows is None else rows)
-    ]
 
 
 def user_values(
@@ -291,10 +217,15 @@ def metrics_by_user(run: EvaluationRun) -> list[str]:
 def case_counts(run: EvaluationRun, profile_length: int = 0) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
     """Return the numbers of candidates above and tied with each case's item, by algorithm.
 
-    Cases from a file are in the order of the file, others in the order of an export. Raises ParallaxError as `table`
-    does.
+    Cases from a file are in the order of the file, others in the order of an export. Raises ParallaxError with code
+    ``run.other_protocol``: the run has no hits of single items; or as `model_rows` does.
     """
-    check_protocol(run)
+    if not is_pooled(run):
+        raise ParallaxError(
+            "run.other_protocol",
+            f"Run {run.pk} was measured by {run.protocol['name']}, which has no recall and fallout of single items. "
+            "Choose a run with one-plus-random.",
+        )
     rows = cases_of(run).file_rows
     counts = []
     for row in model_rows(run, profile_length):

@@ -25,7 +25,7 @@ def drawn_figure(figure: Figure, results: ExperimentResults) -> Spec | None:
 
 def _bars(figure: Figure, results: ExperimentResults) -> Spec | None:
     plan = results.experiment.runs[figure.run]
-    name = selectors.measured_name(plan, figure.metric)
+    name = selectors.measured_name(results.experiment, Quantity(figure.run, figure.metric))
     shorter: dict[str, tuple[float, float, float]] = {}
     if plan.profile_lengths:
         shorter = selectors.estimates(results, figure.run, name, plan.profile_lengths[0])
@@ -34,20 +34,20 @@ def _bars(figure: Figure, results: ExperimentResults) -> Spec | None:
 
 
 def _lengths(figure: Figure, results: ExperimentResults) -> Spec | None:
-    name = selectors.measured_name(results.experiment.runs[figure.run], figure.metric)
+    name = selectors.measured_name(results.experiment, Quantity(figure.run, figure.metric))
     values = selectors.by_length(results, figure.run, name)
     n = results.experiment.runs[figure.run].n
     return charts.by_length(values, title=figure.title, metric=figure.metric, n=n)
 
 
 def _precision_recall(figure: Figure, results: ExperimentResults) -> Spec | None:
-    lines = {}
+    lines, lengths = {}, figure.lengths or ()
     for kind in ("precision", "recall"):
-        quantities = [Quantity(figure.run, f"{kind}@{length}") for length in figure.lengths]
+        quantities = [Quantity(figure.run, f"{kind}@{length}") for length in lengths]
         numbers = selectors.numbers_at(results, quantities)
-        names = results.experiment.runs[figure.run].contenders
+        names = results.experiment.names_in(figure.run)
         lines[kind] = {name: [numbers[quantity, name] for quantity in quantities] for name in names}
-    return charts.precision_recall(lines["precision"], lines["recall"], title=figure.title, lengths=figure.lengths)
+    return charts.precision_recall(lines["precision"], lines["recall"], title=figure.title, lengths=lengths)
 
 
 def _hit_curves(figure: Figure, results: ExperimentResults) -> Spec | None:

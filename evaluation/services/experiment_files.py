@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,11 @@ def claim_judgements(*, results: ExperimentResults) -> tuple[Judgement, ...]:
     """Judge every claim of an experiment by tests on the results of its finished runs."""
     experiment = results.experiment
     evidence = RunsEvidence(
-        {key: (run, experiment.runs[key].contenders) for key, run in results.runs.items()},
-        lambda quantity: selectors.measured_name(experiment.runs[quantity.run], quantity.metric),
+        {key: (run, experiment.names_in(key)) for key, run in results.runs.items()},
+        partial(selectors.measured_name, experiment),
     )
     checks = [claim.check for claim in experiment.claims]
-    judgements = (judge(check.rule, evidence, check.quantities, check.contenders, **check.numbers) for check in checks)
+    judgements = (judge(check.rule, evidence, check.places, check.algorithms, **check.numbers) for check in checks)
     return tuple(Judgement(*judged) for judged in zip(experiment.claims, map(tuple, judgements), strict=True))
 
 
@@ -62,14 +63,14 @@ def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun
                 "to resume it.",
             )
     results = ExperimentResults(experiment, runs)
-    quantities = [quantity for table in experiment.tables for quantity in table.columns.values()]
+    quantities = [quantity for table in experiment.tables.values() for quantity in table.columns.values()]
     numbers = selectors.numbers_at(results, quantities)
     judgements = claim_judgements(results=results)
     dataset = selectors.dataset_facts(results)
     contents: dict[str, bytes] = {}
     specs = {
-        figure.key: drawn_figure(replace(figure, title=f"{figure.title}{dataset.data_note}"), results)
-        for figure in experiment.figures
+        key: drawn_figure(figure.model_copy(update={"title": f"{figure.title}{dataset.data_note}"}), results)
+        for key, figure in experiment.figures.items()
     }
     for number, (name, _, choice) in enumerate(experiment.choices, start=1):
         specs[f"sizes-{number}"] = score_by_size(f"{name}{dataset.data_note}", choice)["light"]
@@ -77,10 +78,10 @@ def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun
     for figure in figures:
         contents[f"figures/{figure.key}.svg"] = figure.drawing.encode()
         contents[f"figures/{figure.key}.png"] = render.png(figure.spec, ppi=144)
-    for table in experiment.tables:
-        filled = filled_table(experiment, table, numbers, dataset)
-        contents[f"tables/{table.key}.csv"] = table_csv(filled).encode()
-        contents[f"tables/{table.key}.md"] = table_markdown(filled).encode()
+    for key in experiment.tables:
+        filled = filled_table(experiment, key, numbers, dataset)
+        contents[f"tables/{key}.csv"] = table_csv(filled).encode()
+        contents[f"tables/{key}.md"] = table_markdown(filled).encode()
     facts = {key: selectors.run_facts(results, key) for key in experiment.runs}
     sections = document(experiment, dataset, judgements=judgements, numbers=numbers, figures=figures, runs=facts)
     heading = f"{experiment.title}{dataset.data_note}"
@@ -102,7 +103,7 @@ def _json(
         "claims": [
             {
                 "says": judgement.claim.says,
-                "by": judgement.claim.origin,
+                "by": judgement.claim.by,
                 "where": judgement.claim.where,
                 "read_as": judgement.claim.read_as,
                 "verdict": judgement.verdict,
@@ -120,16 +121,14 @@ def _json(
             for judgement in judgements
         ],
         "algorithms": {
-            name: {"algorithm": contender.algorithm, "params": dict(contender.params)}
-            for name, contender in experiment.contenders.items()
+            name: {"algorithm": contender.algorithm, "params": contender.params}
+            for name, contender in experiment.algorithms.items()
         },
         "runs": {key: run_document(run) for key, run in results.runs.items()},
     }
     if experiment.choices:
         contents["sizes"] = [
-            {"name": name, "runs": [key for key, plan in experiment.runs.items() if plan.chosen.get(name) == choice]}
-            | asdict(choice)
-            for name, _, choice in experiment.choices
+            {"name": name, "runs": list(runs)} | asdict(choice) for name, runs, choice in experiment.choices
         ]
     return (json.dumps(contents, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 

@@ -38,7 +38,7 @@ def start_experiment(*, key: str, version: DatasetVersion, actor: Any) -> Experi
         return job
     experiment = read_experiment(name=key)
     plans = plan_experiment(experiment=experiment, version=version)
-    runs = {name: run_of_plan(experiment=experiment, planned=plan, version=version) for name, plan in plans.items()}
+    runs = {name: run_of_plan(planned=plan, version=version) for name, plan in plans.items()}
     job = ExperimentJob.objects.create(
         experiment=key, version=version, runs={name: run.pk for name, run in runs.items()}, requested_by=actor
     )

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
-
-from django.conf import settings
 
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import item_utilities, utilities_of
 from core.errors import ParallaxError, ParameterError
+from core.field_problems import Problem
 from evaluation.enums import RUN_STOPPED
-from evaluation.experiments.schema import NEEDS, Experiment, PlannedRun, Quantity
+from evaluation.experiments.schema import FIGURE_PROTOCOLS, NEEDS, Experiment
 from evaluation.experiments.yaml_loader import load
 from evaluation.models import EvaluationRun
+from evaluation.run_spec import RunSpec
 from evaluation.selectors import experiments as selectors
-from evaluation.services.run_inputs import RunInputs, check_inputs, digest_of_inputs
+from evaluation.services.run_inputs import complete_spec, hash_of_inputs
 from evaluation.services.runs import create_run, resume_run
 
 
 @dataclass(frozen=True)
 class CheckedPlan:
-    """A plan of an experiment with its checked inputs and their hash."""
+    """A run of an experiment: its inputs as stated, and complete on a dataset with their hash."""
 
-    plan: PlannedRun
-    inputs: RunInputs
+    title: str
+    spec: RunSpec
+    complete: RunSpec
     inputs_hash: str
 
 
@@ -55,45 +54,17 @@ def plan_experiment(
         )
     planned = {}
     for key, plan in experiment.runs.items():
-        own_seed = experiment.seed if seed is None else seed
         try:
-            inputs = check_inputs(
-                version=version,
-                algorithms=_algorithms(experiment, plan),
-                split=plan.split,
-                protocol=plan.protocol,
-                task=plan.task,
-                metrics=plan.metrics,
-                reserve=plan.reserve,
-                seed=own_seed,
-                n=plan.n,
-                profile_lengths=plan.profile_lengths,
-            )
-        except ParameterError as error:
+            spec = experiment.spec_of(key, seed=seed, threads=threads)
+            complete, _ = complete_spec(version=version, spec=spec)
+        except (ParallaxError, ParameterError) as error:
             raise ParallaxError("experiment.bad_input", f"{experiment.key}, at runs.{key}: {error}") from error
-        digest = digest_of_inputs(
-            version=version,
-            inputs=inputs,
-            task=plan.task,
-            reserve=plan.reserve,
-            seed=own_seed,
-            n=plan.n,
-            threads=threads or settings.NUMERIC_THREADS,
-        )
-        planned[key] = CheckedPlan(plan, inputs, digest)
+        planned[key] = CheckedPlan(plan.title, spec, complete, hash_of_inputs(version=version, spec=complete))
     _check_quantities(experiment)
     return planned
 
 
-def run_of_plan(
-    *,
-    experiment: Experiment,
-    planned: CheckedPlan,
-    version: DatasetVersion,
-    seed: int | None = None,
-    threads: int | None = None,
-    queue: str = "",
-) -> EvaluationRun:
+def run_of_plan(*, planned: CheckedPlan, version: DatasetVersion, queue: str = "") -> EvaluationRun:
     """Return the run of a plan: a finished or open one with the same inputs, a resumed one, or a new one.
 
     `queue` names the queue of the run's own workers; an open run keeps its queue.
@@ -101,21 +72,7 @@ def run_of_plan(
     existing = selectors.existing_run(planned.inputs_hash, version.dataset.project_id)
     if existing is not None:
         return resume_run(run=existing, queue=queue) if existing.status in RUN_STOPPED else existing
-    plan = planned.plan
-    return create_run(
-        version=version,
-        algorithms=_algorithms(experiment, plan),
-        split=plan.split,
-        protocol=plan.protocol,
-        task=plan.task,
-        metrics=plan.metrics,
-        reserve=plan.reserve,
-        seed=experiment.seed if seed is None else seed,
-        n=plan.n,
-        profile_lengths=plan.profile_lengths,
-        threads=threads,
-        queue=queue,
-    )
+    return create_run(version=version, spec=planned.spec, queue=queue)
 
 
 def lacking_data(experiment: Experiment, version: DatasetVersion) -> str:
@@ -132,37 +89,16 @@ def lacking_data(experiment: Experiment, version: DatasetVersion) -> str:
 
 def _check_quantities(experiment: Experiment) -> None:
     """Refuse a table, figure or claim with a quantity that its run does not measure."""
-    for where, quantity in _quantities(experiment):
+    problems = []
+    for path, quantity in experiment.quantities():
         try:
-            selectors.measured_name(experiment.runs[quantity.run], quantity.metric)
+            selectors.measured_name(experiment, quantity)
         except ParameterError as error:
-            raise ParallaxError("experiment.bad_input", f"{experiment.key}, at {where}: {error}") from error
-    protocols = {"croc": "test-observations", "groc": "unconstrained", "lengths": "one-plus-random"}
-    for figure in experiment.figures:
-        needed = protocols.get(figure.kind)
-        has = experiment.runs[figure.run].protocol["name"]
-        if needed is not None and has != needed:
-            raise ParallaxError(
-                "experiment.bad_input",
-                f"{experiment.key}, at figures.{figure.key}: a figure of the kind {figure.kind} needs a run of "
-                f"{needed}, but {figure.run} is a run of {has}.",
-            )
-
-
-def _quantities(experiment: Experiment) -> Iterator[tuple[str, Quantity]]:
-    for table in experiment.tables:
-        for heading, quantity in table.columns.items():
-            yield f"tables.{table.key}.columns.{heading}", quantity
-    for figure in experiment.figures:
-        if figure.metric:
-            yield f"figures.{figure.key}", Quantity(figure.run, figure.metric)
-        for length in figure.lengths:
-            for name in ("precision", "recall"):
-                yield f"figures.{figure.key}", Quantity(figure.run, f"{name}@{length}")
-    for number, claim in enumerate(experiment.claims, start=1):
-        for quantity in claim.check.quantities:
-            yield f"claims[{number}]", quantity
-
-
-def _algorithms(experiment: Experiment, plan: PlannedRun) -> list[tuple[str, dict[str, Any]]]:
-    return [(experiment.contenders[name].algorithm, experiment.params_in(plan, name)) for name in plan.contenders]
+            problems.append(Problem(path, str(error)))
+    for key, figure in experiment.figures.items():
+        needed, has = FIGURE_PROTOCOLS.get(figure.kind), experiment.runs[figure.run].protocol["name"]
+        if needed not in (None, has):
+            message = f"a figure of the kind {figure.kind} needs a run of {needed}, but {figure.run} is a run of {has}."
+            problems.append(Problem(("figures", key), message))
+    if problems:
+        raise ParallaxError("experiment.bad_input", f"{experiment.key}, at {problems[0]}")

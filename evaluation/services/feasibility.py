@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from catalog.models import DatasetVersion
@@ -19,16 +18,6 @@ from recommenders.data_limits import TrainingSize
 from recommenders.expected_utility import with_utilities
 
 
-@dataclass(frozen=True)
-class Feasible:
-    """Key, complete parameters and label of each algorithm; `comments` names each default that was lowered, and each
-    algorithm whose only content are titles.
-    """
-
-    algorithms: list[tuple[str, dict[str, Any], str]]
-    comments: list[str]
-
-
 def feasible_algorithms(
     *,
     version: DatasetVersion,
@@ -36,15 +25,18 @@ def feasible_algorithms(
     split: Mapping[str, Any],
     reserved: float,
     seed: int,
-) -> Feasible:
+) -> tuple[tuple[tuple[str, dict[str, Any]], ...], list[str]]:
     """Check the parameters of algorithms against the data of a run, as far as these are known before the split.
+
+    Returns key and complete parameters of each algorithm, and a sentence about each default that was lowered and each
+    algorithm whose only content are titles.
 
     Unstated parameters get their default, or the largest possible value if that is smaller. Raises ParameterError for
     algorithms that cannot be trained on these data, each with the parameter, its value and the largest possible.
     """
     n_users = _training_users(version, split, reserved, seed)
     is_counted = split["name"] != "file" and are_counted(version)
-    chosen: list[tuple[str, dict[str, Any], str]] = []
+    chosen: list[tuple[str, dict[str, Any]]] = []
     comments: list[str] = []
     refusals: list[str] = []
     for key, values in algorithms:
@@ -65,10 +57,10 @@ def feasible_algorithms(
             for name, value in lowered.items()
         ]
         comments += filter(None, [title_comment(version, key, params.as_dict())])
-        chosen.append((key, params.as_dict(), label))
+        chosen.append((key, params.as_dict()))
     if refusals:
         raise ParameterError(" ".join(refusals))
-    return Feasible(chosen, comments)
+    return tuple(chosen), comments
 
 
 def _features(version: DatasetVersion, titles: TitleWords) -> ItemFeatures:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from catalog.models import DatasetVersion
 from catalog.selectors.ratings import features_of, ratings_of
 from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import derived_seed, digest_of
-from evaluation.experiments.schema import Contender, Experiment, PlannedRun
+from evaluation.experiments.schema import Contender, Experiment
 from evaluation.models import EvaluationRun, SizeChoice
+from evaluation.run_spec import RunSpec
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.services.experiments import CheckedPlan
 from evaluation.services.memory import check_memory
@@ -88,8 +89,6 @@ def with_chosen_sizes(
     experiment: Experiment,
     version: DatasetVersion,
     planned: Mapping[str, CheckedPlan],
-    seed: int | None = None,
-    threads: int,
     progress: Progress = silent,
 ) -> Experiment:
     """Return the experiment with the size that each search chose in each run; hidden ratings take no part.
@@ -98,45 +97,39 @@ def with_chosen_sizes(
     Raises ParallaxError with code ``experiment.bad_input``: a search in a run whose split trains several models; or as
     `choose_size` does.
     """
-    for key, plan in experiment.runs.items():
-        split = planned[key].inputs.split
-        if _searched(experiment, plan) and split["name"] != "file" and spec_of(split).trains_many:
+    searched = [(key, name) for key in planned for name in experiment.names_in(key) if name in experiment.searched]
+    for key, _ in searched:
+        split = planned[key].complete.split
+        if split["name"] != "file" and spec_of(split).trains_many:
             raise ParallaxError(
                 "experiment.bad_input",
                 f"{experiment.key}, at runs.{key}: no size can be chosen for a run whose split trains several "
                 f"models ({split['name']}). State the size, or use another split.",
             )
-    own_seed = experiment.seed if seed is None else seed
-    runs = {}
-    for key, plan in experiment.runs.items():
-        chosen = {}
-        if searched := _searched(experiment, plan):
-            digest = _training_side(version, planned[key], own_seed)
-            for name in searched:
-                chosen[name] = _choice(version, experiment.contenders[name], digest, own_seed, threads, progress)
-        runs[key] = replace(plan, chosen=chosen)
-    return replace(experiment, runs=runs)
-
-
-def _searched(experiment: Experiment, plan: PlannedRun) -> list[str]:
-    return [name for name in plan.contenders if name in experiment.searched]
-
-
-def _training_side(version: DatasetVersion, planned: CheckedPlan, seed: int) -> str:
-    """Split as the run will, and store its training rows."""
-    plan, inputs = planned.plan, planned.inputs
-    run = EvaluationRun(
-        version=version, split=inputs.split, protocol=inputs.protocol, reserve=plan.reserve, seed=seed, n=plan.n
+    training = {key: _training_side(version, planned[key].complete) for key in dict(searched)}
+    return experiment.with_sizes(
+        {
+            (key, name): _choice(
+                version, name, experiment.algorithms[name], training[key], planned[key].complete, progress
+            )
+            for key, name in searched
+        }
     )
+
+
+def _training_side(version: DatasetVersion, spec: RunSpec) -> str:
+    """Split as the run will, and store its training rows."""
+    run = EvaluationRun(version=version, **spec.model_dump(exclude={"algorithms"}))
     holdout = next(iter(make_holdouts(run=run)))
     return store_training_rows(ratings=holdout.training, utilities=holdout.utilities)
 
 
 def _choice(
-    version: DatasetVersion, contender: Contender, digest: str, seed: int, threads: int, progress: Progress
+    version: DatasetVersion, name: str, contender: Contender, digest: str, spec: RunSpec, progress: Progress
 ) -> Choice:
     """Find the stored choice, or compare the sizes and store it."""
-    search, key = contender.search, contender.algorithm
+    search, key = contender.choose, contender.algorithm
+    seed, threads = spec.seed, spec.threads or 1
     assert search is not None  # noqa: S101 — of the contenders that are searched  # nosec B101
     fixed = registry.params_of(key, contender.params).as_dict()
     del fixed[SIZES[key].parameter]
@@ -146,7 +139,7 @@ def _choice(
     if len(values) < 2:
         raise ParallaxError(
             "experiment.bad_input",
-            f"{contender.name}: these data allow {values or 'none'} of the sizes {list(search.values)}, and a choice "
+            f"{name}: these data allow {values or 'none'} of the sizes {list(search.values)}, and a choice "
             "needs at least two. Give smaller sizes, or use the default ones (--default-sizes).",
         )
     model = recipe_of(version=version, training_digest=digest, algorithm=key, params=fixed, seed=seed, threads=threads)

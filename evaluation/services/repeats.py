@@ -6,7 +6,7 @@ from core.errors import ParallaxError
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors.repeats import MOST_REPEATS, is_same_but_for_seed, repeat_seed
-from evaluation.selectors.runs import algorithms_of
+from evaluation.services.run_inputs import spec_of_run
 from evaluation.services.runs import create_run
 
 
@@ -32,16 +32,7 @@ def create_repeat(*, run: EvaluationRun, number: int, queue: str = "") -> Evalua
             return repeat
     return create_run(
         version=run.version,
-        algorithms=[(algorithm.algorithm, algorithm.params) for algorithm in algorithms_of(run)],
-        split=run.split,
-        protocol=run.protocol,
-        task=run.task,
-        metrics=run.metrics,
-        reserve=run.reserve,
-        seed=seed,
-        n=run.n,
-        profile_lengths=run.profile_lengths,
-        threads=run.threads,
+        spec=spec_of_run(run=run, seed=seed),
         owner=run.owner,
         queue=queue,
         part_users=run.part_users,

@@ -23,7 +23,8 @@ from core.errors import DataError
 from evaluation.models import EvaluationRun
 from evaluation.protocols import registry
 from evaluation.protocols.cases import Cases, make_cases
-from evaluation.services.run_inputs import NO_LIST, OWN_LIST
+from evaluation.run_spec import OWN_LIST
+from evaluation.services.run_inputs import NO_LIST
 from evaluation.splitting.cold_start import observations
 from evaluation.splitting.leakage import refuse_leaks
 from evaluation.splitting.options import ColdStartItems

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -15,10 +14,12 @@ from core.errors import NotAllowedInState, ParallaxError, ParameterError
 from core.transitions import move, move_all
 from evaluation.enums import PART_MOVES, RUN_MOVES, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
+from evaluation.run_spec import RunSpec
 from evaluation.services.hints import hint
 from evaluation.services.part_leases import PARTS
-from evaluation.services.run_inputs import check_inputs, digest_of_inputs
+from evaluation.services.run_inputs import complete_spec, hash_of_inputs
 from jobs.leases import NO_LEASE
+from recommenders import registry
 
 logger = logging.getLogger(__name__)
 
@@ -30,72 +31,34 @@ PART_USERS = 4 * BLOCK_USERS
 
 @transaction.atomic
 def create_run(
-    *,
-    version: DatasetVersion,
-    algorithms: str | Sequence[tuple[str, Mapping[str, Any]]],
-    split: Mapping[str, Any],
-    protocol: Mapping[str, Any],
-    reserve: float,
-    seed: int,
-    task: str = "some",
-    metrics: Sequence[str] = (),
-    n: int = 5,
-    profile_lengths: Sequence[int] = (5,),
-    threads: int | None = None,
-    owner: Any = None,
-    queue: str = "",
-    part_users: int = PART_USERS,
+    *, version: DatasetVersion, spec: RunSpec, owner: Any = None, queue: str = "", part_users: int = PART_USERS
 ) -> EvaluationRun:
-    """Check the inputs of a run, create it in the project of its dataset and notify a worker.
+    """Check the inputs of a run on a dataset, create it in the project of the dataset and notify a worker.
 
-    `algorithms` is a text such as ``toppop,puresvd:factors=50`` or pairs of key and parameters. `queue` names the queue
-    of the run's own workers, and `part_users` is the number of test users per part; neither affects results. Raises
-    ParallaxError with code ``run.bad_input`` for an invalid input; the message says what is allowed.
+    `queue` names the queue of the run's own workers, and `part_users` is the number of test users per part; neither
+    affects results. Raises ParallaxError with code ``run.bad_input`` for an invalid input; the message says what is
+    allowed.
     """
+    if part_users < 1:
+        raise ParallaxError("run.bad_input", "A part must have at least one test user.")
     try:
-        inputs = check_inputs(
-            version=version,
-            algorithms=algorithms,
-            split=split,
-            protocol=protocol,
-            task=task,
-            metrics=metrics,
-            reserve=reserve,
-            seed=seed,
-            n=n,
-            profile_lengths=profile_lengths,
-        )
-        if part_users < 1:
-            raise ParameterError("A part must have at least one test user.")
-        if threads is not None and threads < 1:
-            raise ParameterError(f"The number of numeric threads is {threads}; it must be at least 1.")
+        spec, comments = complete_spec(version=version, spec=spec)
     except ParameterError as error:
         raise ParallaxError("run.bad_input", str(error)) from error
-    used_threads = settings.NUMERIC_THREADS if threads is None else threads
     run = EvaluationRun.objects.create(
         version=version,
         owner=owner,
         project_id=Dataset.objects.values_list("project", flat=True).get(pk=version.dataset_id),
-        split=inputs.split,
-        protocol=inputs.protocol,
-        task=task,
-        metrics=inputs.metrics,
-        comments=inputs.comments,
-        reserve=reserve,
-        seed=seed,
-        n=n,
-        profile_lengths=inputs.profile_lengths,
-        threads=used_threads,
+        **spec.model_dump(mode="json", exclude={"algorithms"}),
+        comments=comments,
         part_users=-(-part_users // BLOCK_USERS) * BLOCK_USERS,
         queue=queue,
         activity="Waiting for a worker",
-        inputs_hash=digest_of_inputs(
-            version=version, inputs=inputs, task=task, reserve=reserve, seed=seed, n=n, threads=used_threads
-        ),
+        inputs_hash=hash_of_inputs(version=version, spec=spec),
     )
     RunAlgorithm.objects.bulk_create(
-        RunAlgorithm(run=run, position=position, algorithm=key, params=params, label=label)
-        for position, (key, params, label) in enumerate(inputs.algorithms)
+        RunAlgorithm(run=run, position=position, algorithm=key, params=params, label=registry.label(key, params))
+        for position, (key, params) in enumerate(spec.algorithms)
     )
     RunPart.objects.create(run=run, kind=PartKind.PREPARE)
     hint(run=run)

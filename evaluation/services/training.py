@@ -241,10 +241,9 @@ def train_on_everything(
     code ``model.bad_input``: invalid parameters or data; ``model.too_large``: the fit exceeds the memory.
     """
     try:
-        feasible = feasible_algorithms(
+        ((_, complete),), comments = feasible_algorithms(
             version=version, algorithms=[(algorithm, params)], split={"name": ""}, reserved=0.0, seed=seed
         )
-        ((_, complete, _),) = feasible.algorithms
         digest = store_training_rows(ratings=ratings_of(version), utilities=mean_utilities(version))
         result = train_or_reuse(
             version=version,
@@ -255,6 +254,6 @@ def train_on_everything(
             threads=threads,
             progress=progress,
         )
-        return replace(result, comments=tuple(feasible.comments))
+        return replace(result, comments=tuple(comments))
     except (ParameterError, DataError) as refusal:
         raise ParallaxError("model.bad_input", str(refusal)) from refusal

@@ -16,6 +16,7 @@ from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import rng_for
 from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun, RunAlgorithm
+from evaluation.run_spec import RunSpec
 from evaluation.selectors.paired_tests import case_interval, interval_of_mean
 from evaluation.selectors.runs import metric_names
 from evaluation.services.feasibility import feasible_algorithms
@@ -23,7 +24,7 @@ from evaluation.services.measurement import measure_users
 from evaluation.services.numerics import numeric_threads
 from evaluation.services.reduction import outcomes_of, sides_of
 from evaluation.services.run_holdout import Holdout, make_holdouts, spec_of
-from evaluation.services.run_inputs import check_inputs
+from evaluation.services.run_inputs import complete_spec
 from evaluation.services.training import fit
 from inference.bootstrap import UserInterval
 from recommenders import registry
@@ -100,41 +101,29 @@ class _TimeIsUpError(Exception):
 def search(
     *,
     version: DatasetVersion,
-    algorithm: str,
+    spec: RunSpec,
     space: Space,
     budget: Budget,
-    split: Mapping[str, Any],
-    protocol: Mapping[str, Any],
-    metric: str,
-    reserve: float,
-    seed: int,
-    n: int,
-    threads: int,
     development: float = 0.5,
     progress: Progress = silent,
 ) -> Search:
     """Fit an algorithm in several settings and compare them by a metric on development users.
 
-    `algorithm` may state parameters of all settings (``corngr:shrinkage=10``). A `split` that is not dev-eval is
-    wrapped in it. Models are fitted as a run of the same split and seed fits them, without any hidden rating, and only
-    the hidden ratings of development users are measured. A run of `split` in the result reports the other test users.
+    `spec` has one algorithm, with the parameters of all settings, and at most one metric. A split that is not dev-eval
+    is wrapped in it. Models are fitted as a run of the same split and seed fits them, without any hidden rating, and
+    only the hidden ratings of development users are measured. A run of `split` in the result reports the other users.
     Settings that cannot be fitted, or have no value, are listed with the reason. Raises ParallaxError with code
     ``tuning.bad_input``: an invalid input; ``tuning.no_value``: no setting has a value.
     """
     try:
-        key, fixed = registry.named_values(algorithm)
-        registry.params_of(key, fixed)
-        wrapped = dict(split)
-        if split["name"] != DEVELOPMENT:
-            wrapped = {**split, "name": DEVELOPMENT, "of": split["name"], "development": development}
-        shared = {"version": version, "reserve": reserve, "seed": seed, "n": n}
-        run = _planned_run((key, fixed), wrapped, protocol, metric, threads, **shared)
+        ((key, fixed),) = spec.algorithms
+        run = _planned_run(version, spec, development)
         measure = named_metric(run.metrics[0])
         if measure.definition.direction == "neither":
             raise ParameterError(f"Neither high nor low values of {measure} are better, so it cannot choose a setting.")
         (holdout,) = make_holdouts(run=run)
         bench = _Bench(run, key, fixed, holdout)
-        settings = space.settings(key, fixed, lambda: bench.size(bench.features({})), rng_for(seed, "tune", key))
+        settings = space.settings(key, fixed, lambda: bench.size(bench.features({})), rng_for(run.seed, "tune", key))
     except (ParameterError, DataError) as refusal:
         raise ParallaxError("tuning.bad_input", str(refusal)) from refusal
     is_higher = measure.definition.direction == "higher"
@@ -151,9 +140,9 @@ def search(
         is_higher_better=is_higher,
         split=str(spec_of(run.split)),
         protocol=run.protocol,
-        reserve=reserve,
-        seed=seed,
-        n=n,
+        reserve=run.reserve,
+        seed=run.seed,
+        n=run.n,
         n_development=len(bench.users),
         n_evaluation=len(np.setdiff1d(holdout.cases.users, holdout.development)),
         trials=tuple(trials),
@@ -163,28 +152,16 @@ def search(
     )
 
 
-def _planned_run(
-    algorithm: tuple[str, Setting],
-    split: Mapping[str, Any],
-    protocol: Mapping[str, Any],
-    metric: str,
-    threads: int,
-    **shared: Any,
-) -> EvaluationRun:
+def _planned_run(version: DatasetVersion, spec: RunSpec, development: float) -> EvaluationRun:
     """Return the run that would measure one setting, checked as `evaluate` checks it but not saved."""
-    name = metric or (f"recall@{shared['n']}" if protocol["name"] == "one-plus-random" else "")
-    checked = check_inputs(
-        algorithms=[algorithm],
-        split=split,
-        protocol=protocol,
-        task="some",
-        metrics=[name] if name else [],
-        profile_lengths=(),
-        **shared,
-    )
-    run = EvaluationRun(
-        split=checked.split, protocol=checked.protocol, metrics=checked.metrics, threads=threads, **shared
-    )
+    split, metrics = spec.split, spec.metrics
+    if split["name"] != DEVELOPMENT:
+        split = {**split, "name": DEVELOPMENT, "of": split["name"], "development": development}
+    if not metrics and spec.protocol["name"] == "one-plus-random":
+        metrics = (f"recall@{spec.n}",)
+    wrapped = RunSpec.of(**{**dict(spec), "split": split, "metrics": metrics})
+    complete, _ = complete_spec(version=version, spec=wrapped)
+    run = EvaluationRun(version=version, **complete.model_dump(mode="json", exclude={"algorithms"}))
     run.metrics = metric_names(run)[:1]
     return run
 
@@ -241,10 +218,9 @@ class _Bench:
     def _new_params(self, values: Setting) -> Mapping[str, Any]:
         """Return all parameters of a setting. Raises ParameterError: they cannot be fitted here, or were before."""
         run = self.run
-        feasible = feasible_algorithms(
+        ((_, params),), _ = feasible_algorithms(
             version=run.version, algorithms=[(self.key, values)], split=run.split, reserved=run.reserve, seed=run.seed
         )
-        ((_, params, _),) = feasible.algorithms
         if params in self.fitted:
             raise ParameterError("The same as an earlier setting.")
         return params

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -19,10 +19,9 @@ from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.enums import RunStatus
 from evaluation.experiments.schema import Contender, Experiment
-from evaluation.management.run_monitor import announce_workers, cancel, watch
+from evaluation.management.run_monitor import MonitoredRuns
 from evaluation.models import EvaluationRun
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
-from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
 from parallax.replication.published import Published
 from studies.design.services.design import create_study
 from studies.design.services.launch import launch_study
@@ -58,14 +57,15 @@ class Settings:
 def _experiment(chosen: Settings) -> Experiment:
     """The shipped experiment for the paper's Table 2, with reserved users and the chosen factors."""
     experiment = read_experiment(name=EXPERIMENT)
-    contenders = dict(experiment.contenders)
-    for name, factors in zip(PURESVD, chosen.factors, strict=True):
-        contenders[name] = Contender(name, "puresvd", {"factors": factors})
+    factors = dict(zip(PURESVD, chosen.factors, strict=True))
     if chosen.factors != PUBLISHED_FACTORS:
-        for name in ("AsySVD", "LSA"):
-            contenders[name] = Contender(name, contenders[name].algorithm, {"factors": chosen.factors[0]})
-    runs = {key: replace(run, reserve=chosen.reserve) for key, run in experiment.runs.items()}
-    return replace(experiment, contenders=contenders, runs=runs)
+        factors |= dict.fromkeys(("AsySVD", "LSA"), chosen.factors[0])
+    sized = {
+        name: Contender.model_validate({"algorithm": experiment.algorithms[name].algorithm, "factors": number})
+        for name, number in factors.items()
+    }
+    runs = {key: run.model_copy(update={"reserve": chosen.reserve}) for key, run in experiment.runs.items()}
+    return experiment.model_copy(update={"algorithms": {**experiment.algorithms, **sized}, "runs": runs})
 
 
 def queued_run(*, version: DatasetVersion, chosen: Settings, queue: str = "") -> EvaluationRun:
@@ -76,9 +76,7 @@ def queued_run(*, version: DatasetVersion, chosen: Settings, queue: str = "") ->
     experiment, threads = _experiment(chosen), settings.NUMERIC_THREADS
     planned = plan_experiment(experiment=experiment, version=version, seed=chosen.seed, threads=threads)
     (plan,) = planned.values()
-    return run_of_plan(
-        experiment=experiment, planned=plan, version=version, seed=chosen.seed, threads=threads, queue=queue
-    )
+    return run_of_plan(planned=plan, version=version, queue=queue)
 
 
 def finished_run(
@@ -88,23 +86,12 @@ def finished_run(
 
     Raises what `plan_experiment` does, and `replicate.no_run`.
     """
-    with ExitStack() as stack:
-        n_workers = workers_to_start(workers)
-        queue = new_queue() if n_workers else ""
-        run = queued_run(version=version, chosen=chosen, queue=queue)
+    with MonitoredRuns(workers, out) as runs:
+        run = queued_run(version=version, chosen=chosen, queue=runs.queue)
         if run.status == RunStatus.SUCCEEDED:
             tell(f"run {run.pk} has the same inputs and is reused")
             return run
-        run_workers = None
-        if n_workers:
-            if workers is None:
-                announce_workers(n_workers, out)
-            run_workers = stack.enter_context(RunWorkers(size=n_workers, queue=queue, threads=settings.NUMERIC_THREADS))
-        try:
-            watch(run, run_workers, out)
-        except BaseException:
-            cancel(run)
-            raise
+        runs.finish(run)
     if run.status != RunStatus.SUCCEEDED:
         reason = run.error or f"It was {run.get_status_display().lower()}."
         raise ParallaxError("replicate.no_run", f"Run {run.pk} did not finish. {reason}")
@@ -206,10 +193,10 @@ def names_by_algorithm(study: Study, paper: Published) -> Mapping[str, str]:
 
     Raises `replicate.other_conditions` unless the algorithms are those of the paper.
     """
-    contenders = read_experiment(name=EXPERIMENT).contenders.values()
+    contenders = read_experiment(name=EXPERIMENT).algorithms.items()
     models = ((row.model, row.label) for row in study.conditions.select_related("model"))
     ours = sorted((model.algorithm, _factors(model.algorithm, model.params), label) for model, label in models)
-    theirs = sorted((row.algorithm, _factors(row.algorithm, row.params), row.name) for row in contenders)
+    theirs = sorted((row.algorithm, _factors(row.algorithm, row.params), name) for name, row in contenders)
     if [row[0] for row in ours] != [row[0] for row in theirs]:
         raise ParallaxError(
             "replicate.other_conditions",

@@ -18,7 +18,7 @@ from analysis.read.inputs import Measured
 from analysis.services import build_report
 from core.errors import ParallaxError
 from core.models import LogEntry
-from evaluation.selectors.results import table, user_values
+from evaluation.selectors.results import model_rows, user_values
 from inference.anova import one_way
 from inference.average_advantage import AverageAdvantage
 from inference.results import Undefined
@@ -81,9 +81,9 @@ def test_anova_equals_the_one_on_the_studys_own_ratings(planted: Study) -> None:
 def test_objective_values_are_the_runs_own(planted: Study) -> None:
     report = build_report(study=planted)
     for one in report.results["objective"]["lengths"]:
-        rows = table(planted.run, one["profile_length"])
-        assert [line["recall"] for line in one["table"]] == [row.recall for row in rows]
-        assert [line["f"] for line in one["table"]] == [row.f_measure for row in rows]
+        rows = model_rows(planted.run, one["profile_length"])
+        assert [line["recall"] for line in one["table"]] == [row.cells["recall"].value for row in rows]
+        assert [line["f"] for line in one["table"]] == [row.cells["f"].value for row in rows]
         for line in one["table"]:
             low, high = line["intervals"]["recall"]
             assert low <= line["recall"] <= high

@@ -22,7 +22,6 @@ from core import artefacts
 from evaluation.enums import RunStatus
 from evaluation.exports import run_document
 from evaluation.management import run_monitor
-from evaluation.management.commands import evaluate
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.runs import progress
 from evaluation.services.parts import lease_part
@@ -336,7 +335,7 @@ def test_train_refuses_in_a_sentence(arguments: list[str], words: str) -> None:
 
 def test_workers_of_a_crew_are_asked_for_in_whole_numbers(eager: None) -> None:
     with pytest.raises(Exception, match="at least one worker"):
-        evaluate.RunWorkers(size=0, queue="q", threads=1)
+        run_monitor.RunWorkers(size=0, queue="q", threads=1)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,12 @@ def markdown(sections: list[Section]) -> str:
 
 
 def judged(outcome: bool | None, origin: Any = "noted", says: str = "Factors finds more.") -> Judgement:
-    claim = Claim(says, origin, "elsewhere", Check("order", (HERE,), ("Factors", "Popular")))
+    claim = Claim(
+        says=says,
+        by=origin,
+        where="elsewhere",
+        check=Check(kind="order", places=(HERE,), algorithms=("Factors", "Popular")),
+    )
     return Judgement(claim, (Finding(HERE, "Factors .400, Popular .300", outcome, Interval(0.098, 0.102), 0.95),))
 
 
@@ -118,7 +123,7 @@ def test_a_reading_of_a_claim_is_printed_and_an_inference_is_not_called_publishe
 def test_notes_may_have_words_and_figures_or_either() -> None:
     text = SMALL.replace("  - where: Elsewhere\n", "  - {where: There, says: It was so.}\n  - where: Elsewhere\n")
     experiment = parse(text, "mine.yaml")
-    assert [bool(note.says) for note in experiment.notes] == [True, False]
+    assert [bool(note.says) for note in experiment.found_elsewhere] == [True, False]
     dataset = DatasetFacts("small", "Small", "b" * 64, 60, 40, 900, is_synthetic=False)
-    rows = filled_table(experiment, experiment.tables[0], {}, dataset).rows
+    rows = filled_table(experiment, "all", {}, dataset).rows
     assert [[cell.text for cell in row.cells] for row in rows] == [["Popular", "–", "–"], ["Factors", "–", "–"]]

@@ -50,19 +50,19 @@ tables:
 def chosen_on_small(experiment: Experiment) -> Experiment:
     version = make_version()
     planned = plan_experiment(experiment=experiment, version=version)
-    return model_size.with_chosen_sizes(experiment=experiment, version=version, planned=planned, threads=1)
+    return model_size.with_chosen_sizes(experiment=experiment, version=version, planned=planned)
 
 
 def test_choice_is_that_of_the_training_side_of_the_run() -> None:
     experiment = chosen_on_small(parse(SEARCHED, "mine.yaml"))
     ((name, runs, choice),) = experiment.choices
-    assert (name, runs) == ("Aspects", ("Probe", "Own items"))  # both hide the same ratings
+    assert (name, runs) == ("Aspects", ("main", "again"))  # both hide the same ratings
     assert [size.value for size in choice.sizes] == [2, 4]  # there are not 900 users
     assert SizeChoice.objects.count() == 1
     assert "classes=" in str(SizeChoice.objects.get())
     version = make_version()
     planned = plan_experiment(experiment=experiment, version=version)["main"]
-    run = work_off(run_of_plan(experiment=experiment, planned=planned, version=version))
+    run = work_off(run_of_plan(planned=planned, version=version))
     assert run.algorithms.get(algorithm="aspect").params["classes"] == choice.chosen
     given = {"algorithm": "aspect", "values": [2, 4], "params": {"iterations": 20}, "share": 0.1, "rule": "best"}
     alone = choose_size(version=version, **given, seed=1, threads=1, run=run)
@@ -131,12 +131,12 @@ def test_data_with_one_possible_size_are_refused_with_the_reason(eager: None, tm
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("algorithm: aspect, iterations: 20", "algorithm: ease", r"choose: there is no size to choose for ease"),
-        ("iterations: 20", "classes: 3", "choose: classes is what is chosen; remove its value"),
-        ("[2, 4, 900]", "[4, 2]", r"choose\.values: sizes must ascend"),
+        ("algorithm: aspect, iterations: 20", "algorithm: ease", r"Aspects: There is no size to choose for ease"),
+        ("iterations: 20", "classes: 3", "Aspects: classes is what is chosen; remove its value"),
+        ("[2, 4, 900]", "[4, 2]", r"choose\.values: Sizes must ascend"),
         ("[2, 4, 900]", "[2]", "at least 2 entries"),
-        ("900]", "900], share: 0.7", r"choose\.share: the share that is held out"),
-        ("900]", "900], rule: any", r"choose\.rule: expected one of best, smallest-near"),
+        ("900]", "900], share: 0.7", r"choose\.share: Expected a number of at most 0\.5"),
+        ("900]", "900], rule: any", r"choose\.rule: Expected one of 'best' or 'smallest-near'"),
     ],
 )
 def test_search_that_cannot_be_is_refused_with_its_place(old: str, new: str, said: str) -> None:

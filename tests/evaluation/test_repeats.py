@@ -13,7 +13,7 @@ from core.errors import ParallaxError
 from core.provenance import derived_seed
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.selectors.repeats import repeat_seed, repeated_values, repeats_of, results_digest
-from evaluation.selectors.results import metrics_by_user, table
+from evaluation.selectors.results import metrics_by_user, model_rows
 from evaluation.services.repeats import check_repeats, create_repeat
 from tests.factories.evaluation import make_run, make_run_at, work_off
 
@@ -45,7 +45,7 @@ def test_sums_by_user_give_the_value_of_every_run() -> None:
         assert values.hits.shape == (*values.cases.shape, 2)
         for number, each in enumerate(runs):
             pooled = values.hits[number].sum(axis=0) / values.cases[number].sum()
-            assert pooled == pytest.approx([getattr(row, metric) for row in table(each, 5)])
+            assert pooled == pytest.approx([row.cells[metric].value for row in model_rows(each, 5)])
 
 
 def test_other_protocols_count_every_user_once() -> None:

@@ -26,7 +26,7 @@ from evaluation.selectors.paired_tests import (
     paired_tests,
     run_tests_of,
 )
-from evaluation.selectors.results import case_counts, metrics_by_user, model_rows, table, user_values
+from evaluation.selectors.results import case_counts, metrics_by_user, model_rows, user_values
 from evaluation.selectors.run_comparison import compare_runs
 from evaluation.services.case_files import export_cases, store_cases_file, store_probe_list
 from evaluation.services.cleanup import remove_leftover_parts, remove_parts
@@ -206,7 +206,7 @@ def test_cases_that_are_written_and_read_give_the_same_counts_case_by_case(tmp_p
     for (above, tied), (new_above, new_tied) in zip(case_counts(first), case_counts(again), strict=True):
         assert np.array_equal(new_above, above[order])
         assert np.array_equal(new_tied, tied[order])
-    assert [row.recall for row in table(again)] == [row.recall for row in table(first)]
+    assert [row.cells["recall"] for row in model_rows(again)] == [row.cells["recall"] for row in model_rows(first)]
     assert "recall(mode=exact)" not in model_rows(again)[0].cells
     assert compare_runs(first, again).has_same_cases
     assert (
@@ -361,7 +361,7 @@ def test_stored_parts_go_once_they_are_added_up(django_capture_on_commit_callbac
     assert set(parts.values_list("result_digest", flat=True)) == {""}
     assert remove_parts(run=run) == 0
     artefacts.remove("parts", digests[0])  # twice is no fault
-    assert table(run)
+    assert model_rows(run)
 
 
 def test_run_that_stopped_is_taken_up_where_it_was_and_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -407,7 +407,9 @@ def test_tests_and_intervals_of_a_run() -> None:
     assert best.interval.low <= best.value <= best.interval.high
     assert {line.label for line in found[0].lines} == {"TopPop", "Random", "PureSVD4"}
     f = intervals(run, "f")
-    assert {label: value for label, (value, _) in f.items()} == {row.label: row.f_measure for row in table(run)}
+    assert {label: value for label, (value, _) in f.items()} == {
+        row.label: row.cells["f"].value for row in model_rows(run)
+    }
     assert paired_tests(work_off(make_run(algorithms="toppop", seed=2, profile_lengths=())), "recall") is None
     with pytest.raises(ParallaxError, match="no results yet"):
         run_tests_of(make_run(seed=4))
@@ -426,7 +428,7 @@ def test_intervals_are_given_to_means_over_users_alone() -> None:
     with pytest.raises(ParallaxError, match="no values by user"):
         user_values(run, "recall")
     with pytest.raises(ParallaxError, match="Choose a run with one-plus-random"):
-        table(run)
+        case_counts(run)
 
 
 def test_runs_that_cannot_be_compared_are_refused() -> None:
@@ -464,7 +466,7 @@ def test_hits_are_tested_by_users_where_there_are_hits() -> None:
     run = work_off(make_run(algorithms="toppop,random,puresvd:factors=4", profile_lengths=(3,)))
     assert set(kinds_of_test(run)) == {"sign", "signed-rank", "nemenyi", "sign-flip", "mcnemar"}
     recall, fallout = run_tests_of(run, test="sign-flip")
-    rates = {row.label: row.recall for row in table(run)}
+    rates = {row.label: row.cells["recall"].value for row in model_rows(run)}
     by_pair = {(pair.a, pair.b): pair.difference for pair in recall.pairs}
     assert by_pair["TopPop", "Random"] == pytest.approx(rates["TopPop"] - rates["Random"])
     assert fallout.metric == "fallout"

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from core.errors import NotAllowedInState, ParallaxError
+from core.errors import NotAllowedInState, ParallaxError, ParameterError
 from core.models import LogEntry
 from evaluation.enums import RUN_MOVES, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunPart
+from evaluation.run_spec import RunSpec, named_settings
 from evaluation.services.parts import lease_part
-from evaluation.services.run_inputs import named_settings
 from evaluation.services.runs import BLOCK_USERS, cancel_run, create_run, fail_part
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
@@ -58,16 +58,16 @@ def test_run_takes_algorithms_as_pairs_with_text_values() -> None:
         ({"metrics": ["recall@5(ties=worst)"]}, "counts ties as worst, the run as expected"),
         ({"metrics": ["f@5(g=.5)"]}, "The generality g"),
         ({"protocol": {"name": "one-plus-random", "negatives": 0}}, "at least 1"),
-        ({"protocol": {"name": "one-plus-random", "negatives": True}}, "whole number"),
+        ({"protocol": {"name": "one-plus-random", "negatives": True}}, "type int"),
         ({"protocol": {"name": "one-plus-random", "relevant": 9}}, "outside the dataset's scale"),
         ({"protocol": {"name": "one-plus-random", "relevant": 2, "irrelevant": 2}}, "must be below"),
         ({"protocol": {"name": "one-plus-random", "g": 1}}, "generality g is 1"),
-        ({"protocol": {"name": "one-plus-random", "ties": "lucky"}}, "setting ties of one-plus-random must be one of"),
-        ({"reserve": 1.0}, "below 1"),
-        ({"n": 0}, "N is 0"),
-        ({"threads": 0}, "numeric threads is 0; it must be at least 1"),
-        ({"seed": -1}, "whole number from 0"),
-        ({"profile_lengths": (0,)}, "Profile lengths"),
+        ({"protocol": {"name": "one-plus-random", "ties": "lucky"}}, "ties must be one of"),
+        ({"reserve": 1.0}, "reserve: Expected a number below 1"),
+        ({"n": 0}, "n: Expected a number of at least 1; got 0"),
+        ({"threads": 0}, "threads: Expected a number of at least 1"),
+        ({"seed": -1}, "seed: Expected a number of at least 0"),
+        ({"profile_lengths": (0,)}, "profile_lengths.0.: Expected a number of at least 1"),
         ({"part_users": 0}, "at least one test user"),
     ],
 )
@@ -161,15 +161,15 @@ def test_split_without_a_relevant_case_fails_the_run_in_a_sentence() -> None:
 
 
 def test_named_settings_read_numbers_and_words() -> None:
-    assert named_settings(text="probe:share=0.1") == {"name": "probe", "share": 0.1}
-    assert named_settings(text="one-plus-random") == {"name": "one-plus-random"}
-    assert named_settings(text="x:ties=worst, g=.8") == {"name": "x", "ties": "worst", "g": 0.8}
+    assert named_settings("probe:share=0.1") == {"name": "probe", "share": 0.1}
+    assert named_settings("one-plus-random") == {"name": "one-plus-random"}
+    assert named_settings("x:ties=worst, g=.8") == {"name": "x", "ties": "worst", "g": 0.8}
 
 
 @pytest.mark.parametrize("text", ["probe:share", "probe:=1", "probe:share=", "probe:share=.1,share=.2"])
 def test_named_settings_refuse_what_they_cannot_read(text: str) -> None:
-    with pytest.raises(ParallaxError, match="is not a valid setting"):
-        named_settings(text=text)
+    with pytest.raises(ParameterError, match="is not a valid setting"):
+        named_settings(text)
 
 
 def test_run_on_the_same_inputs_is_a_new_run_with_the_old_models() -> None:
@@ -186,12 +186,7 @@ def test_run_on_the_same_inputs_is_a_new_run_with_the_old_models() -> None:
 def test_create_run_wants_its_defaults_from_the_settings(settings: Any) -> None:
     settings.NUMERIC_THREADS = 3
     run = create_run(
-        version=make_version(),
-        algorithms="toppop",
-        split={"name": "probe"},
-        protocol={"name": "one-plus-random"},
-        reserve=0.0,
-        seed=1,
+        version=make_version(), spec=RunSpec.of(algorithms="toppop", split="probe", protocol="one-plus-random")
     )
     assert run.threads == 3
     assert run.split == {"name": "probe", "share": 0.014}

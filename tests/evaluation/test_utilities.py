@@ -10,9 +10,9 @@ import pytest
 from catalog.selectors.ratings import features_of, item_utilities, mean_utilities, ratings_of, utilities_of
 from core.errors import ParallaxError
 from evaluation.metrics.registry import metric
+from evaluation.run_spec import named_settings
 from evaluation.selectors.cases import cases_of, training_rows, training_utilities
 from evaluation.selectors.results import model_rows
-from evaluation.services.run_inputs import named_settings
 from evaluation.services.training import features_for, train_on_everything
 from recommenders.expected_utility import UTILITY_KIND
 from tests.evaluation.test_experiments_services import usage
@@ -137,5 +137,5 @@ def test_usage_has_one_limit_and_no_other() -> None:
 
 
 def test_whole_numbers_of_a_command_stay_whole() -> None:
-    assert named_settings(text="random-per-user:test_users=200") == {"name": "random-per-user", "test_users": 200}
-    assert named_settings(text="probe:share=.1")["share"] == 0.1
+    assert named_settings("random-per-user:test_users=200") == {"name": "random-per-user", "test_users": 200}
+    assert named_settings("probe:share=.1")["share"] == 0.1

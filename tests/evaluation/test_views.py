@@ -17,7 +17,7 @@ from catalog.services import import_parsed
 from evaluation.enums import RunStatus
 from evaluation.experiments.yaml_loader import load, shipped
 from evaluation.models import EvaluationRun
-from evaluation.selectors import table
+from evaluation.selectors.results import model_rows
 from evaluation.tables import share
 from recommenders import registry
 from tests.factories.accounts import UserFactory
@@ -127,8 +127,8 @@ def test_succeeded_run_shows_table_two_the_curves_and_where_numbers_come_from(pa
     html = page("detail", pk=run.pk)
     said = words(html)
     for length in (0, 5):
-        for row in table(run, length):
-            line = f"{share(row.recall)} {share(row.fallout)} {share(row.precision)} {share(row.f_measure)}"
+        for row in model_rows(run, length):
+            line = " ".join(share(row.cells[name].value) for name in ("recall", "fallout", "precision-raghavan", "f"))
             assert f"{row.label} {line}" in said
             assert row.model_hash in html
     assert "With profiles of 5 ratings" in said
@@ -140,8 +140,9 @@ def test_succeeded_run_shows_table_two_the_curves_and_where_numbers_come_from(pa
         spec = json.loads(re.search(rf'<script id="chart-{key}" type="application/json">(.*?)</script>', html).group(1))
         assert set(spec) == {"light", "dark"}
         assert spec["light"]["title"]["subtitle"] == key.capitalize()
-    best = max(table(run), key=lambda row: row.recall)
-    assert f"{best.label} has the highest recall, {share(best.recall)} in a list of 5" in html
+    recall = {row.label: row.cells["recall"].value or 0.0 for row in model_rows(run)}
+    best = max(recall, key=lambda label: recall[label])
+    assert f"{best} has the highest recall, {share(recall[best])} in a list of 5" in html
 
 
 def test_page_says_below_the_table_which_models_had_been_there_before(page: Any) -> None:
@@ -432,7 +433,7 @@ def test_results_are_sorted_and_compared_with_a_baseline(page: Any, client: Clie
         html = client.get(url, query).content.decode()
         return re.findall(r'<tr data-algorithm="(\w+)".*?<td class="n">(\S+)', html, flags=re.S)
 
-    recall = {row.label: row.recall for row in table(run)}
+    recall = {row.label: row.cells["recall"].value for row in model_rows(run)}
     best_first = sorted(recall, key=lambda label: -round(recall[label] or 0, 3))
     assert [label for label, _ in rows(sort="recall")] == best_first
     assert [label for label, _ in rows(sort="label")] == sorted(recall, key=str.casefold)
@@ -451,7 +452,7 @@ def test_files_of_a_run(client: Client, alice: User) -> None:
     metrics = b"".join(client.get(reverse("evaluation:metrics_csv", kwargs={"pk": run.pk})).streaming_content).decode()
     lines = metrics.splitlines()
     assert lines[0] == "algorithm,profile_length,metric,n,value,remark"
-    recall = next(row.recall for row in table(run) if row.label == "TopPop")
+    recall = next(row.cells["recall"].value for row in model_rows(run) if row.label == "TopPop")
     assert f"TopPop,whole,recall,5,{recall!r}," in lines
     users = b"".join(client.get(reverse("evaluation:users_csv", kwargs={"pk": run.pk})).streaming_content).decode()
     assert users.splitlines()[0] == "user,metric,algorithm,profile_length,value"
@@ -475,7 +476,7 @@ def test_json_of_a_run_is_its_document_or_says_why_there_is_none(client: Client,
     client.force_login(alice)
     run = make_run_at("succeeded")
     document = client.get(reverse("evaluation:json", kwargs={"pk": run.pk})).json()
-    assert [row["recall"] for row in document["algorithms"]] == [row.recall for row in table(run)]
+    assert [row["recall"] for row in document["algorithms"]] == [row.cells["recall"].value for row in model_rows(run)]
     queued = client.get(reverse("evaluation:json", kwargs={"pk": make_run(seed=2).pk}))
     assert queued.status_code == 409
     assert queued.json()["code"] in ("run.no_results", "run.not_prepared")

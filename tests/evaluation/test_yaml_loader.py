@@ -63,16 +63,14 @@ def changed(old: str, new: str) -> str:
 def test_shipped_experiment_names_only_what_exists(name: str) -> None:
     experiment = load(name)
     assert experiment.key == name
-    for one in experiment.contenders.values():
+    for one in experiment.algorithms.values():
         registry.params_of(one.algorithm, one.params)
     for plan in experiment.runs.values():
         split_spec(str(plan.split["name"]), {key: value for key, value in plan.split.items() if key != "name"})
         assert plan.task in TASKS
-        assert set(plan.contenders) <= set(experiment.contenders)
-    places = [place for table in experiment.tables for place in table.columns.values()]
-    places += [place for claim in experiment.claims for place in claim.check.quantities]
-    assert all(measured_name(experiment.runs[place.run], place.metric) for place in places)
-    assert {name for plan in experiment.runs.values() for name in plan.contenders} == set(experiment.contenders)
+        assert set(plan.algorithms) <= set(experiment.algorithms)
+    assert all(measured_name(experiment, quantity) for _, quantity in experiment.quantities())
+    assert {name for run in experiment.runs for name in experiment.names_in(run)} == set(experiment.algorithms)
 
 
 def test_six_experiments_are_shipped() -> None:
@@ -90,12 +88,12 @@ def test_file_is_read_whole() -> None:
     experiment = parse(SMALL, "mine.yaml")
     assert experiment.key == "mine"
     assert experiment.seed == 1
-    assert experiment.contenders["Factors"].params == {"factors": 4}
-    assert experiment.runs["main"].contenders == ("Popular", "Factors")
-    assert experiment.tables[0].columns["short"] == Quantity("main", "recall", 5)
-    assert experiment.figures[0].metric == "recall"
-    assert experiment.notes[0].rows == {"Popular": (0.3,), "Factors": (None,)}
-    assert experiment.claims[0].check.contenders == ("Factors", "Popular")
+    assert experiment.algorithms["Factors"].params == {"factors": 4}
+    assert experiment.names_in("main") == ("Popular", "Factors")
+    assert experiment.tables["all"].columns["short"] == Quantity("main", "recall", 5)
+    assert experiment.figures["bars"].metric == "recall"
+    assert experiment.found_elsewhere[0].rows == {"Popular": (0.3,), "Factors": (None,)}
+    assert experiment.claims[0].check.algorithms == ("Factors", "Popular")
 
 
 def test_figures_notes_claims_and_seed_may_be_left_out_or_given() -> None:
@@ -107,44 +105,47 @@ def test_figures_notes_claims_and_seed_may_be_left_out_or_given() -> None:
     del data["runs"]["main"]["n"], data["runs"]["main"]["profile_lengths"]
     del data["tables"]["all"]["columns"]["short"]
     experiment = parse(yaml.safe_dump(data), "mine.yaml")
-    assert (experiment.figures, experiment.notes, experiment.claims, experiment.seed) == ((), (), (), 9)
+    assert (experiment.figures, experiment.found_elsewhere, experiment.claims, experiment.seed) == ({}, (), (), 9)
     plan = experiment.runs["main"]
-    assert (plan.metrics, plan.reserve, plan.contenders, plan.n) == (("recall@3",), 0.1, ("Factors",), 5)
+    assert (plan.metrics, plan.reserve, plan.algorithms, plan.n) == (("recall@3",), 0.1, ("Factors",), 5)
 
 
 def test_notes_may_be_words_alone() -> None:
     text = changed("columns: [recall]\n    rows: {Popular: [0.3], Factors: [null]}", "says: It was so.")
-    assert parse(text, "mine.yaml").notes[0].says == "It was so."
+    assert parse(text, "mine.yaml").found_elsewhere[0].says == "It was so."
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("title: Two algorithms\n", "", r"mine\.yaml: title missing"),
+        ("title: Two algorithms\n", "", r"mine\.yaml, at title: This is missing"),
         (
             "needs: ratings",
             "needs: money",
-            r"mine\.yaml, at needs: expected one of ratings, .*, got 'money'",
+            r"mine\.yaml, at needs: Expected one of 'ratings', .*; got 'money'",
         ),
-        ("question: Which finds more?", "question: ''", r"at question: expected a text"),
-        ("data: Any ratings will do.", "data:", r"at data: expected a text, got nothing"),
-        ("source: Somebody (2020)", "surce: X\nsource: Y", r"surce not allowed here; allowed: title"),
-        ("  Popular: {algorithm: toppop}", "  Popular: {}", r"at algorithms\.Popular: algorithm missing"),
-        ("factors: 4", "factors: [4]", r"at algorithms\.Factors\.factors: expected a text or a number, got .*\[4\]"),
-        ("  main:\n", "  Main run:\n", r"at runs\.Main run: names here may contain only"),
-        ("task: some", "task: [some]", r"at runs\.main\.task: expected a text"),
-        ("n: 5", "n: 0", r"at runs\.main\.n: expected a whole number of at least 1, got 0"),
-        ("n: 5", "n: true", r"at runs\.main\.n: expected a whole number"),
-        ("    n: 5", "    algorithms: []", r"at runs\.main\.algorithms: expected at least 1 entries"),
-        ("    n: 5", "    algorithms: [Nobody]", r"at runs\.main\.algorithms\[1\]: expected one of Popular, Factors"),
+        ("question: Which finds more?", "question: ''", r"at question: Text is required"),
+        ("data: Any ratings will do.", "data:", r"at data: Expected text; got None"),
+        ("source: Somebody (2020)", "surce: X\nsource: Y", r"at surce: There is no such field"),
+        ("  Popular: {algorithm: toppop}", "  Popular: {}", r"at algorithms\.Popular\.algorithm: This is missing"),
+        ("factors: 4", "factors: [4]", r"at algorithms\.Factors\.factors: Expected text, a number, .* got \[4\]"),
+        ("  main:\n", "  Main run:\n", r"at runs\.Main run: Names here may contain only"),
+        ("share: 0.2", "shares: 0.2", r"at runs\.main\.split: Split probe: There is no parameter shares"),
+        ("negatives: 20", "negative: 20", r"main\.protocol: The protocol one-plus-random has no setting negative"),
+        ("task: some", "task: none", r"at runs\.main\.task: Unknown task 'none'"),
+        ("task: some", "task: [some]", r"at runs\.main\.task: Expected text"),
+        ("n: 5", "n: 0", r"at runs\.main\.n: Expected a number of at least 1; got 0"),
+        ("n: 5", "n: true", r"at runs\.main\.n: Expected a whole number"),
+        ("    n: 5", "    algorithms: []", r"at runs\.main\.algorithms: Expected at least 1 entries"),
+        ("    n: 5", "    algorithms: [Nobody]", r"at runs\.main\.algorithms\[0\]: Expected one of Popular, Factors"),
         ("    n: 5", "    algorithms: [Popular, Popular]", r"at runs\.main\.algorithms: Popular is listed twice"),
-        ("    n: 5", "    reserve: much", r"at runs\.main\.reserve: expected a number, got 'much'"),
-        ("    n: 5", "    metrics: recall", r"at runs\.main\.metrics: expected a list"),
-        ("split: {name: probe, share: 0.2}", "split: {share: 0.2}", r"at runs\.main\.split: name missing"),
-        ("split: {name: probe, share: 0.2}", "split: probe", r"at runs\.main\.split: expected names with values"),
-        ("profile_length: 5}", "profile_length: 7}", r"profile_length: the run main does not measure profiles of 7"),
-        ("recall: {run: main, metric", "recall: {run: other, metric", r"columns\.recall\.run: expected one of main"),
-        ("kind: bars", "kind: pie", r"at figures\.bars\.kind: expected one of bars"),
+        ("    n: 5", "    reserve: much", r"at runs\.main\.reserve: Expected a number; got 'much'"),
+        ("    n: 5", "    metrics: recall", r"at runs\.main\.metrics: recall needs a list length"),
+        ("split: {name: probe, share: 0.2}", "split: {share: 0.2}", r"at runs\.main\.split: Its name is missing"),
+        ("split: {name: probe, share: 0.2}", "split: 5", r"at runs\.main\.split: Expected names with values"),
+        ("profile_length: 5}", "profile_length: 7}", r"profile_length: The run main does not measure profiles of 7"),
+        ("recall: {run: main, metric", "recall: {run: other, metric", r"columns\.recall\.run: Expected one of main"),
+        ("kind: bars", "kind: pie", r"at figures\.bars\.kind: Expected one of 'bars'"),
         (", metric: recall}\nfound", "}\nfound", r"at figures\.bars: metric is required for figures of"),
         (
             ", metric: recall}\nfound",
@@ -154,19 +155,19 @@ def test_notes_may_be_words_alone() -> None:
         (
             "metric: recall}\nfound",
             "metric: recall, is_share: 1}\nfound",
-            r"bars\.is_share: expected yes or no",
+            r"bars\.is_share: Expected true or false",
         ),
-        ("    columns: [recall]\n", "", r"at found_elsewhere\[1\]: columns and rows must be given together"),
+        ("    columns: [recall]\n", "", r"at found_elsewhere\[0\]: columns and rows must be given together"),
         ("Popular: [0.3]", "Popular: [0.3, 0.4]", r"rows\.Popular: 1 numbers are required here, one per column, not 2"),
-        ("by: noted", "by: hearsay", r"at claims\[1\]\.by: expected one of published, inferred, noted"),
-        ("kind: order", "kind: hope", r"at claims\[1\]\.check\.kind: expected one of order"),
-        ("[Factors, Popular]}", "[Factors]}", r"a check of the kind order requires at least 2"),
-        ("[Factors, Popular]}", "[Factors, Nobody]}", r"algorithms\[2\]: the run main has no algorithm 'Nobody'"),
+        ("by: noted", "by: hearsay", r"at claims\[0\]\.by: Expected one of 'published', 'inferred' or 'noted'"),
+        ("kind: order", "kind: hope", r"at claims\[0\]\.check\.kind: Expected one of 'order'"),
+        ("[Factors, Popular]}", "[Factors]}", r"A check of the kind order requires at least 2"),
+        ("[Factors, Popular]}", "[Factors, Nobody]}", r"algorithms\[1\]: The run main has no algorithm 'Nobody'"),
         ("[Factors, Popular]}", "[Factors, Factors]}", r"algorithms: Factors is listed twice"),
         ("[Factors, Popular]}", "[Factors, Popular], within: 1}", r"within not allowed here"),
-        ("kind: order", "kind: between", r"a check of the kind between requires low, high or both"),
-        ("kind: order", "kind: near", r"a check of the kind near requires within"),
-        ("kind: order", "kind: another-best", r"places: a check of the kind another-best requires two places"),
+        ("kind: order", "kind: between", r"A check of the kind between requires low, high or both"),
+        ("kind: order", "kind: near", r"A check of the kind near requires within"),
+        ("kind: order", "kind: another-best", r"check: A check of the kind another-best requires two places"),
         ("  Popular: {", "  Factors: {", r"is not YAML that can be read: .*'Factors' appears twice"),
         ("title: Two", "title: [Two", r"mine\.yaml is not YAML"),
     ],
@@ -185,7 +186,7 @@ def test_text_that_is_no_experiment_is_refused(text: str) -> None:
 def test_empty_set_of_runs_is_refused() -> None:
     data = yaml.safe_load(SMALL)
     data["runs"] = {}
-    with pytest.raises(ParameterError, match="at runs: at least one entry is required"):
+    with pytest.raises(ParameterError, match="at runs: Expected at least 1 entries"):
         parse(yaml.safe_dump(data), "mine.yaml")
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from catalog.models import DatasetVersion
 from evaluation.models import EvaluationRun
+from evaluation.run_spec import RunSpec, named_settings
 from evaluation.services.parts import lease_part
-from evaluation.services.run_inputs import named_settings
 from evaluation.services.runs import cancel_run, create_run, fail_part
 from evaluation.services.worker_loop import execute, work_on
 from evaluation.splitting.registry import SplitSpec, split_spec
@@ -27,7 +27,8 @@ def make_run(*, version: DatasetVersion | None = None, **kwargs: Any) -> Evaluat
         "reserve": 0.1,
         "seed": 1,
     }
-    return create_run(version=version or make_version(), **{**given, **kwargs})
+    told = {name: kwargs.pop(name) for name in ("owner", "queue", "part_users") if name in kwargs}
+    return create_run(version=version or make_version(), spec=RunSpec.of(**{**given, **kwargs}), **told)
 
 
 def work_off(run: EvaluationRun) -> EvaluationRun:
@@ -61,7 +62,7 @@ def make_run_at(status: str, **kwargs: Any) -> EvaluationRun:
 
 def written_split(text: str) -> SplitSpec:
     """Read a split as commands write it."""
-    settings = named_settings(text=text)
+    settings = named_settings(text)
     return split_spec(settings.pop("name"), settings)
 
 

@@ -6,12 +6,11 @@ import json
 import signal
 from argparse import ArgumentParser
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
+from django.conf import settings as django_settings
 from django.core.management.base import CommandError
 from django.utils import timezone
 
@@ -21,12 +20,12 @@ from core.errors import ParallaxError
 from evaluation import tables
 from evaluation.enums import RUN_OPEN, PartStatus, RunStatus
 from evaluation.exports import run_document
-from evaluation.management.arguments import at_least_one, check_folders
+from evaluation.management.arguments import add_inputs, at_least_one, check_folders, input_text
 from evaluation.management.repeat_table import repeat_lines
-from evaluation.management.run_monitor import announce_workers, cancel, interrupt, watch
-from evaluation.metrics.definition import TASKS
+from evaluation.management.run_monitor import MonitoredRuns, interrupt
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
+from evaluation.run_spec import OWN_LIST, RunSpec, named_settings
 from evaluation.selectors.candidates import candidate_range, candidate_warning
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.paired_tests import chosen_on_development
@@ -35,10 +34,7 @@ from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import failed_algorithms, failure_summary, metric_names, run_numbered
 from evaluation.services.case_files import check_exportable, export_cases, store_cases_file, store_probe_list
 from evaluation.services.repeats import check_repeats, create_repeat
-from evaluation.services.run_inputs import OWN_LIST, named_settings, split_names
-from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
-from evaluation.services.runs import cancel_run, create_run, resume_run
-from evaluation.splitting.registry import SPLITS
+from evaluation.services.runs import PART_USERS, cancel_run, create_run, resume_run
 from evaluation.tables import cell, columns, share
 
 
@@ -49,40 +45,27 @@ class Command(ParallaxCommand):
         parser.add_argument("name", metavar="NAME", nargs="?", help="name of the dataset; its newest version is used")
         parser.add_argument("--algorithms", help="for example toppop,corngr,puresvd:factors=50")
         parser.add_argument("--resume", type=int, metavar="RUN", help="resume a stopped run with its inputs")
-        parser.add_argument("--split", default="strangers", help=f"{', '.join(SPLITS)} (default: %(default)s)")
-        parser.add_argument("--reserve", type=float, default=0.0, help="share of users hidden from every model")
-        parser.add_argument(
-            "--protocol", default="one-plus-random", help=f"{', '.join(PROTOCOLS)} (default: %(default)s)"
+        add_inputs(
+            parser,
+            split="strangers",
+            reserve=0.0,
+            protocol="one-plus-random",
+            task="some",
+            metrics="",
+            n=5,
+            seed=1,
+            threads=None,
         )
-        parser.add_argument("--task", default="some", help=f"{', '.join(TASKS)} (default: %(default)s)")
-        parser.add_argument(
-            "--metrics", default="", help="in addition to the protocol's own, for example ndcg@10,map@10"
-        )
-        parser.add_argument("--mode", help="sampled (default) or exact, of one-plus-random")
-        parser.add_argument("--negatives", type=int, help="candidates per test item (default: 1000)")
-        parser.add_argument("--n", type=int, default=5, help="length of the list (default: %(default)s)")
-        parser.add_argument(
-            "--relevant",
-            type=float,
-            help="lowest relevant rating (default: 5 on scales of 1 or 0.5 to 5 where it was given, else the highest "
-            "that 20%% of ratings reach)",
-        )
-        parser.add_argument(
-            "--irrelevant",
-            type=float,
-            help="highest irrelevant rating (default: 1 where it was given, as above, else the lowest that 5%% reach)",
-        )
-        parser.add_argument("--g", type=float, help="generality for precision (default: share of relevant cases)")
-        parser.add_argument("--ties", help="expected (default), worst or best")
+        for setting in PROTOCOLS["one-plus-random"].described():
+            parser.add_argument(f"--{setting.name}", type=setting.type, help=f"Of the protocol: {setting.description}")
         parser.add_argument("--cases", type=Path, metavar="FILE", help="use the cases of this .npz file")
         parser.add_argument("--export-cases", type=Path, metavar="FILE", help="write the cases as a .npz file")
         parser.add_argument(
             "--profile-length",
             type=int,
             action="append",
-            help="also with profiles cut to this length (default: 5; 0: whole profiles alone)",
+            help=f"{input_text('profile_lengths')} 0: whole profiles alone.",
         )
-        parser.add_argument("--seed", type=int, default=1)
         parser.add_argument(
             "--repeats",
             type=at_least_one,
@@ -90,9 +73,6 @@ class Command(ParallaxCommand):
             metavar="R",
             help="measure R times in all, with other splits and training seeds, and print pooled values; with --resume "
             "also of a run that has succeeded (default: %(default)s)",
-        )
-        parser.add_argument(
-            "--threads", type=at_least_one, help="numeric threads of each worker (default: NUMERIC_THREADS)"
         )
         parser.add_argument(
             "--workers",
@@ -115,7 +95,8 @@ class Command(ParallaxCommand):
         before = signal.signal(signal.SIGTERM, interrupt)
         try:
             check_repeats(repeats=options["repeats"])
-            run = self._run(options)
+            create = _new_run if options["resume"] is None else _resumed_run
+            run = self._finish(partial(create, options), options)
             for number in range(2, options["repeats"] + 1):
                 self.stdout.write(f"Repetition {number} of {options['repeats']}.")
                 self._finish(partial(create_repeat, run=run, number=number), options)
@@ -127,7 +108,8 @@ class Command(ParallaxCommand):
         for line in repeat_lines(run) if options["repeats"] > 1 else ():
             self.stdout.write(line)
         if exported is not None:
-            self._export(run, exported)
+            export_cases(run=run, path=exported)
+            self.stdout.write(f"{len(cases_of(run).cases):,} cases written to {exported}.")
         if file is not None:
             has_cases = exported is not None or run.split["name"] == "file"
             document = run_document(run, has_cases=has_cases)
@@ -136,16 +118,10 @@ class Command(ParallaxCommand):
             )
             self.stdout.write(f"Written to {file}.")
 
-    def _run(self, options: dict[str, Any]) -> EvaluationRun:
-        """Create or resume the run and monitor it until it is over."""
-        return self._finish(partial(_new_run if options["resume"] is None else _resumed_run, options), options)
-
     def _finish(self, create: Callable[..., EvaluationRun], options: dict[str, Any]) -> EvaluationRun:
         """Monitor a run until it is over; `create` takes the queue of its workers."""
-        with ExitStack() as stack:
-            workers = workers_to_start(options["workers"])
-            queue = new_queue() if workers else ""
-            run = create(queue=queue)
+        with MonitoredRuns(options["workers"], self.stdout) as runs:
+            run = create(queue=runs.queue)
             if run.status == RunStatus.SUCCEEDED:
                 self.stdout.write(f"Run {run.pk} has already succeeded.")
                 return run
@@ -153,32 +129,19 @@ class Command(ParallaxCommand):
             if warning := candidate_warning(run.version, run.protocol, run.split):
                 self.stdout.write(f"Warning: {warning}")
             try:
-                run_workers = None
-                if workers and run.status in RUN_OPEN:
-                    if options["workers"] is None:
-                        announce_workers(workers, self.stdout)
-                    run_workers = stack.enter_context(RunWorkers(size=workers, queue=queue, threads=run.threads))
-                watch(run, run_workers, self.stdout)
+                runs.finish(run)
             except KeyboardInterrupt:
                 self.stdout.write("")
-                cancel(run)
                 raise CommandError(
                     f"Run {run.pk} was cancelled. Resume it with "
                     f"`.venv/bin/python manage.py evaluate --resume {run.pk}`.",
                     returncode=130,
                 ) from None
-            except BaseException:
-                cancel(run)
-                raise
         if run.status != RunStatus.SUCCEEDED:
             raise ParallaxError(
                 "run.not_succeeded", run.error or f"Run {run.pk} was {run.get_status_display().lower()}."
             )
         return run
-
-    def _export(self, run: EvaluationRun, file: Path) -> None:
-        export_cases(run=run, path=file)
-        self.stdout.write(f"{len(cases_of(run).cases):,} cases written to {file}.")
 
     def _report(self, run: EvaluationRun) -> None:
         """Print the table, exclusions and counts, and reused models."""
@@ -225,9 +188,8 @@ class Command(ParallaxCommand):
 
 def _new_run(options: dict[str, Any], queue: str) -> EvaluationRun:
     """Create the run of the options."""
-    optional = {"part_users": options["part_users"]} if options["part_users"] else {}
     version = newest_version(options["name"])
-    split = named_settings(text=options["split"])
+    split = named_settings(options["split"])
     if options["cases"]:
         split = {
             "name": "file",
@@ -237,27 +199,17 @@ def _new_run(options: dict[str, Any], queue: str) -> EvaluationRun:
         split["list"] = store_probe_list(version=version, path=Path(str(split["list"])))
     if options["export_cases"] is not None:
         check_exportable(split=split)
-    stated = {name: options[name] for name in ("mode", "negatives", "relevant", "irrelevant", "g", "ties")}
-    protocol = {
-        **named_settings(text=options["protocol"]),
-        **{name: value for name, value in stated.items() if value is not None},
-    }
-    lengths = (5,) if options["profile_length"] is None else filter(None, options["profile_length"])
-    return create_run(
-        version=version,
-        algorithms=options["algorithms"],
+    settings = {info.name: options[info.name] for info in PROTOCOLS["one-plus-random"].described()}
+    spec = RunSpec.of(
         split=split,
-        protocol=protocol,
-        task=options["task"],
-        metrics=split_names(options["metrics"]),
-        reserve=options["reserve"],
-        seed=options["seed"],
-        n=options["n"],
-        profile_lengths=tuple(lengths),
-        threads=options["threads"],
-        queue=queue,
-        **optional,
+        protocol={
+            **named_settings(options["protocol"]),
+            **{name: value for name, value in settings.items() if value is not None},
+        },
+        profile_lengths=(5,) if options["profile_length"] is None else tuple(filter(None, options["profile_length"])),
+        **{name: options[name] for name in ("algorithms", "task", "metrics", "reserve", "seed", "n", "threads")},
     )
+    return create_run(version=version, spec=spec, queue=queue, part_users=options["part_users"] or PART_USERS)
 
 
 def _resumed_run(options: dict[str, Any], queue: str) -> EvaluationRun:
@@ -278,7 +230,7 @@ def _resumed_run(options: dict[str, Any], queue: str) -> EvaluationRun:
             raise ParallaxError(
                 "run.under_way",
                 f"Run {run.pk} is in progress. If its workers were killed, their leases expire within "
-                f"{settings.LEASE_SECONDS} seconds; try again then.",
+                f"{django_settings.LEASE_SECONDS} seconds; try again then.",
             )
         cancel_run(run=run, reason="resumed by another command")
     return resume_run(run=run, queue=queue)

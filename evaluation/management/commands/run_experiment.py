@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from argparse import ArgumentParser
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,13 @@ from evaluation.experiments.schema import Experiment
 from evaluation.experiments.yaml_loader import load, shipped
 from evaluation.management.arguments import at_least_one
 from evaluation.management.progress_line import ProgressLine
-from evaluation.management.run_monitor import announce_workers, cancel, interrupt, watch
+from evaluation.management.run_monitor import MonitoredRuns, interrupt
 from evaluation.models import EvaluationRun
 from evaluation.selectors.candidates import candidate_warning
 from evaluation.selectors.runs import failed_algorithms
 from evaluation.services.experiment_files import WrittenOutcome, write_experiment
 from evaluation.services.experiments import CheckedPlan, plan_experiment, read_experiment, run_of_plan
 from evaluation.services.model_size import with_chosen_sizes
-from evaluation.services.run_workers import RunWorkers, new_queue, workers_to_start
 
 
 class Command(ParallaxCommand):
@@ -91,65 +89,38 @@ class Command(ParallaxCommand):
         threads = options["threads"] or settings.NUMERIC_THREADS
         plans = plan_experiment(experiment=experiment, version=version, seed=options["seed"], threads=threads)
         if experiment.searched and not options["default_sizes"]:
-            experiment = self._with_sizes(experiment, version, plans, options["seed"], threads)
+            experiment = self._with_sizes(experiment, version, plans)
             plans = plan_experiment(experiment=experiment, version=version, seed=options["seed"], threads=threads)
         runs_of = "one run" if len(plans) == 1 else f"{len(plans)} runs"
         self.stdout.write(f"{experiment.title}, on {version}: {runs_of}.")
         runs = {}
-        with ExitStack() as stack:
-            workers = workers_to_start(options["workers"])
-            queue = new_queue() if workers else ""
-            run_workers: RunWorkers | None = None
+        with MonitoredRuns(options["workers"], self.stdout) as monitored:
             for key, plan in plans.items():
-                run = run_of_plan(
-                    experiment=experiment,
-                    planned=plan,
-                    version=version,
-                    seed=options["seed"],
-                    threads=threads,
-                    queue=queue,
-                )
+                runs[key] = run = run_of_plan(planned=plan, version=version, queue=monitored.queue)
                 if run.status == RunStatus.SUCCEEDED:
-                    self.stdout.write(f"{plan.plan.title}: run {run.pk} has the same inputs and is reused.")
-                else:
-                    self.stdout.write(f"{plan.plan.title}: run {run.pk}.")
-                    if warning := candidate_warning(version, run.protocol, run.split):
-                        self.stdout.write(f"Warning: {warning}")
-                    if workers and run_workers is None:
-                        if options["workers"] is None:
-                            announce_workers(workers, self.stdout)
-                        run_workers = stack.enter_context(RunWorkers(size=workers, queue=queue, threads=threads))
-                    self._finish(run, run_workers)
-                runs[key] = run
+                    self.stdout.write(f"{plan.title}: run {run.pk} has the same inputs and is reused.")
+                    continue
+                self.stdout.write(f"{plan.title}: run {run.pk}.")
+                if warning := candidate_warning(version, run.protocol, run.split):
+                    self.stdout.write(f"Warning: {warning}")
+                monitored.finish(run)
+                refuse_unfinished(run)
         return write_experiment(experiment=experiment, runs=runs, folder=options["out"])
 
-    def _with_sizes(
-        self,
-        experiment: Experiment,
-        version: DatasetVersion,
-        plans: dict[str, CheckedPlan],
-        seed: int | None,
-        threads: int,
-    ) -> Experiment:
+    def _with_sizes(self, experiment: Experiment, version: DatasetVersion, plans: dict[str, CheckedPlan]) -> Experiment:
         self.stdout.write(f"Choosing the sizes of {'; '.join(experiment.searched)}.")
         with ProgressLine(self.stderr) as progress:
-            chosen = with_chosen_sizes(
-                experiment=experiment, version=version, planned=plans, seed=seed, threads=threads, progress=progress
-            )
+            chosen = with_chosen_sizes(experiment=experiment, version=version, planned=plans, progress=progress)
         for name, runs, choice in chosen.choices:
-            self.stdout.write(size_sentence(name, runs, choice))
+            self.stdout.write(size_sentence(chosen, name, runs, choice))
         return chosen
 
-    def _finish(self, run: EvaluationRun, run_workers: RunWorkers | None) -> None:
-        try:
-            watch(run, run_workers, self.stdout)
-        except BaseException:
-            cancel(run)
-            raise
-        if run.status != RunStatus.SUCCEEDED:
-            reason = run.error or f"It was {run.get_status_display().lower()}."
-            raise ParallaxError("experiment.run_failed", f"Run {run.pk} did not finish. {reason}")
-        failed = failed_algorithms(run)
-        if failed:
-            reasons = " ".join(f"{algorithm.label}: {algorithm.error}" for algorithm in failed)
-            raise ParallaxError("experiment.run_failed", f"Run {run.pk} lacks algorithms of the experiment. {reasons}")
+
+def refuse_unfinished(run: EvaluationRun) -> None:
+    """Raise ParallaxError with code ``experiment.run_failed`` if a run is over without all its results."""
+    if run.status != RunStatus.SUCCEEDED:
+        reason = run.error or f"It was {run.get_status_display().lower()}."
+        raise ParallaxError("experiment.run_failed", f"Run {run.pk} did not finish. {reason}")
+    if failed := failed_algorithms(run):
+        reasons = " ".join(f"{algorithm.label}: {algorithm.error}" for algorithm in failed)
+        raise ParallaxError("experiment.run_failed", f"Run {run.pk} lacks algorithms of the experiment. {reasons}")

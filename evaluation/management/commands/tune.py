@@ -9,20 +9,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import CommandError
 
 from catalog.selectors.datasets import newest_version
 from charting.render import png, svg
 from core.commands import ParallaxCommand
 from evaluation.charts import tuning_trace
-from evaluation.management.arguments import at_least_one, check_folders
+from evaluation.management.arguments import add_inputs, at_least_one, check_folders
 from evaluation.management.progress_line import ProgressLine
 from evaluation.metrics.registry import metric as named_metric
-from evaluation.protocols.registry import PROTOCOLS, protocol
-from evaluation.services.run_inputs import named_settings
+from evaluation.protocols.registry import protocol
+from evaluation.run_spec import RunSpec
 from evaluation.services.tuning import INTERRUPTED, Budget, Search, Trial, search
-from evaluation.splitting.registry import SPLITS
 from recommenders.search_space import Setting, Space, numeric_values
 
 DECIMALS = 4
@@ -48,17 +46,10 @@ class Command(ParallaxCommand):
         parser.add_argument("--fits", type=at_least_one, metavar="N", help="budget: the most models to fit")
         parser.add_argument("--minutes", type=_positive, metavar="M", help="budget: the most minutes")
         parser.add_argument("--metric", default="", help="for example ndcg@10 (default: the first of the protocol)")
-        parser.add_argument("--split", default="probe:share=0.1", help=f"{', '.join(SPLITS)} (default: %(default)s)")
         parser.add_argument(
             "--development", type=float, default=0.5, help="share of the test users for the search (default: 0.5)"
         )
-        parser.add_argument("--reserve", type=float, default=0.0, help="share of users hidden from every model")
-        parser.add_argument(
-            "--protocol", default="one-plus-random", help=f"{', '.join(PROTOCOLS)} (default: %(default)s)"
-        )
-        parser.add_argument("--n", type=int, default=5, help="length of the list (default: %(default)s)")
-        parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument("--threads", type=at_least_one, help="numeric threads (default: NUMERIC_THREADS)")
+        add_inputs(parser, split="probe:share=0.1", reserve=0.0, protocol="one-plus-random", n=5, seed=1, threads=None)
         parser.add_argument("--json", type=Path, metavar="FILE", help="write all results")
         parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table")
         parser.add_argument("--figure", type=Path, metavar="FILE", help="write the curve, as .svg or .png")
@@ -72,16 +63,14 @@ class Command(ParallaxCommand):
             version = newest_version(options["name"])
             result = search(
                 version=version,
-                algorithm=options["algorithm"],
+                spec=RunSpec.of(
+                    algorithms=options["algorithm"],
+                    metrics=options["metric"],
+                    profile_lengths=(),
+                    **{name: options[name] for name in ("split", "protocol", "reserve", "seed", "n", "threads")},
+                ),
                 space=Space(options["grid"], options["random"], options["range"]),
                 budget=Budget(options["fits"], None if options["minutes"] is None else 60 * options["minutes"]),
-                split=named_settings(text=options["split"]),
-                protocol=named_settings(text=options["protocol"]),
-                metric=options["metric"],
-                reserve=options["reserve"],
-                seed=options["seed"],
-                n=options["n"],
-                threads=options["threads"] or settings.NUMERIC_THREADS,
                 development=options["development"],
                 progress=progress,
             )

@@ -21,7 +21,7 @@ from analysis.models import Report
 from catalog.models import DatasetVersion
 from catalog.services import DEMO_BOOKS_NAME, DEMO_NAME, load_demo_books, load_demo_dataset
 from core.commands import ParallaxCommand
-from evaluation.selectors import newest_succeeded_run
+from evaluation.selectors.runs import newest_succeeded_run
 from parallax.children import Children, stop_on_signals
 from parallax.database import prepare_database
 from studies.design.selectors.placeholders import number_word

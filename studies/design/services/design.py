@@ -18,9 +18,8 @@ from core.transitions import record
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.reported_kinds import tested_kinds
-from evaluation.selectors import newest_succeeded_run
 from evaluation.selectors.results import reported_metrics
-from evaluation.selectors.runs import failed_algorithms, measured_algorithms
+from evaluation.selectors.runs import failed_algorithms, measured_algorithms, newest_succeeded_run
 from recommenders.scale import Scale
 from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.selectors.assignment_seed import seed_facts
