@@ -77,7 +77,7 @@ def comparison_matrix(
 ) -> Matrix | None:
     """Every metric with every measure, by Kendall's τ_b; None without metrics or without measures.
 
-    `comparisons` are those of `analysis.compute.agreement.all_comparisons`, whose coefficients are those of the same
+    `comparisons` are those of `analysis.compute.comparison.all_comparisons`, whose coefficients are those of the same
     pairs here. A metric that lacks a value for a condition, or is the same for all, gives cells with the reason.
     """
     if not metrics or not perceived:

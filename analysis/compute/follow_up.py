@@ -1,0 +1,223 @@
+"""Follow-up analyses of the perceived side: effect sizes, ordinal models, correlations, and items as a sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from analysis.compute.perceived import LEAST_N, groups_of, paired_groups
+from analysis.compute.rankings import ALPHA
+from analysis.compute.scales import variable_of_scale
+from analysis.enums import Variable
+from analysis.read.inputs import Answers, ScaleAnswers
+from analysis.results.follow_up import (
+    ConditionCorrelation,
+    CorrectedParts,
+    CorrelatedVariables,
+    Effects,
+    NoveltyCorrelation,
+    PairEffect,
+    VariableEffects,
+)
+from analysis.results.variables import scale_variables
+from inference.anova import one_way
+from inference.average_advantage import MeanEstimates
+from inference.corrections import holm
+from inference.correlation import CorrelationResult, between_conditions, over_all, within_conditions, within_each
+from inference.effect_sizes import hedges_g_between
+from inference.groups import ExactGroups
+from inference.item_effects import ItemAnswers, ItemEffectsResult, fit_items
+from inference.ordinal import OrdinalResult, cumulative_link
+from inference.results import Undefined
+
+POWER = 0.8
+
+
+def effects_of_variable(answers: Answers, variable: Variable, alpha: float = ALPHA) -> VariableEffects:
+    """Effect sizes of every pair, and the ordinal model of a single answer."""
+    groups = groups_of(answers, variable)
+    return VariableEffects(
+        key=variable.key,
+        name=variable.name,
+        scale_variables=scale_variables([variable]),
+        hedges=_hedges(groups),
+        cohens_f=_cohens_f(groups),
+        ordinal=_ordinal(groups, variable, alpha),
+    )
+
+
+def effects_of_scale(answers: Answers, scale: ScaleAnswers, alpha: float = ALPHA) -> Effects:
+    """Effect sizes of a scale that the plan does not name, and its ordinal model if it is one answer in whole steps."""
+    variable = variable_of_scale(scale)
+    groups = groups_of(answers, variable)
+    return Effects(
+        key=scale.key,
+        name=scale.name,
+        hedges=_hedges(groups),
+        cohens_f=_cohens_f(groups),
+        ordinal=_ordinal(groups, variable, alpha),
+    )
+
+
+def _ordinal(groups: ExactGroups, variable: Variable, alpha: float) -> OrdinalResult | Undefined | None:
+    """The ordinal model of answers in whole steps; None of any other value."""
+    if not variable.in_steps:
+        return None
+    return cumulative_link(groups, range(math.ceil(variable.low), math.floor(variable.high) + 1), alpha=alpha)
+
+
+def _hedges(groups: ExactGroups) -> tuple[PairEffect, ...]:
+    """Hedges' g of every pair."""
+    pairs = combinations(groups, 2)
+    return tuple(
+        PairEffect(a=a, b=b, effect=effect) for (a, b), effect in zip(pairs, hedges_g_between(groups), strict=True)
+    )
+
+
+def _cohens_f(groups: ExactGroups) -> float | None:
+    anova = one_way(groups, least_n=LEAST_N)
+    if isinstance(anova, Undefined) or anova.eta_squared >= 1:
+        return None
+    return math.sqrt(anova.eta_squared / (1 - anova.eta_squared))
+
+
+def effects_of_all(
+    answers: Answers, variables: Collection[Variable], alpha: float = ALPHA
+) -> tuple[tuple[VariableEffects, ...], tuple[Effects, ...]]:
+    """Effects of every tested variable, and of the questionnaire's scales that are not tested."""
+    # One thread: sums over threads differ in their last bits, and so would the end of a fit.
+    with threadpool_limits(limits=1, user_api="blas"):
+        effects = [effects_of_variable(answers, variable, alpha) for variable in variables]
+        tested = {variable.scale for variable in variables}
+        explored = [scale for scale in answers.scales if scale.key not in tested]
+        return tuple(effects), tuple(effects_of_scale(answers, scale, alpha) for scale in explored)
+
+
+NOVELTY = ("fon", "son")  # the pair of most interest
+Correlation = CorrelationResult | Undefined
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The correlations of one pair that are in the family."""
+
+    overall: Correlation
+    within: Correlation
+    between: Correlation
+
+
+def correlations_of(
+    answers: Answers, variables: Sequence[Variable]
+) -> tuple[tuple[CorrelatedVariables, ...], NoveltyCorrelation | None]:
+    """Every pair of variables, both orders of novelty first, and novelty without its overlap.
+
+    Within conditions, values are deviations from the condition's mean; between them, each condition counts once.
+    Participants with only one of the two values are left out of the pair. All of them but those inside single
+    conditions are one family, corrected by Holm.
+    """
+    pairs = sorted(combinations(variables, 2), key=lambda pair: (pair[0].key, pair[1].key) != NOVELTY)
+    groups = [paired_groups(answers, a, b) for a, b in pairs]
+    parts = [_parts(x, y) for x, y in groups]
+    has_novelty = bool(pairs) and (pairs[0][0].key, pairs[0][1].key) == NOVELTY
+    if has_novelty:
+        parts.append(_parts(*unheard_among_unwatched(answers)))
+    corrected = _corrected(parts)
+    correlations = tuple(
+        CorrelatedVariables(
+            a=a.key,
+            b=b.key,
+            scale_variables=scale_variables([a, b]),
+            overall=part.overall,
+            within=part.within,
+            between=part.between,
+            by_condition=tuple(
+                ConditionCorrelation(condition=name, correlation=correlation)
+                for name, correlation in within_each(x, y).items()
+            ),
+            p_holm=p,
+        )
+        for (a, b), (x, y), part, p in zip(pairs, groups, parts, corrected, strict=False)
+    )
+    if not has_novelty:
+        return correlations, None
+    last, n_without = parts[-1], sum(not person.fon_sum for person in answers.people)
+    novelty = NoveltyCorrelation(
+        overall=last.overall, within=last.within, between=last.between, p_holm=corrected[-1],
+        n_without=n_without, r_if_independent=part_whole_correlation(answers),
+    )  # fmt: skip
+    return correlations, novelty
+
+
+def unheard_among_unwatched(answers: Answers) -> tuple[ExactGroups, ExactGroups]:
+    """First-order novelty and the share unheard of among unwatched items, by condition, of those who have both."""
+    shares: dict[str, list[tuple[Fraction, Fraction]]] = {name: [] for name in answers.conditions}
+    for person in answers.people:
+        if person.fon_sum:
+            unwatched = Fraction(person.fon_sum, person.n_items)
+            shares[person.condition].append((unwatched, Fraction(person.son_sum, person.fon_sum)))
+    first, second = (
+        ExactGroups.of({name: [pair[side] for pair in values] for name, values in shares.items()}) for side in (0, 1)
+    )
+    return first, second
+
+
+def part_whole_correlation(answers: Answers) -> float | None:
+    r"""The correlation of both orders of novelty if answers about items are independent; None where one is constant.
+
+    With the share :math:`p` of items unwatched and :math:`q` of those unheard of, of equal lists, it is
+    :math:`\sqrt{q (1 - p) / (1 - p q)}`.
+    """
+    n, n_unwatched, n_unheard = (
+        sum(getattr(person, name) for person in answers.people) for name in ("n_items", "fon_sum", "son_sum")
+    )
+    if not 0 < n_unheard < n or not n_unwatched < n:
+        return None
+    p, q = n_unwatched / n, n_unheard / n_unwatched
+    return math.sqrt(q * (1 - p) / (1 - p * q))
+
+
+def _parts(x: ExactGroups, y: ExactGroups) -> _Parts:
+    return _Parts(over_all(x, y), within_conditions(x, y), between_conditions(x, y))
+
+
+def _corrected(parts: Sequence[_Parts]) -> list[CorrectedParts]:
+    """The p values of every part by Holm over all of them."""
+    defined = [
+        (index, name, result.p)
+        for index, part in enumerate(parts)
+        for name, result in vars(part).items()
+        if not isinstance(result, Undefined)
+    ]
+    corrected = [CorrectedParts() for _part in parts]
+    for (index, name, _p), p in zip(defined, holm([p for *_key, p in defined]), strict=True):
+        corrected[index] = replace(corrected[index], **{name: p})
+    return corrected
+
+
+def nested_model(
+    answers: Answers, alpha: float = ALPHA
+) -> tuple[ItemEffectsResult | Undefined, MeanEstimates | Undefined]:
+    """Fit the ratings behind perceived accuracy with items nested in conditions; the result and its estimates."""
+    sizes = [person.n_items for person in answers.people]
+    if not sizes:
+        return (Undefined("No participant has judged an item yet."),) * 2
+    if sum(sizes) != len(answers.shown):
+        return (Undefined("The ratings of single items are incomplete."),) * 2
+    ratings = ItemAnswers(
+        values=[slot.rating for slot in answers.shown],
+        conditions=[slot.condition for slot in answers.shown],
+        # Slots are ordered by participant, in the order of entry.
+        persons=np.repeat(np.arange(len(sizes)), sizes).tolist(),
+        items=[slot.item for slot in answers.shown],
+        names=answers.conditions,
+    )
+    # One thread: sums over threads differ in their last bits, and so would the end of the fit.
+    with threadpool_limits(limits=1, user_api="blas"):
+        fitted = fit_items(ratings)
+        return (fitted, fitted) if isinstance(fitted, Undefined) else (fitted.result(alpha), fitted.means)
