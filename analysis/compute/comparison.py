@@ -284,10 +284,6 @@ def alternatives_of(choices: Choices, planned: Advantage) -> tuple[Alternative, 
     return tuple(Alternative(name=name, result=result) for name, result in analyses)
 
 
-def _separated(choices: Choices) -> Separated:
-    return choices.rankings[choices.metric].order.direct
-
-
 def _advantage(
     choices: Choices, means: MeanEstimates | Undefined, separated: Separated
 ) -> AverageAdvantage | Undefined:
@@ -299,18 +295,18 @@ def _advantage(
 
 def _other_participants(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
     """All completers, and the analysed participants at equal covariates."""
-    reading, variable, separated = choices.reading, choices.variable, _separated(choices)
+    reading, variable, ranking = choices.reading, choices.variable, choices.rankings[choices.metric]
     if reading.n_left_out:
-        means, _pairs = compared_means(groups_of(reading.completers, variable), choices.rankings[choices.metric])
-        yield "Without exclusions", _advantage(choices, means, separated)
+        means, _pairs = compared_means(groups_of(reading.completers, variable), ranking)
+        yield "Without exclusions", _advantage(choices, means, ranking.order.direct)
     if covariates := (*choices.backgrounds.factors, *choices.backgrounds.covariates):
         adjusted = adjusted_means(participants_with(reading.analysed, variable, covariates))
-        yield "Adjusted for covariates", _advantage(choices, adjusted, separated)
+        yield "Adjusted for covariates", _advantage(choices, adjusted, ranking.order.direct)
 
 
 def _other_items(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
     """Only the items that participants had consumed, and only the others."""
-    people, separated = choices.reading.analysed.people, _separated(choices)
+    people, separated = choices.reading.analysed.people, choices.rankings[choices.metric].order.direct
     if choices.variable.key == RATED:
         consumed = [(person.condition, person.liking_sum, person.n_liking) for person in people]
         unconsumed = [(person.condition, person.interest_sum, person.n_interest) for person in people]

@@ -33,58 +33,35 @@ from inference.correlation import CorrelationResult, between_conditions, over_al
 from inference.effect_sizes import hedges_g_between
 from inference.groups import ExactGroups
 from inference.item_effects import ItemAnswers, ItemEffectsResult, fit_items
-from inference.ordinal import OrdinalResult, cumulative_link
-from inference.results import Undefined
+from inference.ordinal import cumulative_link
+from inference.results import Undefined, defined
 
 POWER = 0.8
 
 
 def effects_of_variable(answers: Answers, variable: Variable, alpha: float = ALPHA) -> VariableEffects:
-    """Effect sizes of every pair, and the ordinal model of a single answer."""
+    """Effect sizes of every pair, and the ordinal model of answers in whole steps; None of any other value."""
     groups = groups_of(answers, variable)
+    anova = defined(one_way(groups, least_n=LEAST_N))
+    explained = 1.0 if anova is None else anova.eta_squared
+    steps = range(math.ceil(variable.low), math.floor(variable.high) + 1)
     return VariableEffects(
         key=variable.key,
         name=variable.name,
         scale_variables=scale_variables([variable]),
-        hedges=_hedges(groups),
-        cohens_f=_cohens_f(groups),
-        ordinal=_ordinal(groups, variable, alpha),
+        hedges=tuple(
+            PairEffect(a=a, b=b, effect=effect)
+            for (a, b), effect in zip(combinations(groups, 2), hedges_g_between(groups), strict=True)
+        ),
+        cohens_f=math.sqrt(explained / (1 - explained)) if explained < 1 else None,
+        ordinal=cumulative_link(groups, steps, alpha=alpha) if variable.in_steps else None,
     )
 
 
 def effects_of_scale(answers: Answers, scale: ScaleAnswers, alpha: float = ALPHA) -> Effects:
     """Effect sizes of a scale that the plan does not name, and its ordinal model if it is one answer in whole steps."""
-    variable = variable_of_scale(scale)
-    groups = groups_of(answers, variable)
-    return Effects(
-        key=scale.key,
-        name=scale.name,
-        hedges=_hedges(groups),
-        cohens_f=_cohens_f(groups),
-        ordinal=_ordinal(groups, variable, alpha),
-    )
-
-
-def _ordinal(groups: ExactGroups, variable: Variable, alpha: float) -> OrdinalResult | Undefined | None:
-    """The ordinal model of answers in whole steps; None of any other value."""
-    if not variable.in_steps:
-        return None
-    return cumulative_link(groups, range(math.ceil(variable.low), math.floor(variable.high) + 1), alpha=alpha)
-
-
-def _hedges(groups: ExactGroups) -> tuple[PairEffect, ...]:
-    """Hedges' g of every pair."""
-    pairs = combinations(groups, 2)
-    return tuple(
-        PairEffect(a=a, b=b, effect=effect) for (a, b), effect in zip(pairs, hedges_g_between(groups), strict=True)
-    )
-
-
-def _cohens_f(groups: ExactGroups) -> float | None:
-    anova = one_way(groups, least_n=LEAST_N)
-    if isinstance(anova, Undefined) or anova.eta_squared >= 1:
-        return None
-    return math.sqrt(anova.eta_squared / (1 - anova.eta_squared))
+    same = effects_of_variable(answers, variable_of_scale(scale), alpha)
+    return Effects(key=scale.key, name=scale.name, hedges=same.hedges, cohens_f=same.cohens_f, ordinal=same.ordinal)
 
 
 def effects_of_all(

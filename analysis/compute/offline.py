@@ -22,7 +22,7 @@ from core.provenance import rng_for
 from evaluation.reported_kinds import LOWER_IS_BETTER
 from inference.paired import sign_effect, sign_tests_between
 from inference.rank_sets import rank_sets
-from inference.repeats import RepeatedRatios, repeated_ratios
+from inference.repeats import repeated_ratios
 from inference.results import Interval, SignTests, Undefined
 
 
@@ -86,15 +86,25 @@ def _pooled(
     if isinstance(ratios, Undefined):
         return ratios
     is_higher_better = measure.kind not in LOWER_IS_BETTER
-    ranks = _ranks(ratios.by_repetition, is_higher_better=is_higher_better)
+    # 1 the best; equal values share the better rank.
+    better = ratios.by_repetition if is_higher_better else -ratios.by_repetition
+    ranks = 1 + (better[:, None, :] > better[:, :, None]).sum(axis=2)
     tests = sign_tests_between(_values_by_user(measure, names), alpha=alpha)
     unit = dict(zip(names, np.eye(len(names)), strict=True))
-    differences = [] if isinstance(tests, Undefined) else [
-        ratios.estimate(unit[pair.a] - unit[pair.b]) for pair in tests.pairs
-    ]  # fmt: skip
+    pairs = () if isinstance(tests, Undefined) else tests.pairs
+    differences = [ratios.estimate(unit[pair.a] - unit[pair.b]) for pair in pairs]
     return PooledMetric(
         n_users=ratios.n_users,
-        rows=tuple(_row(ratios, ranks, names, position) for position in range(len(names))),
+        rows=tuple(
+            RepeatedCondition(
+                condition=name,
+                pooled=ratios.estimate(unit[name]),
+                by_repetition=tuple(values.tolist()),
+                sd=float(values.std(ddof=1)),
+                ranks=(int(own.min()), int(own.max())),
+            )
+            for name, values, own in zip(names, ratios.by_repetition.T, ranks.T, strict=True)
+        ),
         sign_tests=tests,
         effects=sign_effects(tests, ((estimate.value, estimate.interval) for estimate in differences)),
         rank_sets=rank_sets(
@@ -105,23 +115,6 @@ def _pooled(
         ),
         same_ranking=int((ranks == ranks[0]).all(axis=1).sum()),
     )
-
-
-def _row(ratios: RepeatedRatios, ranks: NDArray[np.int64], names: tuple[str, ...], position: int) -> RepeatedCondition:
-    values = ratios.by_repetition[:, position]
-    return RepeatedCondition(
-        condition=names[position],
-        pooled=ratios.estimate(np.eye(len(names))[position]),
-        by_repetition=tuple(values.tolist()),
-        sd=float(values.std(ddof=1)),
-        ranks=(int(ranks[:, position].min()), int(ranks[:, position].max())),
-    )
-
-
-def _ranks(values: NDArray[np.float64], *, is_higher_better: bool) -> NDArray[np.int64]:
-    """Rank of each condition in each repetition, 1 the best; equal values share the better rank."""
-    better = values if is_higher_better else -values
-    return np.asarray(1 + (better[:, None, :] > better[:, :, None]).sum(axis=2), dtype=np.int64)
 
 
 def _values_by_user(measure: RepeatedMeasure, names: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from analysis.enums import VARIABLE_OF, Metric
@@ -73,39 +73,23 @@ def deviations(
     versions: Sequence[tuple[str, str]],
 ) -> tuple[Deviation, ...]:
     """Every deviation, in the order of the plan; empty where there is none."""
-    planned = frozen.analysis
-    return (
-        *_alpha(planned, plan),
-        *_primary(plan),
-        *_variables(planned, plan),
-        *_exclusions(planned, plan, flow),
-        *_participants(frozen, flow),
-        *frozen.reopenings,
-        *_run(frozen, run),
-        *_versions(frozen.versions, versions),
-    )
-
-
-def _alpha(planned: FrozenAnalysis, plan: ReportPlan) -> list[Deviation]:
-    if planned.alpha == plan.alpha:
-        return []
-    return [results.OtherAlpha(planned=planned.alpha, actual=plan.alpha)]
-
-
-def _primary(plan: ReportPlan) -> list[Deviation]:
-    """Whether the report has both sides of the primary pair."""
-    primary = plan.primary
-    missing: list[Deviation] = []
+    planned, launch, primary = frozen.analysis, frozen.versions, plan.primary
+    found: list[Deviation] = []
+    if planned.alpha != plan.alpha:
+        found.append(results.OtherAlpha(planned=planned.alpha, actual=plan.alpha))
     if primary.perceived not in plan.tested:
-        missing.append(results.MissingPrimary(lacks="variable", key=primary.perceived))
+        found.append(results.MissingPrimary(lacks="variable", key=primary.perceived))
     if primary.objective not in plan.metrics:
-        missing.append(results.MissingPrimary(lacks="metric", key=primary.objective))
-    return missing
-
-
-def _variables(planned: FrozenAnalysis, plan: ReportPlan) -> list[Deviation]:
-    omitted = tuple(key for key in VARIABLE_OF if key in planned.variables and key not in plan.variables)
-    return [results.OmittedVariables(omitted=omitted)] if omitted else []
+        found.append(results.MissingPrimary(lacks="metric", key=primary.objective))
+    if omitted := tuple(key for key in VARIABLE_OF if key in planned.variables and key not in plan.variables):
+        found.append(results.OmittedVariables(omitted=omitted))
+    found += [*_exclusions(planned, plan, flow), *_participants(frozen, flow), *frozen.reopenings, *_run(frozen, run)]
+    changed = tuple(
+        results.OtherSetting(name=name, planned=launch[name], actual=version)
+        for name, version in versions
+        if launch.get(name, version) != version
+    )
+    return (*found, results.OtherVersions(changed=changed)) if changed else tuple(found)
 
 
 def _exclusions(planned: FrozenAnalysis, plan: ReportPlan, flow: Flow) -> list[Deviation]:
@@ -160,12 +144,3 @@ def _run(frozen: FrozenPlan, run: EvaluationRun) -> list[Deviation]:
         if planned[name] != actual[name]
     )
     return [results.OtherRun(planned=frozen.run, actual=run.inputs_hash, settings=settings)]
-
-
-def _versions(launch: Mapping[str, str], now: Sequence[tuple[str, str]]) -> list[Deviation]:
-    changed = tuple(
-        results.OtherSetting(name=name, planned=launch[name], actual=version)
-        for name, version in now
-        if launch.get(name, version) != version
-    )
-    return [results.OtherVersions(changed=changed)] if changed else []
