@@ -9,8 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.compute.plans import Overrides
 from analysis.enums import VARIABLES
-from analysis.files.choices import Choices
-from analysis.files.chosen import Chosen
+from analysis.files.choices import Choices, Chosen
 from analysis.read.reports import studies_to_report
 from studies.enums import Mode
 from studies.instrument import flags

@@ -17,14 +17,13 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.enums import REQUEST_OPEN, RequestKind
-from analysis.files.choices import Choices
-from analysis.files.chosen import Chosen, chosen_body
+from analysis.files.choices import Choices, Chosen, chosen_body
 from analysis.files.listing import PACKAGE
 from analysis.forms import ChapterForm, ReportForm
 from analysis.models import BayesianAnalysis, Report
-from analysis.read.comments import comments_of
 from analysis.read.reports import reports_of, requests_of, sample_reports, studies_to_report
 from analysis.read.responses import mode_to_report
+from analysis.read.sample import comments_of
 from analysis.services import Download, download_if_ready
 from analysis.services.bayesian_jobs import ANALYSES, request_bayesian
 from analysis.services.leases import REQUESTS

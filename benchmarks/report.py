@@ -216,8 +216,7 @@ def _in_a_fresh_process(pk: int) -> float:
 
 
 def _measured(per_condition: int, chosen: argparse.Namespace) -> bool:
-    from analysis.files.formats import Outputs
-    from analysis.files.listing import write_report
+    from analysis.files.listing import Outputs, write_report
     from analysis.models import Drawing, Report
     from analysis.services import build_report
     from analysis.services.report_cache import page_of

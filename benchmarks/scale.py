@@ -209,7 +209,7 @@ def _research(report: Any, url: str, until: float, opened: Counter[int]) -> None
 def _addresses(report: Any) -> list[str]:
     from django.urls import reverse
 
-    from analysis.files.chapters import KEYS
+    from analysis.files.document import KEYS
     from tests.gallery.pages import _patterns
 
     study, run = report.study, report.study.run

@@ -7,12 +7,14 @@ does not exist is None.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,11 @@ class Undefined:
     """The reason why a procedure has no result on these data."""
 
     reason: str  # one sentence for readers of the report
+
+
+def defined(result: T | Undefined | None) -> T | None:
+    """A result; None where there is none."""
+    return None if isinstance(result, Undefined) else result
 
 
 @dataclass(frozen=True)

@@ -7,38 +7,38 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.compute.advantage import advantage_of, exploratory_of
-from analysis.compute.agreement import all_comparisons
-from analysis.compute.alternatives import Choices, alternatives_of
-from analysis.compute.constructs import constructs_of
-from analysis.compute.contrasts import contrasted_metric, tested_contrast, tested_equivalence
-from analysis.compute.correlations import correlations_of
+from analysis.compute.comparison import (
+    Choices,
+    advantage_of,
+    all_comparisons,
+    alternatives_of,
+    contrasted_metric,
+    exploratory_of,
+    tested_contrast,
+    tested_equivalence,
+)
 from analysis.compute.covariates import covariate_analyses
 from analysis.compute.design_checks import design_checks
-from analysis.compute.effects import effects_of_all
 from analysis.compute.exclusions import TestedVariable, by_key, with_and_without
-from analysis.compute.item_effects import nested_model
+from analysis.compute.follow_up import correlations_of, effects_of_all, nested_model
 from analysis.compute.lists_shown import lists_shown
 from analysis.compute.matrix import comparison_matrix
 from analysis.compute.objective import study_measured
-from analysis.compute.offline import offline_effects
+from analysis.compute.offline import offline_effects, pooled_repeats
 from analysis.compute.perceived import items_by_condition, liking_and_interest, study_variable
 from analysis.compute.power import achieved_power
 from analysis.compute.rankings import Ranking
-from analysis.compute.repeats import pooled_repeats
 from analysis.compute.sample import described_sample
-from analysis.compute.scales import planned_scales, study_scale
+from analysis.compute.scales import constructs_of, planned_scales, study_scale
 from analysis.enums import VARIABLE_OF, Metric, Variable
 from analysis.read.backgrounds import Backgrounds, backgrounds_of
 from analysis.read.inputs import Measured, conditions_of
 from analysis.read.lists import ShownLists, Slots, shown_lists
-from analysis.read.metrics import StoredMetric
-from analysis.read.repeats import Repetitions
+from analysis.read.metrics import Repetitions, StoredMetric
 from analysis.read.responses import Reading, median_profile_length
 from analysis.read.sample import Opened
-from analysis.results.advantage import Advantage, Alternative
 from analysis.results.codec import encode
-from analysis.results.comparison import Equivalence, PlannedContrast
+from analysis.results.comparison import Advantage, Alternative, Equivalence, PlannedContrast
 from analysis.results.exclusions import ComparedAdvantage, ComparedContrast
 from analysis.results.flow import Flow
 from analysis.results.lists_shown import ListsShown

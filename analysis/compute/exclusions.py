@@ -25,7 +25,7 @@ from analysis.results.variables import scale_variables
 from inference.agreement import kendall
 from inference.anova import welch
 from inference.descriptive import describe
-from inference.partial_order import PartialOrder, partial_order
+from inference.partial_order import partial_order
 from inference.posthoc import games_howell
 from inference.results import AgreementResult, Undefined
 
@@ -85,10 +85,6 @@ def with_and_without(
     )
 
 
-def _relation(order: PartialOrder) -> Relation:
-    return {(above, below) for above, lower in order.dominates.items() for below in lower}
-
-
 def _as_tested(test: TestedVariable) -> _Side:
     """The results that the report has already."""
     result = VariableOver(
@@ -97,7 +93,7 @@ def _as_tested(test: TestedVariable) -> _Side:
         welch=test.result.welch,
         tiers=dict(test.ranking.order.tiers),
     )
-    return _Side(result, _relation(test.ranking.order))
+    return _Side(result, set(test.ranking.order.direct))
 
 
 def _side(answers: Answers, variable: Variable, alpha: float) -> _Side:
@@ -111,7 +107,7 @@ def _side(answers: Answers, variable: Variable, alpha: float) -> _Side:
         welch=welch(groups),
         tiers=dict(order.tiers),
     )
-    return _Side(result, _relation(order))
+    return _Side(result, set(order.direct))
 
 
 def _compared(variable: Variable, analysed: _Side, completers: _Side, alpha: float) -> ComparedVariable:

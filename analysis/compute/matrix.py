@@ -52,13 +52,24 @@ def comparison_matrix(
 ) -> Matrix | None:
     """Every metric with every measure, by Kendall's τ_b; None without metrics or without measures.
 
-    `comparisons` are those of `analysis.compute.agreement.all_comparisons`, whose coefficients are those of the same
+    `comparisons` are those of `analysis.compute.comparison.all_comparisons`, whose coefficients are those of the same
     pairs here. A metric that lacks a value for a condition, or is the same for all, gives cells with the reason.
     """
     if not metrics or not perceived:
         return None
     tested = {(comparison.metric_key, comparison.variable_key): comparison for comparison in comparisons}
-    rows = [_row(stored) for stored in metrics]
+    rows = [
+        MatrixMetric(
+            key=stored.key,
+            name=stored.name,
+            label=metric_label(stored.name, stored.n),
+            protocol=stored.protocol.replace("-", " "),
+            profile_length=stored.profile_length,
+            direction=METRICS[stored.name.partition("@")[0].partition("(")[0]].direction,
+            values=dict(stored.values),
+        )
+        for stored in metrics
+    ]
     cells = []
     for stored, row in zip(metrics, rows, strict=True):
         for variable, ranking in perceived.items():
@@ -71,19 +82,6 @@ def comparison_matrix(
         scale_variables=scale_variables(perceived),
         metrics=tuple(rows),
         cells=tuple(cells),
-    )
-
-
-def _row(stored: StoredMetric) -> MatrixMetric:
-    key = stored.name.partition("@")[0].partition("(")[0]
-    return MatrixMetric(
-        key=stored.key,
-        name=stored.name,
-        label=metric_label(stored.name, stored.n),
-        protocol=stored.protocol.replace("-", " "),
-        profile_length=stored.profile_length,
-        direction=METRICS[key].direction,
-        values=dict(stored.values),
     )
 
 

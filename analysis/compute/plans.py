@@ -1,13 +1,15 @@
-"""The plan that a report is built under: the frozen one, but for what an analyst chose instead of parts of it."""
+"""The plan that a report is built under, and its deviations from the one that was frozen at the launch."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.enums import Metric
+from analysis.enums import VARIABLE_OF, Metric
 from analysis.read.plans import FrozenPlan
-from analysis.results.plan import ReportPlan
+from analysis.results import plan as results
+from analysis.results.flow import Flow
+from analysis.results.plan import Deviation, FrozenAnalysis, ReportPlan
 from core.errors import ParallaxError, ParameterError
 from core.field_problems import read_model
 from evaluation.models import EvaluationRun
@@ -64,3 +66,85 @@ def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PL
         tests=planned.tests,
         primary=planned.primary,
     )  # fmt: skip
+
+
+def deviations(
+    *,
+    frozen: FrozenPlan,
+    plan: ReportPlan,
+    run: EvaluationRun,
+    flow: Flow,
+    versions: Sequence[tuple[str, str]],
+) -> tuple[Deviation, ...]:
+    """Every deviation, in the order of the plan; empty where there is none."""
+    planned, launch, primary = frozen.analysis, frozen.versions, plan.primary
+    found: list[Deviation] = []
+    if planned.alpha != plan.alpha:
+        found.append(results.OtherAlpha(planned=planned.alpha, actual=plan.alpha))
+    if primary.perceived not in plan.tested:
+        found.append(results.MissingPrimary(lacks="variable", key=primary.perceived))
+    if primary.objective not in plan.metrics:
+        found.append(results.MissingPrimary(lacks="metric", key=primary.objective))
+    if omitted := tuple(key for key in VARIABLE_OF if key in planned.variables and key not in plan.variables):
+        found.append(results.OmittedVariables(omitted=omitted))
+    found += [*_exclusions(planned, plan, flow), *_participants(frozen, flow), *frozen.reopenings, *_run(frozen, run)]
+    changed = tuple(
+        results.OtherSetting(name=name, planned=launch[name], actual=version)
+        for name, version in versions
+        if launch.get(name, version) != version
+    )
+    return (*found, results.OtherVersions(changed=changed)) if changed else tuple(found)
+
+
+def _exclusions(planned: FrozenAnalysis, plan: ReportPlan, flow: Flow) -> list[Deviation]:
+    changes: list[Deviation] = []
+    if planned.exclude != plan.exclude:
+        changes.append(results.OtherRule(planned=planned.exclude, actual=plan.exclude))
+    if not plan.by_hand:
+        changes.append(results.HandExclusionsIgnored())
+    n = sum(reason.n for reason in flow.excluded_for if reason.how == "hand")
+    if n:
+        changes.append(results.HandExclusions(n=n, words=planned.exclude_words))
+    return changes
+
+
+def _participants(frozen: FrozenPlan, flow: Flow) -> list[Deviation]:
+    """Conditions whose number of participants differs from the launch, and the extensions decided since."""
+    extended = {target.condition for extension in frozen.extensions for target in extension.targets}
+    sizes = [
+        results.ConditionSize(
+            condition=condition.condition,
+            target=target,
+            analysed=condition.analysed,
+            extended=condition.target if condition.condition in extended else None,
+        )
+        for condition in flow.by_condition
+        if (target := frozen.targets.get(condition.condition, condition.target)) != condition.analysed
+        or condition.condition in extended
+    ]
+    if not sizes:
+        return []
+    return [
+        results.OtherSize(
+            target=sum(frozen.targets.get(condition.condition, condition.target) for condition in flow.by_condition),
+            analysed=flow.analysed,
+            under_way=flow.under_way,
+            conditions=tuple(sizes),
+            extended=sum(condition.target for condition in flow.by_condition) if frozen.extensions else None,
+            extensions=frozen.extensions,
+        )
+    ]
+
+
+def _run(frozen: FrozenPlan, run: EvaluationRun) -> list[Deviation]:
+    """Another run than the pinned one; a run of the same inputs is the same measurement."""
+    if frozen.run == run.inputs_hash:
+        return []
+    planned = {"n": frozen.plan["n"], "profile_lengths": frozen.plan["profile_lengths"]}
+    actual = {"n": run.n, "profile_lengths": list(run.profile_lengths)}
+    settings = tuple(
+        results.OtherSetting(name=name, planned=planned[name], actual=actual[name])
+        for name in planned
+        if planned[name] != actual[name]
+    )
+    return [results.OtherRun(planned=frozen.run, actual=run.inputs_hash, settings=settings)]

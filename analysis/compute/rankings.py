@@ -28,18 +28,7 @@ def order_result(order: PartialOrder, pairs: PairwiseResult | Undefined) -> Orde
     """A partial order with the rows of the printed table and the letters that agree with it."""
     tested = () if isinstance(pairs, Undefined) else pairs.pairs
     return Order(
-        names=order.names,
-        tiers=order.tiers,
-        dominates=order.dominates,
-        dominated_by=order.dominated_by,
-        covers=order.covers,
-        incomparable=order.incomparable,
-        depth=order.depth,
-        locations=order.locations,
-        is_transitive=order.is_transitive,
-        cycle=order.cycle,
-        is_empty=order.is_empty,
-        higher_is_better=order.higher_is_better,
+        **vars(order),
         rows=order.rows(),
         best_first=order.best_first,
         letters=compact_letters(order.locations, tested, order.higher_is_better),

@@ -94,21 +94,19 @@ def _characteristic(
     describe = partial(_answers, answer=answer, values=tuple(labels), has_numbers=has_numbers)
     groups = {name: [person for person in people if person.condition == name] for name in conditions}
     described = {name: describe(group) for name, group in groups.items()}
+    difference = _of_numbers if has_numbers else _of_choices if question.kind == MULTIPLE else _of_categories
     balance: LargestDifference | Undefined | None = None
-    difference: Callable[[Floats, Floats], float | None] = _of_numbers
-    if has_numbers:
-        balance = largest_difference(
-            {name: [float(x) for x in map(answer, group) if is_number(x)] for name, group in groups.items()},
-            numeric_difference,
-        )
-    elif labels:
-        balance = largest_difference(described, _of_choices if question.kind == MULTIPLE else _of_categories)
-        difference = _of_chosen if question.kind == MULTIPLE else _of_answered
     by_chance = None
+    if has_numbers or labels:
+        rows = {
+            name: np.array([_brought(answer(person), tuple(labels)) for person in group]).reshape(-1, len(labels) + 1)
+            for name, group in groups.items()
+        }
+        balance = largest_difference(rows, difference)
     if isinstance(balance, LargestDifference):
         rng = rng_for(seed, "report", f"balance-{key}")
-        rows = np.array([_brought(answer(person), tuple(labels)) for group in groups.values() for person in group])
-        by_chance = largest_by_chance(rows, [len(group) for group in groups.values()], difference, rng)
+        sizes = [len(group) for group in groups.values()]
+        by_chance = largest_by_chance(np.concatenate(list(rows.values())), sizes, difference, rng)
     return Characteristic(
         key=key,
         question=wording,
@@ -134,13 +132,16 @@ def _of_numbers(a: Floats, b: Floats) -> float | None:
     return numeric_difference(*(rows[~np.isnan(rows)] for rows in (a, b)))
 
 
-def _of_answered(a: Floats, b: Floats) -> float | None:
+def _of_categories(a: Floats, b: Floats) -> float | None:
+    """Of single choices: the rows count each category, and the answers at last."""
     return categorical_difference(*(rows[:, :-1].sum(axis=0).astype(int).tolist() for rows in (a, b)))
 
 
-def _of_chosen(a: Floats, b: Floats) -> float | None:
-    counts = [rows.sum(axis=0).astype(int).tolist() for rows in (a, b)]
-    return _largest_of_choices(*((own[:-1], own[-1]) for own in counts))
+def _of_choices(a: Floats, b: Floats) -> float | None:
+    """The largest difference over choices of any number, each chosen or not by those who answered."""
+    (*chosen_a, n_a), (*chosen_b, n_b) = (rows.sum(axis=0).astype(int).tolist() for rows in (a, b))
+    differences = [categorical_difference((x, n_a - x), (y, n_b - y)) for x, y in zip(chosen_a, chosen_b, strict=True)]
+    return max((difference for difference in differences if difference is not None), default=None)
 
 
 def _labels(question: Question) -> dict[Any, str]:
@@ -167,23 +168,6 @@ def _answers(
         number=_summary([float(value) for value in present]) if has_numbers else None,
         counts=tuple(sum(_has(own, value) for own in present) for value in values),
     )
-
-
-def _of_categories(a: AnswersOfCondition, b: AnswersOfCondition) -> float | None:
-    return categorical_difference(a.counts, b.counts)
-
-
-def _of_choices(a: AnswersOfCondition, b: AnswersOfCondition) -> float | None:
-    return _largest_of_choices((a.counts, a.n), (b.counts, b.n))
-
-
-def _largest_of_choices(a: tuple[Sequence[int], int], b: tuple[Sequence[int], int]) -> float | None:
-    """The largest difference over the choices, each chosen or not, from the counts of each and of the answers."""
-    (chosen_a, n_a), (chosen_b, n_b) = a, b
-    differences = [
-        categorical_difference((x, n_a - x), (y, n_b - y)) for x, y in zip(chosen_a, chosen_b, strict=True)
-    ]  # fmt: skip
-    return max((difference for difference in differences if difference is not None), default=None)
 
 
 def _summary(values: Sequence[float]) -> NumberSummary | None:

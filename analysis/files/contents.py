@@ -15,7 +15,7 @@ from analysis.enums import VARIABLES, Variable
 from analysis.files.lists import write_lists
 from analysis.models import Report
 from analysis.read.inputs import Measured, conditions_of, measured_by, positions_in
-from analysis.results.advantage import DecidedPairs
+from analysis.results.comparison import DecidedPairs
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.plan import ReportPlan
 from core.errors import ParallaxError

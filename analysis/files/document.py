@@ -7,12 +7,14 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from analysis.enums import RequestStatus
-from analysis.files.chapters import SUPPLEMENT, Chapter, chapters_of
 from analysis.models import Report
-from analysis.present import comparison as both_sides
 from analysis.present import (
+    bayesian,
+    covariates,
     exclusions,
+    follow_up,
     items,
+    lists_shown,
     matrix,
     method,
     objective,
@@ -23,16 +25,11 @@ from analysis.present import (
     scales,
     verdict,
 )
-from analysis.present.bayesian import bayesian_section
-from analysis.present.constructs import construct_sections
-from analysis.present.covariates import covariate_sections
-from analysis.present.follow_up import follow_up_sections
-from analysis.present.lists_shown import lists_section
-from analysis.present.verdict import Fact, facts
+from analysis.present import comparison as both_sides
 from analysis.results.bayesian import BayesianResults
 from analysis.results.codec import decode, encode
 from documents.blocks import Figure, FigureMaker, Section
-from documents.tables import Table
+from documents.tables import Side, Table
 from studies.enums import Mode
 
 BADGE = "Simulated participants"
@@ -41,6 +38,32 @@ DATASET_BADGE = "Synthetic ratings"
 SYNTHETIC_NOTICE = (
     "The ratings of this dataset are synthetic, so the objective measures are no evidence about real users."
 )
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter with its sections, a page of the console; `about` says what it answers."""
+
+    key: str
+    title: str
+    about: str
+    side: Side = ""
+    sections: tuple[Section, ...] = ()
+
+
+CHAPTERS = (
+    Chapter("perceived", "Perceived", "What participants answered, and which algorithms differ.", "perceived"),
+    Chapter("objective", "Objective", "What the offline run measured of the same models.", "objective"),
+    Chapter("comparison", "Comparison", "Where the two sides agree, and where they contradict each other."),
+    Chapter("sample", "Sample and flow", "Who took part, and who was excluded or lost."),
+    Chapter(
+        "robustness", "Robustness", "Whether the conclusions depend on items, covariates, exclusions or the model."
+    ),
+    Chapter("method", "Method", "What was planned, done and computed."),
+    Chapter("supplement", "Supplement", "Everything else that was computed, each table once."),
+)
+SUPPLEMENT = "supplement"
+KEYS = tuple(chapter.key for chapter in CHAPTERS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +75,11 @@ class Content:
     headline: tuple[verdict.Run, ...]
     evidence: tuple[str, ...]
     scope: str
-    facts: tuple[Fact, ...]
+    facts: tuple[verdict.Fact, ...]
     limits: tuple[str, ...]
     pairs: Section  # of the first screen, without a heading
     summary: Section
-    sections: tuple[Section, ...]  # of the chapters
+    chapters: tuple[Chapter, ...]  # those that have something to show, the supplement last
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,14 +89,14 @@ class Document(Content):
     report: Report
 
     @property
+    def sections(self) -> tuple[Section, ...]:
+        """The sections of all chapters."""
+        return tuple(section for chapter in self.chapters for section in chapter.sections)
+
+    @property
     def all_sections(self) -> tuple[Section, ...]:
         """The pairs and the summary, where they have something to show, and the sections of the chapters."""
         return tuple(section for section in (self.pairs, self.summary, *self.sections) if section.blocks)
-
-    @property
-    def chapters(self) -> tuple[Chapter, ...]:
-        """The sections by chapter, the supplement last."""
-        return chapters_of(self.sections)
 
     @property
     def main_chapters(self) -> tuple[Chapter, ...]:
@@ -113,7 +136,10 @@ class Document(Content):
             self,
             pairs=self.pairs.with_drawings(draw),
             summary=self.summary.with_drawings(draw),
-            sections=tuple(section.with_drawings(draw) for section in self.sections),
+            chapters=tuple(
+                replace(chapter, sections=tuple(section.with_drawings(draw) for section in chapter.sections))
+                for chapter in self.chapters
+            ),
         )
 
     def as_plain(self) -> dict[str, Any]:
@@ -164,37 +190,39 @@ def document_of(report: Report) -> Document:
     # The objective side does not depend on participants: its figures have the mark of their ratings, and of a pilot.
     is_synthetic = report.read_provenance().is_dataset_synthetic
     run_figure = joint_figure if report.is_pilot else FigureMaker(DATASET_BADGE if is_synthetic else "")
-    sections = (
-        perceived.measures_section(results, figure),
-        objective.metrics_section(results, run_figure),
-        both_sides.agreement_section(results),
-        both_sides.contrast_section(results),
-        both_sides.equivalence_section(results),
-        both_sides.alternatives_section(results, joint_figure),
-        exclusions.exclusions_section(results),
-        sample.sample_section(results, badge),
-        plan.plan_section(results),
-        method.method_section(results, badge),
-        *(
-            perceived.variable_section(variable, figure, is_primary=variable is both_sides.primary_variable(results))
-            for variable in results.variables
-        ),
-        perceived.classic_section(results),
-        items.distributions_section(results),
-        *follow_up_sections(results),
-        *covariate_sections(results),
-        lists_section(results, figure),
-        *scales.scale_sections(results),
-        *construct_sections(results, figure),
-        objective.metrics_in_detail(results, run_figure),
-        offline.effects_section(results),
-        offline.repeats_section(results),
-        matrix.matrix_section(results, joint_figure),
-        bayesian_section(results, *_bayesian(report)),
-        sample.conduct_section(results, badge, figure),
-        method.power_section(results, figure),
-        method.provenance_section(report.read_provenance(), report.read_plan(), report.inputs_hash),
-    )
+    sections: dict[str, list[Section]] = {
+        "perceived": [perceived.measures_section(results, figure)],
+        "objective": [objective.metrics_section(results, run_figure)],
+        "comparison": [
+            both_sides.agreement_section(results),
+            both_sides.contrast_section(results),
+            both_sides.equivalence_section(results),
+        ],
+        "sample": [sample.sample_section(results, badge)],
+        "robustness": [
+            both_sides.alternatives_section(results, joint_figure),
+            exclusions.exclusions_section(results),
+        ],
+        "method": [plan.plan_section(results), method.method_section(results, badge)],
+        "supplement": [
+            *perceived.variable_sections(results, figure),
+            perceived.classic_section(results),
+            items.distributions_section(results),
+            *follow_up.follow_up_sections(results),
+            *covariates.covariate_sections(results),
+            lists_shown.lists_section(results, figure),
+            *scales.scale_sections(results),
+            *scales.construct_sections(results, figure),
+            objective.metrics_in_detail(results, run_figure),
+            offline.effects_section(results),
+            offline.repeats_section(results),
+            matrix.matrix_section(results, joint_figure),
+            bayesian.bayesian_section(results, *_bayesian(report)),
+            sample.conduct_section(results, badge, figure),
+            method.power_section(results, figure),
+            method.provenance_section(report.read_provenance(), report.read_plan(), report.inputs_hash),
+        ],
+    }
     return Document(
         report=report,
         badge=badge,
@@ -202,14 +230,14 @@ def document_of(report: Report) -> Document:
         headline=verdict.headline(results),
         evidence=verdict.evidence(results),
         scope=verdict.scope(results),
-        facts=tuple(facts(results)),
+        facts=tuple(verdict.facts(results)),
         limits=tuple(verdict.limitations(results)),
         pairs=both_sides.pairs_section(results, joint_figure),
         summary=both_sides.summary_section(results, joint_figure),
-        sections=tuple(
-            section
-            for chapter in chapters_of(section for section in sections if section.blocks)
-            for section in chapter.sections
+        chapters=tuple(
+            replace(chapter, sections=shown)
+            for chapter in CHAPTERS
+            if (shown := tuple(section for section in sections[chapter.key] if section.blocks))
         ),
     )
 

@@ -11,8 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.formats import date_format
 
-from analysis.files.chapters import Chapter
-from analysis.files.document import DATASET_BADGE, PILOT_BADGE, SYNTHETIC_NOTICE, Document
+from analysis.files.document import DATASET_BADGE, PILOT_BADGE, SYNTHETIC_NOTICE, Chapter, Document
 from documents import pdf
 from documents.blocks import Figure
 

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.present import contrast
-from analysis.present.estimates import around, axis, means_of
 from analysis.present.matrix import exploratory_table
 from analysis.present.objective import length_name
 from analysis.present.verdict import has_verdict
-from analysis.present.words import MISSING, cell_of, coverage, decimal, limits, probability, ranks_cell, tau_b, whole
-from analysis.results.advantage import DecidedPairs
-from analysis.results.comparison import HALVES, Comparison, Equivalence, Half, PlannedContrast
+from analysis.present.words import (
+    MISSING,
+    around,
+    axis,
+    cell_of,
+    coverage,
+    decimal,
+    limits,
+    means_of,
+    probability,
+    ranks_cell,
+    tau_b,
+    whole,
+)
+from analysis.results.comparison import HALVES, Comparison, DecidedPairs, Equivalence, Half, PlannedContrast
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import ConditionFacts, Results

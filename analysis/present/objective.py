@@ -6,9 +6,17 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.present.estimates import Triple, around
-from analysis.present.orders import dominance_columns, tiered_names
-from analysis.present.words import decimal, interval_cell, length_words, ranks_cell, share_cell
+from analysis.present.words import (
+    Triple,
+    around,
+    decimal,
+    dominance_columns,
+    interval_cell,
+    length_words,
+    ranks_cell,
+    share_cell,
+    tiered_names,
+)
 from analysis.results.objective import FULL_RANKING, KINDS, ObjectiveSide, ProfileLength
 from analysis.results.report import ConditionFacts, Results, StudyFacts
 from charting import marks

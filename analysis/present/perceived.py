@@ -6,16 +6,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from analysis.present.comparison import primary_variable
-from analysis.present.estimates import axis, means_of
-from analysis.present.orders import TIER_NAMES, dominance_columns, tiered_names
 from analysis.present.words import (
     MISSING,
+    TIER_NAMES,
+    axis,
     cell_of,
     coverage,
     decimal,
+    dominance_columns,
     interval_cell,
+    means_of,
     probability,
     span,
+    tiered_names,
     whole,
 )
 from analysis.results.perceived import PerceivedVariable
@@ -59,7 +62,15 @@ def measures_section(results: Results, figure: FigureMaker) -> Section:
     return section
 
 
-def variable_section(variable: PerceivedVariable, figure: FigureMaker, *, is_primary: bool) -> Section:
+def variable_sections(results: Results, figure: FigureMaker) -> list[Section]:
+    """Every measure in the supplement."""
+    return [
+        _variable_section(variable, figure, is_primary=variable is primary_variable(results))
+        for variable in results.variables
+    ]
+
+
+def _variable_section(variable: PerceivedVariable, figure: FigureMaker, *, is_primary: bool) -> Section:
     """One measure in the supplement: box plot, unless the main report has it; order and pairs."""
     defined = variable.variable
     section = Section(f"variable-{defined.key}", defined.name, "perceived")

@@ -1,18 +1,23 @@
-"""The scales of the questionnaire."""
+"""The scales of the questionnaire, and the constructs behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from analysis.present.words import MISSING, cell_of, decimal, interval_cell, probability, whole
-from analysis.results.constructs import omegas_of
+from analysis.results.constructs import Constructs, ScaleConstruct, omegas_of
 from analysis.results.perceived import QuestionnaireScale
 from analysis.results.report import Results
-from documents.blocks import Section
-from documents.numbers import f_statistic, listed
-from documents.tables import Column, Numbers, Row, Table, Words, table, text
-from inference.factor_analysis import OmegaResult
+from charting import marks
+from charting.theme import Spec
+from documents.blocks import FigureMaker, Section
+from documents.numbers import f_statistic, interval, listed, named_p, number, p_with_sign
+from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
+from inference.factor_analysis import FactorModel, OmegaResult
+from inference.fit_indices import FitIndices
+from inference.invariance import InvarianceModel, InvarianceResult
 from inference.results import Undefined
+from inference.structural import StructuralModel
 from studies.plans import in_text
 
 
@@ -107,3 +112,355 @@ def reasons(scales: Sequence[QuestionnaireScale]) -> list[str]:
             subject = "1 participant has" if n_missing == 1 else f"{n_missing:,} participants have"
             sentences.append(f"{subject} no score of {in_text(scale.name)}: too few of its questions were answered.")
     return sentences
+
+
+def construct_sections(results: Results, figure: FigureMaker) -> list[Section]:
+    """How the scales measure their constructs; nothing without scales of at least three questions."""
+    constructs = results.constructs
+    if constructs is None:
+        return []
+    section = Section("constructs", "Constructs", "perceived")
+    section.say(EXPLORATORY)
+    section.put(fit(constructs))
+    if not isinstance(constructs.factors, Undefined):
+        section.head("Measurement")
+        section.say(improper(constructs.factors), style="warning")
+        section.say(*factors(constructs.factors))
+        section.put(loadings(constructs.factors))
+        section.put(convergent(constructs.factors))
+        section.put(discriminant(constructs.factors))
+    section.head("Measurement invariance")
+    for scale in constructs.scales:
+        section.say(*invariance_words(scale))
+    section.put(invariance(constructs.scales))
+    if not isinstance(constructs.structural, Undefined):
+        _say_structural(section, constructs.structural, figure)
+    section.say(*missing(constructs))
+    return [section]
+
+
+def _say_structural(section: Section, model: StructuralModel, figure: FigureMaker) -> None:
+    section.head("Structural model")
+    section.say(improper(model), style="warning")
+    section.say(*structural(model))
+    caption = (
+        "Solid: p < .05. Arrows from the algorithm show the Wald test that all algorithms have the same mean of the "
+        "quality; the lowest arrow shows the smallest p of a direct effect, adjusted by Bonferroni. Arrows from "
+        "qualities show standardised paths."
+    )
+    paths = paths_table(model)
+    section.draw(figure("path-diagram", path_diagram(model, diagram_title(model)), caption, paths))
+    section.put(paths, is_folded=True)
+    section.put(indirect(model))
+
+
+# Sentences
+
+
+EXPLORATORY = (
+    "These analyses are exploratory: the plan does not name them. They describe how the questions measure the scales, "
+    "and which differences go together. Qualities and satisfaction were answered at the same time, so the order of "
+    "their effects is an assumption of the model."
+)
+
+
+def fit_words(fit: FitIndices) -> str:
+    """The fit of a model as papers state it."""
+    if fit.p is None:
+        return "the model is saturated, so its fit is not tested"
+    return (
+        f"χ²({fit.df}) = {number(fit.chi_square)}, p {p_with_sign(fit.p)}, CFI = {number(fit.cfi, 3, True)}, "
+        f"TLI = {number(fit.tli, 3)}, RMSEA = {number(fit.rmsea, 3, True)}, "
+        f"90% CI {interval(fit.rmsea_low, fit.rmsea_high, 3, True)}, SRMR = {number(fit.srmr, 3, True)}"
+    )
+
+
+def factors(model: FactorModel) -> list[str]:
+    """Fit, validity and warnings of the factor model."""
+    sentences = [f"Confirmatory factor analysis ({model.estimator}, n = {model.n:,}): {fit_words(model.fit)}."]
+    if low := [f"{factor.name} ({number(factor.ave, 2, True)})" for factor in model.factors if factor.ave < 0.5]:
+        sentences.append(f"The average variance extracted is below .50 for {listed(low)}.")
+    close = [
+        f"{pair.a} and {pair.b} ({number(pair.htmt, 2, True)})"
+        for pair in model.pairs
+        if pair.htmt is not None and pair.htmt >= 0.85
+    ]
+    if close:
+        sentences.append(f"HTMT is .85 or more for {listed(close)}: the scales are hard to distinguish empirically.")
+    if n := model.n_left_out:
+        sentences.append(f"{n:,} participant{' is' if n == 1 else 's are'} excluded for missing answers.")
+    return sentences
+
+
+def improper(model: FactorModel | StructuralModel) -> str:
+    """A warning about an improper solution; nothing where it is proper."""
+    if not model.improper:
+        return ""
+    return (
+        f"Improper solution (Heywood case) for {listed(model.improper)}: a variance is negative or a correlation is "
+        "beyond 1. The estimates of this model should not be interpreted."
+    )
+
+
+def invariance_words(scale: ScaleConstruct) -> list[str]:
+    """The highest level of invariance that the data do not reject, or why it was not computed."""
+    sentences = []
+    for across, result in (("conditions", scale.across_conditions), ("languages", scale.across_languages)):
+        if isinstance(result, Undefined):
+            sentences.append(f"Invariance of {in_text(scale.name)} across {across} is not computed: {result.reason}")
+        elif result is not None:
+            sentences.append(_level(scale, across, result))
+    return sentences
+
+
+def _level(scale: ScaleConstruct, across: str, result: InvarianceResult) -> str:
+    subject = f"{scale.name} across {across}"
+    if result.improper:
+        subject += f" (improper solution for {listed(result.improper)})"
+    for model in result.models[1:]:
+        change = model.change
+        if change is None or change.is_supported:
+            continue
+        difference = (
+            f"Δχ²({change.df}) = {number(max(change.chi_square, 0.0))}, p {p_with_sign(change.p)}, "
+            f"ΔCFI = {number(change.cfi, 3, True)}, ΔRMSEA = {number(change.rmsea, 3, True)}"
+        )
+        if not change.is_within_criteria and change.p < 0.05:
+            return f"{subject}: the data reject {model.level} invariance, {difference}."
+        return f"{subject}: the criteria disagree about {model.level} invariance, {difference}."
+    return (
+        f"{subject}: neither the likelihood ratio tests nor the criteria of Chen (2007) reject metric or scalar "
+        "invariance. This does not prove that it holds."
+    )
+
+
+def structural(model: StructuralModel) -> list[str]:
+    """Fit, and the indirect effects whose intervals exclude 0."""
+    outcome = in_text(model.outcome)
+    sentences = [
+        f"Structural model of algorithm, {listed([in_text(name) for name in model.qualities])} and {outcome} "
+        f"(ML, n = {model.n:,}, R² of {outcome} = {number(model.r_squared, 2, True)}): {fit_words(model.fit)}."
+    ]
+    shown = [
+        f"{effect.condition} through {in_text(effect.quality)} ({number(effect.estimate)}, simultaneous 95% CI "
+        f"{interval(effect.ci_low, effect.ci_high)})"
+        for effect in model.indirect
+        if effect.ci_low > 0 or effect.ci_high < 0
+    ]
+    if shown:
+        sentences.append(f"Indirect effects on {outcome} compared with {model.reference}: {listed(shown)}.")
+    else:
+        sentences.append(f"We found no evidence of indirect effects on {outcome} compared with {model.reference}.")
+    return sentences
+
+
+def diagram_title(model: StructuralModel) -> str:
+    """What the path diagram shows."""
+    significant = [path.start for path in model.on_outcome if path.p < 0.05]
+    if not significant:
+        return f"No quality predicts {in_text(model.outcome)} significantly"
+    return f"{listed(significant)} significantly predict{'s' if len(significant) == 1 else ''} {in_text(model.outcome)}"
+
+
+def missing(constructs: Constructs) -> list[str]:
+    """Why models were not computed."""
+    parts = [(f"McDonald's ω of {in_text(scale.name)}", scale.omega) for scale in constructs.scales]
+    models = (("The factor model", constructs.factors), ("The structural model", constructs.structural))
+    return [
+        f"{name} is not computed: {result.reason}"
+        for name, result in (*parts, *models)
+        if isinstance(result, Undefined)
+    ]
+
+
+# Tables
+
+
+FIT = ("χ²(df)", "p", "CFI", "TLI", "RMSEA", "90% CI of RMSEA", "SRMR")
+
+
+def _numbers(names: Iterable[str]) -> tuple[Column, ...]:
+    return tuple(Column(name, True) for name in names)
+
+
+def _chi_square(statistic: float, df: int) -> Cell:
+    return Cell(f"χ²({df}) = {number(max(statistic, 0.0))}", statistic)
+
+
+def _fit_cells(fit: FitIndices) -> tuple[Cell, ...]:
+    return (
+        _chi_square(fit.chi_square, fit.df),
+        probability(fit.p),
+        decimal(fit.cfi, 3, True),
+        decimal(fit.tli, 3),
+        decimal(fit.rmsea, 3, True),
+        interval_cell(fit.rmsea_low, fit.rmsea_high, 3, True),
+        decimal(fit.srmr, 3, True),
+    )
+
+
+def fit(constructs: Constructs) -> Table:
+    """Fit of the factor model and the structural model."""
+    models = (("Factor model", constructs.factors), ("Structural model", constructs.structural))
+    rows = []
+    for name, model in models:
+        if isinstance(model, Undefined):
+            continue
+        estimator = model.estimator if isinstance(model, FactorModel) else "ML"
+        rows.append(Row((text(name), text(estimator), whole(model.n), *_fit_cells(model.fit))))
+    columns = (Column("Model"), Column("Estimator"), Column("n", True), *_numbers(FIT))
+    return Table(
+        "construct-fit",
+        "Fit of the models of constructs",
+        columns,
+        tuple(rows),
+        "WLSMV: polychoric correlations with diagonally weighted least squares; its χ² is scaled and shifted, and CFI, "
+        "TLI and RMSEA follow from it. ML: maximum likelihood for continuous answers.",
+    )
+
+
+def loadings(model: FactorModel) -> Table:
+    """Standardised loadings by factor."""
+    return table(
+        "loadings",
+        "Standardised loadings",
+        model.loadings,
+        Words("Question", lambda loading: loading.item),
+        Numbers("Loading", lambda loading: decimal(loading.estimate, 2, True), "perceived"),
+        Numbers("SE", lambda loading: decimal(loading.se, 2, True)),
+        Numbers("95% CI", lambda loading: interval_cell(loading.ci_low, loading.ci_high, 2, True)),
+        group_name="Scale",
+        group=lambda loading: loading.factor,
+    )
+
+
+def convergent(model: FactorModel) -> Table:
+    """Average variance extracted of each factor."""
+    return table(
+        "convergent-validity",
+        "Convergent validity",
+        model.factors,
+        Words("Scale", lambda factor: factor.name),
+        Numbers("Questions", lambda factor: whole(factor.n_items)),
+        Numbers("AVE", lambda factor: decimal(factor.ave, 2, True)),
+        Numbers("√AVE", lambda factor: decimal(factor.ave**0.5, 2, True)),
+        note="AVE: average variance extracted, the mean squared standardised loading; at least .50 by convention.",
+    )
+
+
+def discriminant(model: FactorModel) -> Table:
+    """Correlations of factors and HTMT."""
+    return table(
+        "discriminant-validity",
+        "Discriminant validity",
+        model.pairs,
+        Words("Scales", lambda pair: f"{pair.a} with {pair.b}"),
+        Numbers("r of factors", lambda pair: decimal(pair.correlation, 2, True)),
+        Numbers("SE", lambda pair: decimal(pair.se, 2, True)),
+        Numbers("HTMT", lambda pair: decimal(pair.htmt, 2, True)),
+        note="HTMT: heterotrait-monotrait ratio of correlations; below .85 by convention.",
+    )
+
+
+def invariance(scales: Sequence[ScaleConstruct]) -> Table:
+    """Configural, metric and scalar models of each scale."""
+    rows = []
+    for scale in scales:
+        for across, result in (("conditions", scale.across_conditions), ("languages", scale.across_languages)):
+            if isinstance(result, InvarianceResult):
+                rows += [
+                    Row((text(model.level), *_invariance_cells(model)), group=f"{scale.name} across {across}")
+                    for model in result.models
+                ]
+    names = ("χ²(df)", "p", "CFI", "RMSEA", "SRMR", "Δχ²(Δdf)", "p of Δχ²", "ΔCFI", "ΔRMSEA")
+    return Table(
+        "invariance",
+        "Measurement invariance",
+        (Column("Model"), *_numbers(names)),
+        tuple(rows),
+        "One factor per scale in all groups, by maximum likelihood for continuous answers. Metric: equal loadings; "
+        "scalar: equal intercepts too. Criteria of Chen (2007): CFI falls by at most .010 and RMSEA rises by at most "
+        ".015.",
+        group_name="Scale",
+    )
+
+
+def _invariance_cells(model: InvarianceModel) -> tuple[Cell, ...]:
+    own, change = model.fit, model.change
+    cells = (
+        _chi_square(own.chi_square, own.df),
+        probability(own.p),
+        decimal(own.cfi, 3, True),
+        decimal(own.rmsea, 3, True),
+        decimal(own.srmr, 3, True),
+    )
+    if change is None:
+        return (*cells, *[MISSING] * 4)
+    ratio = _chi_square(change.chi_square, change.df)
+    return (*cells, ratio, probability(change.p), decimal(change.cfi, 3, True), decimal(change.rmsea, 3, True))
+
+
+def paths_table(model: StructuralModel) -> Table:
+    """Standardised paths."""
+    groups = (
+        (f"Algorithms on qualities, compared with {model.reference}", model.on_qualities),
+        (f"Qualities on {model.outcome}", model.on_outcome),
+        (f"Algorithms on {model.outcome} beside the qualities, compared with {model.reference}", model.direct),
+    )
+    return table(
+        "paths",
+        "Paths of the structural model",
+        [(name, path) for name, members in groups for path in members],
+        Words("Path", lambda row: f"{row[1].start} → {row[1].end}"),
+        Numbers("Estimate", lambda row: decimal(row[1].estimate), "perceived"),
+        Numbers("SE", lambda row: decimal(row[1].se)),
+        Numbers("95% CI", lambda row: interval_cell(row[1].ci_low, row[1].ci_high)),
+        Numbers("z", lambda row: decimal(row[1].z)),
+        Numbers("p", lambda row: probability(row[1].p)),
+        note="In standard deviations of the path's end and, for qualities, of its start. p values are not adjusted for "
+        "one another.",
+        group_name="Paths",
+        group=lambda row: row[0],
+    )
+
+
+def indirect(model: StructuralModel) -> Table:
+    """Indirect effects with simultaneous intervals."""
+    return table(
+        "indirect-effects",
+        f"Indirect effects on {model.outcome}, compared with {model.reference}",
+        model.indirect,
+        Words("Algorithm", lambda effect: effect.condition),
+        Numbers("Indirect effect", lambda effect: decimal(effect.estimate), "perceived"),
+        Numbers("SE", lambda effect: decimal(effect.se)),
+        Numbers("95% CI", lambda effect: interval_cell(effect.ci_low, effect.ci_high)),
+        note="In standard deviations of the outcome. Monte Carlo intervals, simultaneous over all indirect effects "
+        "(Bonferroni).",
+        group_name="Quality",
+        group=lambda effect: f"Through {effect.quality}",
+    )
+
+
+# Charts
+
+
+LEVEL = 0.05
+
+
+def path_diagram(model: StructuralModel, title: str) -> Spec:
+    """All conditions as one source, with the test that they differ in each quality."""
+    mediators = [
+        marks.Mediator(
+            path.start,
+            marks.Path(named_p(test.p), test.p < LEVEL),
+            marks.Path(f"β = {number(path.estimate, 2)}", path.p < LEVEL),
+        )
+        for test, path in zip(model.tests, model.on_outcome, strict=True)
+    ]
+    smallest = min(path.p for path in model.direct)
+    adjusted = min(1.0, smallest * len(model.direct))
+    direct = marks.Path(named_p(adjusted), adjusted < LEVEL)
+    return marks.path_diagram(
+        "Algorithm", mediators, model.outcome, direct, title=title,
+        subtitle="Wald tests of algorithms; standardised paths of qualities",
+    )  # fmt: skip

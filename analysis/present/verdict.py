@@ -9,8 +9,7 @@ from itertools import groupby
 from analysis.enums import RATED
 from analysis.present import contrast
 from analysis.present.words import coverage
-from analysis.results.advantage import DecidedPairs
-from analysis.results.comparison import Comparison
+from analysis.results.comparison import Comparison, DecidedPairs
 from analysis.results.report import FEWEST_ANALYSED, Results
 from documents.numbers import capital, coefficient, interval, listed, number, number_word, p_with_sign, percent, plural
 from documents.tables import Side

@@ -1,10 +1,12 @@
-"""Words, numbers and cells that several topics share."""
+"""Words, numbers, cells and columns that several topics share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.rankings import Order
 from documents import numbers
 from documents.numbers import (
     NONE,
@@ -13,7 +15,8 @@ from documents.numbers import (
     p_with_sign,
     percent,
 )
-from documents.tables import Cell
+from documents.tables import Cell, Numbers, Words
+from inference.partial_order import Tier
 from inference.results import AgreementResult, Undefined
 
 T = TypeVar("T")
@@ -124,3 +127,53 @@ def coverage(alpha: float) -> str:
     ('95%', '99.5%')
     """
     return f"{round(100 * (1 - alpha), 4):g}%"
+
+
+Triple = tuple[float, float, float]
+
+
+def around(value: float, bounds: Sequence[float] | None) -> Triple:
+    """A value with its interval; an interval that misses the value is widened to include it."""
+    low, high = bounds or (value, value)
+    return value, min(low, value), max(high, value)
+
+
+def means_of(variable: PerceivedVariable) -> dict[str, Triple]:
+    """Means of a variable by condition, with their 95% intervals where they have one."""
+    means = {}
+    for name in variable.conditions:
+        if name not in variable.described:
+            continue
+        numbers = variable.described[name]
+        has_bounds = numbers.ci_low is not None and numbers.ci_high is not None
+        means[name] = around(numbers.mean, (numbers.ci_low or 0.0, numbers.ci_high or 0.0) if has_bounds else None)
+    return means
+
+
+def axis(variable: PerceivedVariable) -> str:
+    """The title of a variable's axis: its name and unit."""
+    return f"{variable.variable.name}, {variable.variable.unit}"
+
+
+Placed = tuple[str, str]  # the title of a tier, and a condition in it
+TIER_NAMES = {
+    Tier.MAXIMAL: "Maximal",
+    Tier.INTERMEDIATE: "Intermediate",
+    Tier.MINIMAL: "Minimal",
+    Tier.UNORDERED: "Unordered: no significant differences",
+}
+
+
+def tiered_names(order: Order) -> Iterator[Placed]:
+    """The title of its tier and each condition: tiers from the top, the best location first within a tier."""
+    for tier, title in TIER_NAMES.items():
+        yield from ((title, name) for name in order.best_first if order.tiers[name] is tier)
+
+
+def dominance_columns(order: Order) -> tuple[Numbers[Placed], Numbers[Placed], Words[Placed]]:
+    """How many conditions a condition dominates, how many dominate it, and its letters."""
+    return (
+        Numbers("Dominates", lambda row: whole(len(order.dominates[row[1]]))),
+        Numbers("Dominated by", lambda row: whole(len(order.dominated_by[row[1]]))),
+        Words("Letters", lambda row: order.letters[row[1]]),
+    )

@@ -180,27 +180,13 @@ def _row(record: Record, scales: Sequence[ScaleOfStudy]) -> _Row | None:
             _fraction(answers_of_member(scale, member, record.answers, items)) for member in scale.members
         )  # fmt: skip
         scored.append((condition, _fraction(score), members))
-    person = Person(
-        condition=condition,
-        n_items=measures.n_items,
-        accuracy_sum=measures.accuracy_sum,
-        fon_sum=measures.fon_sum,
-        son_sum=measures.son_sum,
-        satisfaction=measures.satisfaction,
-        n_liking=measures.n_liking,
-        liking_sum=measures.liking_sum,
-        n_interest=measures.n_interest,
-        interest_sum=measures.interest_sum,
-    )
+    person = Person(condition=condition, **vars(measures))
     shown = tuple(
         Shown(
             condition=condition,
             item=item.slot.item.external_id,
             title=str(item.slot.item),
-            rating=item.measures.rating,
-            fon=item.measures.fon,
-            son=item.measures.son,
-            branch=item.measures.branch,
+            **vars(item.measures),
             is_filled=item.slot.is_filled,
             score=item.slot.score,
         )

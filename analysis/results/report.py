@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.results.advantage import Advantage, Alternative
 from analysis.results.codec import stored
-from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
+from analysis.results.comparison import Advantage, Alternative, Comparison, Equivalence, PlannedContrast
 from analysis.results.constructs import Constructs
 from analysis.results.covariates import CovariateAnalyses
 from analysis.results.design_checks import DesignCheck

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 from analysis.files.archive import Progress, silent
-from analysis.files.formats import File
-from analysis.files.listing import PACKAGE, file_of
+from analysis.files.listing import PACKAGE, File, file_of
 from analysis.models import Report
 from analysis.services.report_cache import cached, cached_document, is_cached
 from core.errors import ParallaxError

@@ -15,8 +15,7 @@ from django.utils import timezone
 
 from analysis.enums import REQUEST_OPEN, RequestKind, RequestStatus
 from analysis.files.archive import Progress
-from analysis.files.formats import Listing
-from analysis.files.listing import PACKAGE, files_of
+from analysis.files.listing import PACKAGE, Listing, files_of
 from analysis.models import Drawing, Report, ReportRequest
 from analysis.read.reports import has_changed_since
 from analysis.services.downloads import Download, filename_of, record_package, stored_file

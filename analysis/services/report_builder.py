@@ -9,13 +9,11 @@ from typing import Any
 from django.db import transaction
 
 from analysis.compute.computation import Inputs, Progress, compute, silent
-from analysis.compute.deviations import deviations
-from analysis.compute.plans import AS_PLANNED, Overrides, plan_of
+from analysis.compute.plans import AS_PLANNED, Overrides, deviations, plan_of
 from analysis.models import Report
 from analysis.read.inputs import conditions_of, measured_by, positions_in
-from analysis.read.metrics import stored_metrics
+from analysis.read.metrics import repetitions_of, stored_metrics
 from analysis.read.plans import frozen_plan
-from analysis.read.repeats import repetitions_of
 from analysis.read.responses import flow_of, mode_to_report, read_answers
 from analysis.read.sample import opened_by, sample_digest
 from analysis.results.codec import encode

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
 
+from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.files.chapters import SUPPLEMENT
 from analysis.files.choices import Choices, choices_of
-from analysis.files.code import drawing_version
-from analysis.files.document import Document, document_from, document_of, pair_of
-from analysis.files.formats import Listing
-from analysis.files.listing import files_of, offers_of
+from analysis.files.document import SUPPLEMENT, Document, document_from, document_of, pair_of
+from analysis.files.listing import Listing, files_of, offers_of
 from analysis.models import Drawing, Report
 from analysis.results.codec import decode, encode
 from core.provenance import digest_of
@@ -25,17 +26,10 @@ from jobs.queue import enqueue_on_commit
 
 DOCUMENT, PAGE = "document", "page"
 DRAW_PAGES_TASK = "analysis.draw_pages"
-
-
-@dataclass(frozen=True)
-class Page:
-    """A report on pages of the console: the rendered summary, the list of its chapters, and its files."""
-
-    body: SafeString
-    offers: SafeString
-    files: tuple[Listing, ...]
-    chapters: tuple[ChapterLink, ...]
-    choices: Choices
+# What shapes a drawing: drawings by another version of it are drawn again.
+FOLDERS = ("analysis", "charting", "documents", "inference", "templates/analysis", "static/css")
+SUFFIXES = (".py", ".html", ".typ", ".css")
+LIBRARIES = ("vl-convert-python", "typst", "django")
 
 
 @dataclass(frozen=True)
@@ -47,6 +41,26 @@ class ChapterLink:
     about: str
     side: str
     sections: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report on pages of the console: the rendered summary, the list of its chapters, and its files."""
+
+    body: str
+    offers: str
+    files: tuple[Listing, ...]
+    chapters: tuple[ChapterLink, ...]
+    choices: Choices
+
+
+@functools.cache
+def drawing_version() -> str:
+    """Digest of everything that shapes a page or a file of a report, computed once per process."""
+    base = Path(settings.BASE_DIR)
+    paths = sorted(path for folder in FOLDERS for path in (base / folder).rglob("*") if path.suffix in SUFFIXES)
+    files = [[path.relative_to(base).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()] for path in paths]
+    return digest_of([files, [[name, metadata.version(name)] for name in LIBRARIES]])
 
 
 def version_of(report: Report) -> str:
@@ -88,17 +102,9 @@ def cached_document(report: Report) -> Document:
 
 def page_of(report: Report) -> Page:
     """The first page of a report, rendered once."""
-    body, offers, files, chapters, choices = json.loads(cached(report, PAGE, functools.partial(_page, report)))
-    return Page(
-        body=mark_safe(body),  # noqa: S308 -- rendered from our own templates
-        offers=mark_safe(offers),  # noqa: S308 -- as above
-        files=tuple(Listing(*file) for file in files),
-        chapters=tuple(
-            ChapterLink(key, title, about, side, tuple((anchor, heading) for anchor, heading in sections))
-            for key, title, about, side, sections in chapters
-        ),
-        choices=decode(Choices, choices),
-    )
+    page = decode(Page, json.loads(cached(report, PAGE, functools.partial(_page, report))))
+    # Rendered from our own templates.
+    return replace(page, body=mark_safe(page.body), offers=mark_safe(page.offers))  # noqa: S308
 
 
 def chapter_of(report: Report, key: str) -> SafeString:
@@ -146,18 +152,20 @@ def _chapter(report: Report, key: str) -> bytes:
 def _page(report: Report) -> bytes:
     document = cached_document(report)
     files = list(files_of(report, lambda: document).values())
-    body = render_to_string("analysis/parts/_summary.html", {"document": document})
-    offers = render_to_string("analysis/parts/_files.html", {"offers": offers_of(files), "report": report})
-    listings = [[file.name, file.title, file.group] for file in files]
-    chapters = [
-        [
-            chapter.key,
-            chapter.title,
-            chapter.about,
-            chapter.side,
-            [[section.key, section.title] for section in chapter.sections],
-        ]
-        for chapter in document.chapters
-    ]
-    choices = encode(Choices, choices_of(report.read_results()))
-    return json.dumps([body, offers, listings, chapters, choices], ensure_ascii=False).encode()
+    page = Page(
+        body=render_to_string("analysis/parts/_summary.html", {"document": document}),
+        offers=render_to_string("analysis/parts/_files.html", {"offers": offers_of(files), "report": report}),
+        files=tuple(Listing(file.name, file.title, file.group) for file in files),
+        chapters=tuple(
+            ChapterLink(
+                chapter.key,
+                chapter.title,
+                chapter.about,
+                chapter.side,
+                tuple((section.key, section.title) for section in chapter.sections),
+            )
+            for chapter in document.chapters
+        ),
+        choices=choices_of(report.read_results()),
+    )
+    return json.dumps(encode(Page, page), ensure_ascii=False).encode()

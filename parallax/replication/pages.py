@@ -14,7 +14,7 @@ from analysis.files.listing import write_report
 from analysis.models import Report
 from analysis.present import perceived, verdict
 from analysis.present import plan as plan_narrative
-from analysis.present.estimates import around
+from analysis.present.words import around
 from analysis.results.codec import encode
 from analysis.results.objective import MetricValues
 from analysis.results.perceived import PerceivedVariable

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from statsmodels.stats.power import tt_ind_solve_power
 
-from analysis.compute.correlations import correlations_of, part_whole_correlation
+from analysis.compute.follow_up import correlations_of, part_whole_correlation
 from analysis.compute.perceived import study_variable
 from analysis.enums import VARIABLE_OF, VARIABLES
 from analysis.present import follow_up as narrative

@@ -13,8 +13,7 @@ from typing import Any, cast
 import pytest
 
 from analysis.files import document as documents
-from analysis.files.chapters import KEYS, Chapter
-from analysis.files.document import Document, document_of
+from analysis.files.document import KEYS, Chapter, Document, document_of
 from analysis.files.paper import report_pdf
 from analysis.models import Report
 from analysis.results.codec import decode

@@ -9,7 +9,7 @@ import lxml.html
 import pytest
 from django.test import Client
 
-from analysis.files.chosen import Chosen, chosen_body
+from analysis.files.choices import Chosen, chosen_body
 from analysis.models import Drawing, Report
 from analysis.services.report_cache import chapter_of, page_of
 from studies.models import StudyMembership

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from analysis.compute.constructs import constructs_of
+from analysis.compute.scales import constructs_of
 from analysis.files.document import document_of
 from analysis.files.html import report_json
-from analysis.present.constructs import construct_sections
+from analysis.present.scales import construct_sections
 from analysis.read.inputs import Answers, Person, ScaleAnswers
 from analysis.results.codec import decode, encode
 from analysis.results.constructs import Constructs

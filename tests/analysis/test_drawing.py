@@ -10,8 +10,7 @@ from django.test import Client
 
 from analysis.files import document as arranging
 from analysis.files.document import document_from, document_of
-from analysis.files.formats import Outputs
-from analysis.files.listing import PACKAGE, files_of
+from analysis.files.listing import PACKAGE, Outputs, files_of
 from analysis.models import Drawing, Report
 from analysis.services import build_report, download, report_cache
 from analysis.services.packages import request_files

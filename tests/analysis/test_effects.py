@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.compute.correlations import correlations_of
-from analysis.compute.effects import effects_of_all, effects_of_scale
-from analysis.compute.item_effects import nested_model
+from analysis.compute.follow_up import correlations_of, effects_of_all, effects_of_scale, nested_model
 from analysis.compute.perceived import groups_of, study_variable
 from analysis.enums import VARIABLE_OF, VARIABLES
 from analysis.present import follow_up as said

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from scipy.stats import f, ncf
 
-from analysis.files.chapters import KEYS
-from analysis.files.document import Document, document_of
+from analysis.files.document import KEYS, Document, document_of
 from analysis.models import Report
 from analysis.present import method, objective, perceived
 from analysis.results.objective import ProfileLength

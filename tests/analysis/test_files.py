@@ -16,7 +16,7 @@ from django.template.loader import render_to_string
 
 from analysis.enums import VARIABLE_OF
 from analysis.files.document import document_of
-from analysis.files.formats import Outputs
+from analysis.files.listing import Outputs
 from analysis.models import Report
 from analysis.present.perceived import table_1
 from analysis.present.words import decimal, interval_cell

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from analysis.compute.advantage import advantage_of
-from analysis.compute.item_effects import nested_model
+from analysis.compute.comparison import advantage_of
+from analysis.compute.follow_up import nested_model
 from analysis.compute.rankings import Ranking
 from analysis.enums import VARIABLE_OF
 from analysis.read.inputs import Answers

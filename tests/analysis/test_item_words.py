@@ -7,7 +7,7 @@ from html import unescape
 
 import pytest
 
-from analysis.files.formats import Outputs
+from analysis.files.listing import Outputs
 from analysis.models import Report
 from analysis.present import covariates
 from analysis.present.items import liking_table

@@ -10,8 +10,7 @@ import pytest
 from analysis.present import comparison as agreement
 from analysis.present import exclusions, items, objective, perceived, verdict
 from analysis.present.verdict import facts
-from analysis.results.advantage import DecidedPairs
-from analysis.results.comparison import Comparison
+from analysis.results.comparison import Comparison, DecidedPairs
 from analysis.results.exclusions import Exclusions
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariable

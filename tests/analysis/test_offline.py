@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from analysis.compute.repeats import pooled_repeats
+from analysis.compute.offline import pooled_repeats
 from analysis.files.document import document_of
 from analysis.files.html import report_json
 from analysis.models import Report
 from analysis.present import offline
 from analysis.present.offline import repeats_section
-from analysis.read.repeats import RepeatedMeasure, Repetitions
-from analysis.results.advantage import DecidedPairs
+from analysis.read.metrics import RepeatedMeasure, Repetitions
+from analysis.results.comparison import DecidedPairs
 from analysis.results.offline import OfflineEffect, OfflineMetric, RepeatedMetric
 from analysis.results.schema import report_schema
 from analysis.services import build_report

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.files.document import document_of
-from analysis.files.formats import Outputs
+from analysis.files.listing import Outputs
 from analysis.files.paper import printed
 from analysis.models import Report
 from analysis.services import build_report

@@ -10,7 +10,7 @@ import axe_playwright_python
 import pytest
 from django.test import Client
 
-from analysis.files.chapters import KEYS
+from analysis.files.document import KEYS
 from analysis.services import build_report
 from studies.models import Study, StudyMembership
 from tests.factories.analysis import report_page

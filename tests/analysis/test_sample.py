@@ -8,7 +8,7 @@ from html import unescape
 
 import pytest
 
-from analysis.files.formats import Outputs
+from analysis.files.listing import Outputs
 from analysis.models import Report
 from analysis.present import sample as narrative
 from analysis.present.sample import characteristics_table, conduct_table

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from analysis.files.chapters import KEYS
+from analysis.files.document import KEYS
 from analysis.models import Report
 from analysis.services import build_report
 from analysis.services.samples import publish_sample, slope_drawing, withdraw_sample

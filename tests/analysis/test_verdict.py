@@ -15,8 +15,8 @@ from analysis.files.document import document_of
 from analysis.models import Report
 from analysis.present import verdict
 from analysis.present.verdict import facts
-from analysis.results.advantage import Advantage, DecidedPairs
 from analysis.results.codec import decode
+from analysis.results.comparison import Advantage, DecidedPairs
 from analysis.results.report import Results
 from analysis.services import build_report
 from charting import render

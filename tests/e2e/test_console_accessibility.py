@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from accounts.models import User
 from analysis.enums import RequestStatus
-from analysis.files.chapters import KEYS
+from analysis.files.document import KEYS
 from analysis.models import Report, ReportRequest
 from analysis.services import build_report
 from analysis.services.samples import publish_sample, withdraw_sample

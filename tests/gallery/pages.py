@@ -11,7 +11,7 @@ from django.urls import get_resolver, reverse
 from django.urls.resolvers import URLPattern, URLResolver
 
 from accounts.models import User
-from analysis.files.chapters import KEYS
+from analysis.files.document import KEYS
 from analysis.models import Report, ReportRequest
 from evaluation.models import EvaluationRun
 from studies.models import Study

@@ -18,7 +18,7 @@ from accounts.enums import ProjectRole, Scope
 from accounts.models import Project, User
 from accounts.services import create_token
 from accounts.services.projects import create_project, set_member
-from analysis.files.chapters import KEYS
+from analysis.files.document import KEYS
 from analysis.models import Report, ReportRequest
 from analysis.services import build_report
 from analysis.services.requests import request_report

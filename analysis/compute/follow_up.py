@@ -1,22 +1,80 @@
-"""Correlations between variables: over all participants, within conditions, and between the conditions' means."""
+"""Follow-up analyses of the perceived side: effect sizes, ordinal models, correlations, and items as a sample."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
-from analysis.compute.perceived import paired_groups
+import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from analysis.compute.perceived import LEAST_N, groups_of, paired_groups
+from analysis.compute.rankings import ALPHA
+from analysis.compute.scales import variable_of_scale
 from analysis.enums import Variable
-from analysis.read.inputs import Answers
-from analysis.results.follow_up import ConditionCorrelation, CorrectedParts, CorrelatedVariables, NoveltyCorrelation
+from analysis.read.inputs import Answers, ScaleAnswers
+from analysis.results.follow_up import (
+    ConditionCorrelation,
+    CorrectedParts,
+    CorrelatedVariables,
+    Effects,
+    NoveltyCorrelation,
+    PairEffect,
+    VariableEffects,
+)
 from analysis.results.variables import scale_variables
+from inference.anova import one_way
+from inference.average_advantage import MeanEstimates
 from inference.corrections import holm
 from inference.correlation import CorrelationResult, between_conditions, over_all, within_conditions, within_each
+from inference.effect_sizes import hedges_g_between
 from inference.groups import ExactGroups
-from inference.results import Undefined
+from inference.item_effects import ItemAnswers, ItemEffectsResult, fit_items
+from inference.ordinal import cumulative_link
+from inference.results import Undefined, defined
+
+POWER = 0.8
+
+
+def effects_of_variable(answers: Answers, variable: Variable, alpha: float = ALPHA) -> VariableEffects:
+    """Effect sizes of every pair, and the ordinal model of answers in whole steps; None of any other value."""
+    groups = groups_of(answers, variable)
+    anova = defined(one_way(groups, least_n=LEAST_N))
+    explained = 1.0 if anova is None else anova.eta_squared
+    steps = range(math.ceil(variable.low), math.floor(variable.high) + 1)
+    return VariableEffects(
+        key=variable.key,
+        name=variable.name,
+        scale_variables=scale_variables([variable]),
+        hedges=tuple(
+            PairEffect(a=a, b=b, effect=effect)
+            for (a, b), effect in zip(combinations(groups, 2), hedges_g_between(groups), strict=True)
+        ),
+        cohens_f=math.sqrt(explained / (1 - explained)) if explained < 1 else None,
+        ordinal=cumulative_link(groups, steps, alpha=alpha) if variable.in_steps else None,
+    )
+
+
+def effects_of_scale(answers: Answers, scale: ScaleAnswers, alpha: float = ALPHA) -> Effects:
+    """Effect sizes of a scale that the plan does not name, and its ordinal model if it is one answer in whole steps."""
+    same = effects_of_variable(answers, variable_of_scale(scale), alpha)
+    return Effects(key=scale.key, name=scale.name, hedges=same.hedges, cohens_f=same.cohens_f, ordinal=same.ordinal)
+
+
+def effects_of_all(
+    answers: Answers, variables: Collection[Variable], alpha: float = ALPHA
+) -> tuple[tuple[VariableEffects, ...], tuple[Effects, ...]]:
+    """Effects of every tested variable, and of the questionnaire's scales that are not tested."""
+    # One thread: sums over threads differ in their last bits, and so would the end of a fit.
+    with threadpool_limits(limits=1, user_api="blas"):
+        effects = [effects_of_variable(answers, variable, alpha) for variable in variables]
+        tested = {variable.scale for variable in variables}
+        explored = [scale for scale in answers.scales if scale.key not in tested]
+        return tuple(effects), tuple(effects_of_scale(answers, scale, alpha) for scale in explored)
+
 
 NOVELTY = ("fon", "son")  # the pair of most interest
 Correlation = CorrelationResult | Undefined
@@ -117,3 +175,26 @@ def _corrected(parts: Sequence[_Parts]) -> list[CorrectedParts]:
     for (index, name, _p), p in zip(defined, holm([p for *_key, p in defined]), strict=True):
         corrected[index] = replace(corrected[index], **{name: p})
     return corrected
+
+
+def nested_model(
+    answers: Answers, alpha: float = ALPHA
+) -> tuple[ItemEffectsResult | Undefined, MeanEstimates | Undefined]:
+    """Fit the ratings behind perceived accuracy with items nested in conditions; the result and its estimates."""
+    sizes = [person.n_items for person in answers.people]
+    if not sizes:
+        return (Undefined("No participant has judged an item yet."),) * 2
+    if sum(sizes) != len(answers.shown):
+        return (Undefined("The ratings of single items are incomplete."),) * 2
+    ratings = ItemAnswers(
+        values=[slot.rating for slot in answers.shown],
+        conditions=[slot.condition for slot in answers.shown],
+        # Slots are ordered by participant, in the order of entry.
+        persons=np.repeat(np.arange(len(sizes)), sizes).tolist(),
+        items=[slot.item for slot in answers.shown],
+        names=answers.conditions,
+    )
+    # One thread: sums over threads differ in their last bits, and so would the end of the fit.
+    with threadpool_limits(limits=1, user_api="blas"):
+        fitted = fit_items(ratings)
+        return (fitted, fitted) if isinstance(fitted, Undefined) else (fitted.result(alpha), fitted.means)

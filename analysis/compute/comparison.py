@@ -1,0 +1,356 @@
+"""Both sides compared: the pairs decided, the average advantage, the planned contrast, and other analyses."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.compute.covariates import participants_with
+from analysis.compute.matrix import SERVED
+from analysis.compute.perceived import LEAST_N, groups_of
+from analysis.compute.rankings import ALPHA, Ranking, mean_ranks
+from analysis.enums import RATED, Metric, Variable
+from analysis.read.backgrounds import Backgrounds
+from analysis.read.inputs import Answers, Measured
+from analysis.read.metrics import StoredMetric
+from analysis.read.responses import Reading
+from analysis.results.comparison import (
+    Advantage,
+    Alternative,
+    Comparison,
+    ContrastedMetric,
+    DecidedPairs,
+    Equivalence,
+    Ranks,
+    TestedContrast,
+)
+from analysis.results.variables import scale_variables
+from inference.agreement import kendall, spearman
+from inference.ancova import adjusted_means
+from inference.average_advantage import (
+    AverageAdvantage,
+    ExploratoryFamily,
+    MeanEstimates,
+    average_advantage,
+    exploratory_family,
+    same_metrics,
+    without_each,
+)
+from inference.contrasts import ContrastResult, planned_contrast
+from inference.equivalence import bound_test, equivalence
+from inference.groups import ExactGroups, in_words
+from inference.pair_decisions import decide_pairs, offline_pairs
+from inference.partial_order import partial_order
+from inference.results import PairwiseResult, Undefined
+from studies.settings import Contrast
+
+
+def compare(
+    variable: Variable, metric: Metric, perceived: Ranking, objective: Ranking, *, alpha: float = ALPHA
+) -> Comparison:
+    """Compare one variable with one metric over the conditions that have both.
+
+    The larger value is better on both sides: a metric whose smaller value is better changes its sign.
+    """
+    names = [name for name in perceived.values if name in objective.values]
+    sign = 1 if objective.higher_is_better else -1
+    x = [perceived.values[name] for name in names]
+    y = [sign * objective.values[name] for name in names]
+    return Comparison(
+        variable_key=variable.key,
+        scale_variables=scale_variables([variable]),
+        metric_key=metric.key,
+        kind=metric.kind,
+        alpha=alpha,
+        profile_length=metric.length,
+        higher_is_better=objective.higher_is_better,
+        conditions=tuple(names),
+        ranks=Ranks(
+            perceived=mean_ranks(dict(zip(names, x, strict=True))),
+            objective=mean_ranks(dict(zip(names, y, strict=True))),
+        ),
+        tau=kendall(x, y, alpha),
+        rho=spearman(x, y, alpha),
+        decided=decided_pairs(perceived, objective),
+        is_primary=False,
+    )
+
+
+def decided_pairs(perceived: Ranking, objective: Ranking) -> DecidedPairs | Undefined:
+    """Every pair of the algorithms that both sides compare, decided; or why there is none."""
+    if isinstance(perceived.pairs, Undefined):
+        return perceived.pairs
+    if isinstance(objective.pairs, Undefined):
+        return objective.pairs
+    names = perceived.pairs.locations.keys() & objective.pairs.locations.keys()
+    if len(names) < 2:
+        return Undefined("Fewer than two algorithms are compared on both sides.")
+    decisions = decide_pairs(
+        _among(names, perceived.pairs),
+        _among(names, objective.pairs),
+        offline_higher_is_better=objective.higher_is_better,
+    )
+    return DecidedPairs(
+        pairs=decisions.pairs,
+        participants_rank_sets=decisions.participants_rank_sets,
+        offline_rank_sets=decisions.offline_rank_sets,
+        implied=decisions.participants.implied,
+    )
+
+
+def _among(names: Set[str], compared: PairwiseResult) -> PairwiseResult:
+    """The comparisons of some of the conditions; their p stay those of the whole family."""
+    return replace(
+        compared,
+        pairs=tuple(pair for pair in compared.pairs if {pair.a, pair.b} <= names),
+        locations={name: location for name, location in compared.locations.items() if name in names},
+    )
+
+
+def all_comparisons(
+    perceived: Mapping[Variable, Ranking],
+    objective: Mapping[Metric, Ranking],
+    primary: tuple[str, str],
+    *,
+    alpha: float = ALPHA,
+    is_tested: bool,
+) -> tuple[Comparison, ...]:
+    """Every variable with every metric, the primary pair first.
+
+    `is_tested`: the rank correlation is the primary test.
+    """
+    comparisons = [
+        compare(variable, metric, by_participants, by_metric, alpha=alpha)
+        for variable, by_participants in perceived.items()
+        for metric, by_metric in objective.items()
+    ]
+    comparisons = [
+        replace(comparison, is_primary=True, is_tested=is_tested)
+        if (comparison.variable_key, comparison.metric_key) == primary
+        else comparison
+        for comparison in comparisons
+    ]
+    return tuple(sorted(comparisons, key=lambda comparison: not comparison.is_primary))
+
+
+MOST_TESTS = 16  # of the exploratory family
+
+
+def advantage_of(
+    answers: Answers,
+    variable: Variable,
+    metric: Ranking,
+    nested: MeanEstimates | Undefined,
+    *,
+    alpha: float = ALPHA,
+    bound: float | None = None,
+) -> Advantage:
+    """The average advantage over the pairs that the metric separates among the conditions with answers.
+
+    `nested` are the estimates of the model with items nested in conditions; `bound` is the smallest effect of interest.
+    """
+    means, separated = compared_means(groups_of(answers, variable), metric)
+    if isinstance(means, Undefined):
+        return Advantage(overall=means)
+    other_items: AverageAdvantage | Undefined | None = None
+    if variable.key == RATED:
+        other_items = nested if isinstance(nested, Undefined) else average_advantage(nested, separated, alpha=alpha)
+    return Advantage(
+        overall=average_advantage(means, separated, alpha=alpha, bound=bound),
+        other_items=other_items,
+        without=without_each(means, separated, alpha=alpha),
+    )
+
+
+def exploratory_of(
+    answers: Answers,
+    variables: Iterable[Variable],
+    metrics: Mapping[Metric, Ranking],
+    primary: tuple[str, str],
+    *,
+    alpha: float = ALPHA,
+) -> ExploratoryFamily:
+    """The average advantage of every measure by every metric but the primary pair, corrected as one family.
+
+    Metrics that order the algorithms alike are one test. Of more than 16 tests the first are kept, in the order of the
+    plan.
+    """
+    by_key = {metric.key: ranking for metric, ranking in metrics.items()}
+    groups = same_metrics({key: ranking.order for key, ranking in by_key.items()})
+    advantages: dict[tuple[str, tuple[str, ...]], AverageAdvantage | Undefined] = {}
+    for variable in variables:
+        values = groups_of(answers, variable)
+        for group in groups:
+            if variable.key != primary[0] or primary[1] not in group:
+                means, separated = compared_means(values, by_key[group[0]])
+                advantages[variable.key, group] = (
+                    means if isinstance(means, Undefined) else average_advantage(means, separated, alpha=alpha)
+                )
+    return exploratory_family(dict(itertools.islice(advantages.items(), MOST_TESTS)), alpha)
+
+
+def compared_means(groups: ExactGroups, metric: Ranking) -> tuple[MeanEstimates | Undefined, list[tuple[str, str]]]:
+    """The means of the conditions with answers, and the pairs of them that the metric separates."""
+    names = [name for name, n in groups.sizes.items() if name in metric.values and n >= LEAST_N]
+    if len(names) < 2:
+        return Undefined("Fewer than two conditions have two participants."), []
+    return MeanEstimates.of_groups(groups.among(names)), [
+        pair for pair in metric.order.direct if set(pair) <= set(names)
+    ]
+
+
+def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, alpha: float) -> TestedContrast:
+    """The contrast over these answers, or the reason why it has no result."""
+    groups = groups_of(answers, variable)
+    result: ContrastResult | Undefined
+    # A condition with few participants is left out of the report.
+    if missing := [label for label in (*contrast.higher, *contrast.lower) if label not in groups]:
+        result = Undefined(f"Too few participants in {in_words(missing)} for the planned contrast.")
+    else:
+        result = planned_contrast(
+            groups, contrast.higher, contrast.lower, alpha=alpha, sides=contrast.sides, least_n=LEAST_N
+        )
+    return TestedContrast(
+        higher=contrast.higher, lower=contrast.lower, sides=contrast.sides, alpha=alpha, result=result
+    )  # fmt: skip
+
+
+def tested_equivalence(
+    answers: Answers, variable: Variable, bound: float, alpha: float, contrast: TestedContrast | None
+) -> Equivalence:
+    """Every pair of conditions, and the contrast if there is one, against the bound."""
+    welch = None if contrast is None or isinstance(contrast.result, Undefined) else contrast.result.welch
+    return Equivalence(
+        variable_key=variable.key,
+        scale_variables=scale_variables([variable]),
+        alpha=alpha,
+        bound=bound,
+        result=equivalence(groups_of(answers, variable), bound, alpha),
+        contrast=(
+            None
+            if welch is None or contrast is None or isinstance(contrast.result, Undefined)
+            else bound_test(contrast.result.difference, welch.se, welch.df, bound, alpha)
+        ),
+    )
+
+
+def contrasted_metric(ranking: Ranking, metric: Metric, contrast: Contrast) -> ContrastedMetric | None:
+    """The metric's mean over each set, and whether it is better where the variable is expected to be higher."""
+    if not {*contrast.higher, *contrast.lower} <= set(ranking.values):
+        return None
+    higher, lower = (
+        sum(ranking.values[label] for label in labels) / len(labels) for labels in (contrast.higher, contrast.lower)
+    )
+    better = higher - lower if ranking.higher_is_better else lower - higher
+    return ContrastedMetric(
+        metric_key=metric.key,
+        kind=metric.kind,
+        profile_length=metric.length,
+        higher_mean=higher,
+        lower_mean=lower,
+        is_better=None if better == 0 else better > 0,
+    )
+
+
+Separated = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What the analyses are made from: the primary pair, the answers, and what the runs measured."""
+
+    variable: Variable
+    metric: Metric
+    reading: Reading
+    rankings: Mapping[Metric, Ranking]
+    measured: Sequence[Measured]
+    stored: Sequence[StoredMetric]
+    backgrounds: Backgrounds
+    consumed: str  # the study's participle
+    alpha: float
+
+
+def alternatives_of(choices: Choices, planned: Advantage) -> tuple[Alternative, ...]:
+    """Every analysis that differs from the plan in one decision, the plan itself first. They are no tests."""
+    analyses = [("As planned", planned.overall)]
+    if planned.other_items is not None:
+        analyses.append(("Items nested in algorithms", planned.other_items))
+    analyses += [*_other_participants(choices), *_other_items(choices), *_other_metrics(choices)]
+    analyses += [(f"Without {name}", result) for name, result in planned.without.items()]
+    return tuple(Alternative(name=name, result=result) for name, result in analyses)
+
+
+def _advantage(
+    choices: Choices, means: MeanEstimates | Undefined, separated: Separated
+) -> AverageAdvantage | Undefined:
+    if isinstance(means, Undefined):
+        return means
+    among = [pair for pair in separated if set(pair) <= set(means.names)]
+    return average_advantage(means, among, alpha=choices.alpha)
+
+
+def _other_participants(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
+    """All completers, and the analysed participants at equal covariates."""
+    reading, variable, ranking = choices.reading, choices.variable, choices.rankings[choices.metric]
+    if reading.n_left_out:
+        means, _pairs = compared_means(groups_of(reading.completers, variable), ranking)
+        yield "Without exclusions", _advantage(choices, means, ranking.order.direct)
+    if covariates := (*choices.backgrounds.factors, *choices.backgrounds.covariates):
+        adjusted = adjusted_means(participants_with(reading.analysed, variable, covariates))
+        yield "Adjusted for covariates", _advantage(choices, adjusted, ranking.order.direct)
+
+
+def _other_items(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
+    """Only the items that participants had consumed, and only the others."""
+    people, separated = choices.reading.analysed.people, choices.rankings[choices.metric].order.direct
+    if choices.variable.key == RATED:
+        consumed = [(person.condition, person.liking_sum, person.n_liking) for person in people]
+        unconsumed = [(person.condition, person.interest_sum, person.n_interest) for person in people]
+        yield f"Only items {choices.consumed}", _advantage(choices, _means_of(consumed), separated)
+        yield f"Only items not {choices.consumed}", _advantage(choices, _means_of(unconsumed), separated)
+
+
+def _means_of(sums: Iterable[tuple[str, int, int]]) -> MeanEstimates | Undefined:
+    """Means of participants' means, from the condition, the sum and the number of ratings of each."""
+    values: dict[str, list[float]] = {}
+    for condition, total, n in sums:
+        if n:
+            values.setdefault(condition, []).append(total / n)
+    enough = {name: own for name, own in values.items() if len(own) >= LEAST_N}
+    if len(enough) < 2:
+        return Undefined("Fewer than two conditions have two participants with such items.")
+    return MeanEstimates.of_groups(enough)
+
+
+def _other_metrics(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
+    """The same metric at other profile lengths, of the lists as served, by other protocols and with other users."""
+    metric, rankings = choices.metric, {}
+    for alternative, ranking in choices.rankings.items():
+        if alternative.kind == metric.kind and alternative.length != metric.length:
+            profiles = f"with profiles of {alternative.length} ratings" if alternative.length else "with whole profiles"
+            rankings[f"{metric.kind.capitalize()} {profiles}"] = ranking
+    for stored in choices.stored:
+        name = stored.name.removesuffix(SERVED)
+        is_same = name in (metric.kind, f"{metric.kind}@{metric.n}") and stored.profile_length == metric.length
+        if is_same and stored.users is not None and (stored.protocol or name != stored.name):
+            how = "of the lists as served" if name != stored.name else f"({stored.protocol.replace('-', ' ')})"
+            rankings[f"{metric.kind.capitalize()} {how}"] = _ranking(choices, stored, stored.users)
+    groups = groups_of(choices.reading.analysed, choices.variable)
+    for name, other_ranking in rankings.items():
+        means, separated = compared_means(groups, other_ranking)
+        yield name, _advantage(choices, means, separated)
+
+
+def _ranking(choices: Choices, stored: StoredMetric, users: NDArray[np.float64]) -> Ranking:
+    """The order by a stored metric: pooled over cases as the report's own, or over users of another run."""
+    own = next((run for run in choices.measured if run.length == stored.profile_length), None)
+    cases = None if own is None or stored.protocol else own.cases[choices.metric.kind]
+    pairs = offline_pairs(dict(zip(stored.values, users.T, strict=True)), cases, alpha=choices.alpha)
+    if isinstance(pairs, Undefined):
+        return Ranking({}, pairs, partial_order({}, ()), choices.metric.higher_is_better)
+    order = partial_order(pairs.locations, pairs, higher_is_better=choices.metric.higher_is_better)
+    return Ranking(pairs.locations, pairs, order, choices.metric.higher_is_better)
