@@ -42,11 +42,6 @@ def may_add_version(user: Any, version: DatasetVersion) -> bool:
     return version.retired_at is None and may_change(user, version.dataset)
 
 
-def may_change_item_type(user: Any, dataset: Dataset) -> bool:
-    """Whether `user` may change the dataset."""
-    return may_change(user, dataset)
-
-
 def may_move(user: Any, dataset: Dataset) -> bool:
     """Whether `user` may choose who sees the dataset: an owner of its project; of a public one, its owner or staff."""
     if dataset.project_id is None:

@@ -36,8 +36,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.demo.films import film_catalogue
-from catalog.demo.works import Catalogue, Work
+from catalog.demo.works import Catalogue, Work, demo_films
 from core.errors import ParameterError
 
 DEFAULT_USERS = 1500
@@ -113,7 +112,7 @@ def synthetic_ratings(
     >>> np.unique(ratings.users).tolist(), bool(((ratings.values >= 1) & (ratings.values <= 5)).all())
     ([0, 1, 2], True)
     """
-    catalogue = film_catalogue() if catalogue is None else catalogue
+    catalogue = demo_films() if catalogue is None else catalogue
     works = catalogue.works
     tastes = draw_tastes(n_users=n_users, seed=seed, catalogue=catalogue)
     affinity = _affinity(catalogue, tastes, seed)
@@ -151,7 +150,7 @@ def draw_tastes(n_users: int = DEFAULT_USERS, seed: int = DEFAULT_SEED, catalogu
         raise ParameterError(f"n_users is {n_users}; the model of taste needs at least one user.")
     if seed < 0:
         raise ParameterError(f"seed is {seed}; it must be a whole number of at least 0.")
-    catalogue = film_catalogue() if catalogue is None else catalogue
+    catalogue = demo_films() if catalogue is None else catalogue
     n_genres = len(catalogue.genres)
     loadings = _stream(seed, "genre loadings").standard_normal((GENRE_FACTORS, n_genres))
     loadings /= np.linalg.norm(loadings, axis=0)

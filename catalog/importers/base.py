@@ -6,6 +6,7 @@ raises `ImportRefused` having changed nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -18,6 +19,8 @@ from core.errors import DataError, ParameterError
 LONGEST_ID = 100  # characters; what the catalogue's rows can hold
 LONGEST_TITLE = 300
 LONGEST_FEATURE = 200
+LONGEST_ADDRESS = 500
+_WEB_ADDRESS = re.compile(r"https?://[^\s<>\"]+")
 _TOLERANCE = 1e-4  # of a step
 _VALUES_AT_A_TIME = 1 << 16  # what a cache holds
 
@@ -284,3 +287,18 @@ class ParsedDataset:
     def n_ratings(self) -> int:
         """Ratings kept."""
         return len(self.values)
+
+
+def address_problem(address: str) -> str:
+    """The problem of a text as a link, as text that follows it; empty if there is none.
+
+    Examples
+    --------
+    >>> address_problem("https://example.org/trailer")
+    ''
+    >>> address_problem("javascript:alert(1)")
+    'is not a web address (https://…) of at most 500 characters'
+    """
+    if len(address) <= LONGEST_ADDRESS and _WEB_ADDRESS.fullmatch(address):
+        return ""
+    return f"is not a web address (https://…) of at most {LONGEST_ADDRESS} characters"

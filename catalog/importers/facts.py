@@ -6,8 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from catalog.importers.addresses import address_problem
-from catalog.importers.base import LONGEST_FEATURE, LONGEST_TITLE, ImportProblem
+from catalog.importers.base import LONGEST_FEATURE, LONGEST_TITLE, ImportProblem, address_problem
 from catalog.importers.clips import Clips
 from catalog.importers.item_files import ItemFiles
 from catalog.importers.items import UTILITY_KIND, utility_of

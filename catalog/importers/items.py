@@ -12,8 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.importers.addresses import address_problem
-from catalog.importers.base import LONGEST_FEATURE, LONGEST_ID, LONGEST_TITLE, ImportProblem, ParsedItem, Progress
+from catalog.importers.base import (
+    LONGEST_FEATURE,
+    LONGEST_ID,
+    LONGEST_TITLE,
+    ImportProblem,
+    ParsedItem,
+    Progress,
+    address_problem,
+)
 from catalog.importers.ids import ordered_ids
 from catalog.importers.kinds import localised_field, unknown_language_warnings
 from catalog.importers.problems import Problems

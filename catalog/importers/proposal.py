@@ -28,6 +28,11 @@ class Column:
     confidence: Confidence = ""
     evidence: str = ""  # in words
 
+    @classmethod
+    def of(cls, name: str, role: str, confidence: Confidence, evidence: str) -> Column:
+        """The column; without a role it has no evidence either."""
+        return cls(name, role, confidence, evidence) if role else cls(name)
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

@@ -8,6 +8,9 @@ from catalog.importers.detector.file_syntax import SHOWN_DELIMITERS
 from catalog.importers.proposal import Proposal, as_recipe
 from core.errors import ParallaxError
 
+# Options that name a column: --user-column, …
+COLUMNS = ("user", "item", "rating", "time", "count", "event", "utility", "items_id", "title", "author", "year", "plot",
+           "image", "trailer", "item_utility")  # fmt: skip
 FLAGS: Mapping[str, str] = {
     "on_bad_row": "--fix all or --drop-bad-rows",
     "duplicates": "--keep-last",
@@ -22,10 +25,8 @@ FLAGS: Mapping[str, str] = {
     "items_encoding": "--items-encoding NAME",
     "has_header": "--no-header",
     "items_file": "--items-file FILE",
-    "items_id": "--items-id-column COLUMN",
     "features": "--feature KIND=COLUMN",
     "feature_separator": "--feature-separator TEXT",
-    "item_utility": "--item-utility-column COLUMN",
     "events": "--events NAME,NAME",
     "not_rated": "--not-rated NUMBER",
     "zero": "--not-rated 0 or --scale LOW:HIGH:STEP",
@@ -33,24 +34,7 @@ FLAGS: Mapping[str, str] = {
     "quoting": "--quoting on|off",
     "bins": "--bins N",
     "merge_titles": "--merge-titles",
-    **{
-        name: f"--{name}-column COLUMN"
-        for name in (
-            "user",
-            "item",
-            "rating",
-            "time",
-            "count",
-            "event",
-            "utility",
-            "title",
-            "author",
-            "year",
-            "plot",
-            "image",
-            "trailer",
-        )
-    },
+    **{name: f"--{name.replace('_', '-')}-column COLUMN" for name in COLUMNS},
 }
 
 

@@ -15,8 +15,15 @@ from core import artefacts
 from core.errors import ParallaxError
 
 VERSIONS_KEPT = 32
-# Kinds of features with a place of their own among an item's details; a decade only repeats the year.
-KINDS_SHOWN = frozenset({"genre", "director", "cast", "country", "tag", "alias", "decade"})
+# Kinds of features that an item's page shows first, with their words.
+FIRST_KINDS = {
+    "alias": "Also called",
+    "genre": "Genres",
+    "director": "Directed by",
+    "cast": "With",
+    "country": "From",
+    "tag": "Tags",
+}
 
 
 @dataclass(frozen=True)
@@ -26,21 +33,6 @@ class DatasetLine:
     dataset: Dataset
     newest: DatasetVersion
     n_versions: int
-
-
-@dataclass(frozen=True)
-class ItemDetails:
-    """The metadata of one item, each kind in the source's order."""
-
-    item: Item
-    genres: tuple[str, ...]
-    directors: tuple[str, ...]
-    cast: tuple[str, ...]
-    countries: tuple[str, ...]
-    tags: tuple[str, ...]
-    aliases: tuple[str, ...]
-    other_facts: tuple[tuple[str, tuple[str, ...]], ...]  # every other kind, by name
-    plot: str
 
 
 def may_change(user: Any, dataset: Dataset) -> bool:
@@ -130,24 +122,12 @@ def picture_of(item: Item) -> bytes:
         return file.read()
 
 
-def item_details(version: DatasetVersion, item: Item) -> ItemDetails:
-    """The item's facts by kind."""
+def labelled_facts(version: DatasetVersion, item: Item) -> list[tuple[str, tuple[str, ...]]]:
+    """The words of each kind of an item's features, and the values in the source's order."""
     facts = facts_of_item(version, item)
-
-    def kind_of(kind: str) -> tuple[str, ...]:
-        return tuple(facts.get(kind, ()))
-
-    return ItemDetails(
-        item=item,
-        genres=kind_of("genre"),
-        directors=kind_of("director"),
-        cast=kind_of("cast"),
-        countries=kind_of("country"),
-        tags=kind_of("tag"),
-        aliases=kind_of("alias"),
-        other_facts=tuple((kind, values) for kind, values in sorted(facts.items()) if kind not in KINDS_SHOWN),
-        plot=item.plot,
-    )
+    first = [(words, facts[kind]) for kind, words in FIRST_KINDS.items() if kind in facts]
+    # A decade only repeats the year.
+    return first + [(kind, values) for kind, values in sorted(facts.items()) if kind not in (*FIRST_KINDS, "decade")]
 
 
 def genres_of(version: DatasetVersion) -> tuple[str, ...]:

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accounts.models import Project
-from catalog.importers.addresses import address_problem
 from catalog.importers.auto import FORMATS, parse, propose
-from catalog.importers.base import Limits, ParsedDataset, Policy
+from catalog.importers.base import Limits, ParsedDataset, Policy, address_problem
 from catalog.importers.options import Options
 from catalog.importers.proposal import Proposal
 from catalog.importers.row_checks import is_in_order

@@ -26,7 +26,6 @@ from catalog.models import DatasetVersion
 from catalog.selectors.parsed_items import parsed_items
 from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
 from catalog.services.item_facts import installed_languages
-from catalog.services.item_files import store_item_file
 from catalog.services.refusals import import_refusals
 from catalog.services.versions import store_version
 from core import artefacts
@@ -105,7 +104,8 @@ def add_metadata(
     if progress is not None:
         progress("Storing items", len(before), len(before))
     for read in media_read:  # before the rows: a crash in between leaves files that no item names
-        store_item_file(file=read())
+        file = read()
+        artefacts.store_file(file.stored_name, file.content)
     entry = {
         "base_version": version.number,
         "items_changed": changes.n_changed,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 
 from catalog.importers.auto import propose
 from catalog.importers.base import Limits, Policy, RatingScale
-from catalog.importers.detector.file_syntax import MATRIX_COLUMNS, Examined, examined
+from catalog.importers.detector.file_syntax import Examined, examined
 from catalog.importers.options import Options
 from catalog.importers.proposal import Part, Proposal, Question, of_json
 from catalog.importers.scales import ScaleFinding, distinct_values, found_scale, scale_of_text, usual_limits
@@ -28,7 +27,6 @@ from core.errors import ParallaxError
 UPLOAD_LIMITS = Limits(bytes_unpacked=2 * 2**30)
 SERVER_LIMITS = Limits()
 ROWS_SHOWN, POINTS_LABELLED, STRAYS_SHOWN, BINS = 8, 21, 5, 20
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +137,7 @@ def preview_of(job: DatasetJob, *, has_rows: bool = True) -> ImportPreview:
         samples = [(part, _sampled(files[part.files[0].lower()], part)) for part in proposal.parts]
     tables = [Table(part, sample.rows[:ROWS_SHOWN]) for part, sample in samples]
     sample = next(sample for part, sample in samples if part.use == "ratings")
-    numbers = [] if proposal.is_usage else _numbers(sample, proposal.ratings, "rating")
+    numbers = [] if proposal.is_usage else sample.numbers_of(proposal.ratings, "rating")
     if not numbers:
         return ImportPreview(proposal, tables, _usage_histogram(sample, proposal), proposal.questions, {})
     distinct, counts = distinct_values(np.array([number for _, number in numbers]))
@@ -176,24 +174,6 @@ def _sampled(file: SourceFile, part: Part) -> Examined:
     return examined(file, options, are_baskets=written.records == "baskets")
 
 
-def _texts(sample: Examined, part: Part, role: str) -> list[tuple[int, str]]:
-    """The sampled texts of the column with a role, each with its line."""
-    columns = MATRIX_COLUMNS if part.written.records == "matrix" else part.written.columns
-    if (name := part.column(role)) not in columns:
-        return []
-    at = list(columns).index(name)
-    return [(line, row[at].strip()) for line, row in sample.rows if at < len(row) and row[at].strip()]
-
-
-def _numbers(sample: Examined, part: Part, role: str) -> list[tuple[int, float]]:
-    """The sampled numbers of the column with a role, each with its line; the check names what is none."""
-    texts = [
-        (line, text.replace(",", ".") if part.written.decimal == "," else text)
-        for line, text in _texts(sample, part, role)
-    ]
-    return [(line, float(text)) for line, text in texts if _NUMBER.fullmatch(text)]
-
-
 def _histogram(finding: ScaleFinding, counts_by_value: dict[float, int], is_whole: bool) -> Histogram:
     """Ratings per point of the scale; values that are none come first and outliers last."""
     scale = finding.scale
@@ -222,19 +202,20 @@ def _histogram(finding: ScaleFinding, counts_by_value: dict[float, int], is_whol
         words = f"{' and '.join(f'{ends[at]:g}' for at in most)} {'is' if len(most) == 1 else 'are'} the most frequent."
     else:
         words = f"{len(most)} points of the scale are the most frequent."
-    marks = [[Bar(f"{value:g}", counts_by_value[value], state, value) for value in values]
-              for state, values in (("none", finding.not_rated), ("stray", strays))]  # fmt: skip
-    gaps = [[Bar("", 0, "gap")] * bool(marks[0] and marks[0][-1].value != 0), [Bar("", 0, "gap")] * bool(strays)]
-    shown = [*marks[0], *gaps[0], *bars, *gaps[1], *marks[1]]
+    unrated = [Bar(f"{value:g}", counts_by_value[value], "none", value) for value in finding.not_rated]
+    off_scale = [Bar(f"{value:g}", counts_by_value[value], "stray", value) for value in strays]
+    gap = Bar("", 0, "gap")
+    unrated += [gap] if unrated and unrated[-1].value != 0 else []
+    shown = [*unrated, *bars, *([gap] if strays else []), *off_scale]
     return Histogram(shown, sum(points), is_whole, scale, ends, words)
 
 
 def _usage_histogram(sample: Examined, proposal: Proposal) -> Histogram | None:
     """Rows per event, or per range of counts; None where rows have neither."""
-    counts = Counter(text for _, text in _texts(sample, proposal.ratings, "event"))
+    counts = Counter(filter(None, sample.texts_of(proposal.ratings, "event")))
     bars = [Bar(text, n, "used" if text in (proposal.events or counts) else "none") for text, n in counts.most_common()]
     if not bars:
-        numbers = [number for _, number in _numbers(sample, proposal.ratings, "count") if number > 0]
+        numbers = [number for _, number in sample.numbers_of(proposal.ratings, "count") if number > 0]
         powers = Counter(int(np.log2(max(number, 1))) for number in numbers)
         ranges = {at: f"{2**at:,} to {2 ** (at + 1) - 1:,}" if at else "1" for at in range(max(powers, default=-1) + 1)}
         bars = [Bar(label, powers[at], "used") for at, label in ranges.items()]

@@ -14,12 +14,13 @@ from catalog import charts
 from catalog.forms.browse import BrowseForm, ItemLanguageForm, ItemTypeForm
 from catalog.importers.auto import FORMATS
 from catalog.models import Dataset
-from catalog.permissions import may_add_version, may_change_item_type, may_move, may_retire
+from catalog.permissions import may_add_version, may_move, may_retire
 from catalog.selectors.datasets import (
     dataset_lines,
     decades_of,
     genres_of,
-    item_details,
+    labelled_facts,
+    may_change,
     newest_version,
     versions_of,
 )
@@ -86,7 +87,7 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
             "item_words": version.dataset.kind_of_item.words_in("en"),
             "item_type_form": (
                 ItemTypeForm(initial={"item_type": version.dataset.item_type})
-                if may_change_item_type(request.user, version.dataset)
+                if may_change(request.user, version.dataset)
                 else None
             ),
             "item_language": dict(settings.LANGUAGES).get(version.dataset.item_language, version.dataset.item_language),
@@ -110,7 +111,7 @@ def retire(request: HttpRequest, name: str, number: int) -> HttpResponse:
 def set_item_type(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Change what the dataset's items are; allowed for its owner and staff."""
     version = version_or_404(request.user, name, number)
-    if not may_change_item_type(request.user, version.dataset):
+    if not may_change(request.user, version.dataset):
         raise PermissionDenied("Only the dataset's owner or staff can change its item type.")
     form = ItemTypeForm(request.POST)
     if form.is_valid():
@@ -127,7 +128,7 @@ def set_item_type(request: HttpRequest, name: str, number: int) -> HttpResponse:
 def set_item_language(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Change the language of the items' default texts; allowed for the dataset's owner and staff."""
     version = version_or_404(request.user, name, number)
-    if not may_change_item_type(request.user, version.dataset):
+    if not may_change(request.user, version.dataset):
         raise PermissionDenied("Only the dataset's owner or staff can change the language of its items.")
     form = ItemLanguageForm(request.POST)
     if form.is_valid():
@@ -173,4 +174,5 @@ def item_page(request: HttpRequest, name: str, number: int, index: int) -> HttpR
     """What is known of an item."""
     version = version_or_404(request.user, name, number)
     item = get_object_or_404(version.items, index=index)
-    return render(request, "console/catalog/item.html", {"version": version, "details": item_details(version, item)})
+    context = {"version": version, "item": item, "facts": labelled_facts(version, item)}
+    return render(request, "console/catalog/item.html", context)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.clip_types import CLIP_TYPES
-from catalog.demo.films import CLIPS_FOLDER, demo_films
+from catalog.demo.works import CLIPS_FOLDER, demo_films
 from catalog.importers.base import ParsedItem
 from catalog.importers.clips import MOST_BYTES, clip_kind
 from catalog.models import DatasetVersion, Item
@@ -224,8 +224,8 @@ def test_items_without_clips_and_excerpts_keep_their_content_hash() -> None:
 
 @pytest.mark.unit
 def test_the_demo_has_small_clips_of_its_best_known_films() -> None:
-    clips = [film.clip for film in demo_films() if film.clip]
-    assert {film.renown for film in demo_films() if film.clip} == {5}
+    clips = [film.clip for film in demo_films().works if film.clip]
+    assert {film.renown for film in demo_films().works if film.clip} == {5}
     assert set(clips) == set(CLIPS_FOLDER.glob("*.webm"))
     assert sum(clip.stat().st_size for clip in set(clips)) < 300_000
     assert {clip_kind(clip.read_bytes()) for clip in set(clips)} == {"webm"}

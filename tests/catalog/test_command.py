@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from catalog.models import Dataset, DatasetVersion
-from catalog.selectors.datasets import item_details
+from catalog.selectors.items import facts_of_item
 from catalog.selectors.ratings import ratings_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -43,7 +43,7 @@ def test_the_command_imports_delimited_files_by_named_columns(
     assert version.source_format == "delimited"
     assert ratings_of(version).user_items.toarray().tolist() == [[1, 5, 0], [3, 2, 4]]
     star = version.items.get(external_id="x")
-    assert (star.title, star.year, item_details(star.version, star).genres) == ("Étoile", 1999, ("Drama", "War"))
+    assert (star.title, star.year, facts_of_item(star.version, star)["genre"]) == ("Étoile", 1999, ("Drama", "War"))
     printed = capsys.readouterr().out
     assert "things, version 1 (delimited)" in printed
     table = dict(line.split(maxsplit=1) for line in printed.splitlines() if line.startswith("  "))

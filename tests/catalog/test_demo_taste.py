@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catalog.demo.films import GENRES, demo_films
 from catalog.demo.taste import draw_tastes, synthetic_ratings
+from catalog.demo.works import demo_films
 from core.errors import ParameterError
 
 pytestmark = pytest.mark.unit
@@ -22,11 +22,11 @@ def ratings():
 
 @pytest.fixture(scope="module")
 def in_genre():
-    return np.array([[genre in film.genres for genre in GENRES] for film in demo_films()])
+    return np.array([[genre in film.genres for genre in demo_films().genres] for film in demo_films().works])
 
 
 def dense(users, items, values):
-    matrix = np.zeros((N_USERS, len(demo_films())))
+    matrix = np.zeros((N_USERS, len(demo_films().works)))
     matrix[users, items] = values
     return matrix
 
@@ -55,10 +55,10 @@ def test_ratings_leave_the_global_generator_alone():
 
 
 def test_ratings_are_well_formed(ratings):
-    keys = ratings.users * len(demo_films()) + ratings.items
+    keys = ratings.users * len(demo_films().works) + ratings.items
     assert (np.diff(keys) > 0).all()  # sorted, and no pair twice
     assert ratings.items.min() >= 0
-    assert ratings.items.max() < len(demo_films())
+    assert ratings.items.max() < len(demo_films().works)
     assert {array.dtype for array in ratings} == {np.dtype(np.int64)}
     counts = np.bincount(ratings.users, minlength=N_USERS)
     assert counts.min() >= 20
@@ -75,14 +75,14 @@ def test_ratings_look_like_ratings(ratings):
 
 
 def test_popularity_is_long_tailed(ratings):
-    counts = np.sort(np.bincount(ratings.items, minlength=len(demo_films())))[::-1]
+    counts = np.sort(np.bincount(ratings.items, minlength=len(demo_films().works)))[::-1]
     assert counts[: len(counts) // 10].sum() > 0.25 * counts.sum()
     assert counts[-1] >= 1
 
 
 def test_popularity_grows_with_renown(ratings):
-    counts = np.bincount(ratings.items, minlength=len(demo_films()))
-    renown = np.array([film.renown for film in demo_films()])
+    counts = np.bincount(ratings.items, minlength=len(demo_films().works))
+    renown = np.array([film.renown for film in demo_films().works])
     means = [counts[renown == step].mean() for step in range(1, 6)]
     assert means == sorted(means)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catalog.demo.films import demo_films
+from catalog.demo.works import demo_films
 from catalog.selectors.item_matcher import Document, Matcher
 
 pytestmark = pytest.mark.unit
@@ -18,11 +18,11 @@ def matcher_of(*titles: str, popularity: list[int] | None = None) -> Matcher:
 
 @pytest.fixture(scope="module")
 def demo() -> tuple[Matcher, list[str]]:
-    films = demo_films()
+    films = demo_films().works
     documents = [
         Document(
             [film.title],
-            [*film.directors, *film.cast],
+            [*film.creators, *film.cast],
             [*film.genres, str(film.year), f"{film.year // 10 * 10}s", f"{film.year % 100 // 10}0s"],
         )
         for film in films
@@ -69,17 +69,17 @@ def test_an_article_at_the_end_finds_all_of_a_series(demo: tuple[Matcher, list[s
 )
 def test_a_year_or_decade_finds_its_films(demo: tuple[Matcher, list[str]], query: str, years: range) -> None:
     matcher, _ = demo
-    expected = {at for at, film in enumerate(demo_films()) if film.year in years}
+    expected = {at for at, film in enumerate(demo_films().works) if film.year in years}
     found = matcher.match(query).tolist()
     assert expected
     assert set(found) == expected
-    renown = [demo_films()[at].renown for at in found]
+    renown = [demo_films().works[at].renown for at in found]
     assert renown == sorted(renown, reverse=True)
 
 
 def test_a_person_finds_their_films_and_nothing_else(demo: tuple[Matcher, list[str]]) -> None:
     matcher, _ = demo
-    expected = {at for at, film in enumerate(demo_films()) if "Hayao Miyazaki" in film.directors}
+    expected = {at for at, film in enumerate(demo_films().works) if "Hayao Miyazaki" in film.creators}
     assert set(matcher.match("hayao miyazaki").tolist()) == expected
     assert set(matcher.match("hayao miyasaki").tolist()) == expected
 

@@ -14,7 +14,8 @@ from django.test import Client
 from catalog.forms import metadata as metadata_forms
 from catalog.importers.base import ParsedItem
 from catalog.models import DatasetVersion, Feature
-from catalog.selectors.datasets import item_details, newest_version
+from catalog.selectors.datasets import newest_version
+from catalog.selectors.items import facts_of_item
 from catalog.selectors.ratings import features_of, ratings_of
 from catalog.services import add_metadata, retire_version
 from core.errors import ParallaxError
@@ -64,8 +65,8 @@ def test_facts_make_the_next_version_and_leave_the_first_as_it_was(tmp_path: Pat
     assert features_of(base).terms == before
     assert list(base.items.values_list("title", "n_ratings")) == list(version.items.values_list("title", "n_ratings"))
     first, second, third = version.items.order_by("index")[:3]
-    assert item_details(first.version, first).genres == ("Comedy", "Noir")
-    assert item_details(first.version, first).cast == ("Actor 0", "Actress 0", "Ann")
+    assert facts_of_item(first.version, first)["genre"] == ("Comedy", "Noir")
+    assert facts_of_item(first.version, first)["cast"] == ("Actor 0", "Actress 0", "Ann")
     assert (second.plot, base.items.get(index=1).plot) == ("Another story.", "A short story about number 2.")
     assert third.year == 2015
     assert list(third.features.filter(kind="decade").values_list("value", flat=True)) == ["2010s"]
@@ -113,7 +114,7 @@ def test_items_without_a_feature_get_their_first(tmp_path: Path) -> None:
     base = make_version(items=tuple(ParsedItem(str(number), f"Bare {number}") for number in range(1, 9)), per_user=4)
     said: list[tuple[str, int, int | None]] = []
     version = add_metadata(version=base, path=facts(tmp_path), progress=lambda *now: said.append(now))
-    assert item_details(version, version.items.get(index=0)).genres == ("Comedy", "Noir")
+    assert facts_of_item(version, version.items.get(index=0))["genre"] == ("Comedy", "Noir")
     assert ("Reading facts.csv", 6, None) in said
     assert add_metadata(version=base, path=facts(tmp_path, "item,tag\n1,x\n")).number == 3
 

@@ -13,7 +13,7 @@ import pytest
 import vl_convert
 from lxml import etree
 
-from catalog.demo.films import demo_films
+from catalog.demo.works import demo_films
 from catalog.posters import card_svg, poster_svg
 from catalog.posters.lettering import CARD_TOP, TITLE_TOP
 from catalog.posters.motifs import MOTIFS
@@ -82,7 +82,7 @@ def test_poster_reads_the_label_it_is_given():
     assert drawn("Roma", label="Locandina disegnata di «Roma»").get("aria-label") == "Locandina disegnata di «Roma»"
 
 
-@pytest.mark.parametrize("title", [film.title for film in demo_films()[::8]] + HARD_TITLES[:5])
+@pytest.mark.parametrize("title", [film.title for film in demo_films().works[::8]] + HARD_TITLES[:5])
 def test_poster_shows_every_letter_of_a_title_that_fits(title):
     assert "".join(title_lines(drawn(title))).replace(" ", "") == title.replace(" ", "")
 

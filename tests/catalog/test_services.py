@@ -16,7 +16,8 @@ from catalog import services
 from catalog.importers.base import RatingScale
 from catalog.models import Dataset, DatasetVersion, Feature, Item
 from catalog.selectors import items as items_selectors
-from catalog.selectors.datasets import item_details, newest_version
+from catalog.selectors.datasets import newest_version
+from catalog.selectors.items import facts_of_item
 from catalog.selectors.ratings import features_of, item_ids_of, ratings_of, timestamps_of
 from core import artefacts
 from core.errors import ArtefactError, ParallaxError
@@ -58,7 +59,7 @@ def test_an_import_makes_items_features_and_ratings(tmp_path: Path) -> None:
         "matrix",
         2,
     )
-    assert item_details(matrix.version, matrix).genres == ("Action", "Sci-Fi")
+    assert facts_of_item(matrix.version, matrix)["genre"] == ("Action", "Sci-Fi")
     assert ratings_of(version).user_items.toarray().tolist() == [[4.0, 0.5], [5.0, 0.0]]
     assert ratings_of(version).scale == Scale(0.5, 5, 0.5)
     assert timestamps_of(version).tolist() == [100, 101, 102]
@@ -220,9 +221,9 @@ def test_the_demo_catalogue_says_that_its_ratings_are_synthetic() -> None:
     assert not version.items.filter(plot="").exists()
     assert services.load_demo_dataset() == version
     assert services.load_demo_dataset(seed=2).number == 2
-    matrix = item_details(version, version.items.get(title="The Matrix"))
-    assert "Lana Wachowski" in matrix.directors
-    assert matrix.countries
+    matrix = facts_of_item(version, version.items.get(title="The Matrix"))
+    assert "Lana Wachowski" in matrix["director"]
+    assert matrix["country"]
 
 
 def test_features_are_ordered_terms_without_other_titles() -> None:

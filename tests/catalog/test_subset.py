@@ -15,7 +15,7 @@ from django.db import DatabaseError
 from django.test import Client
 
 from catalog.importers.base import ParsedItem
-from catalog.management.import_line import ImportLine
+from catalog.management.version_command import ImportLine
 from catalog.models import DatasetJob, DatasetVersion, Feature, Item
 from catalog.selectors.datasets import newest_version
 from catalog.selectors.parsed_items import parsed_items

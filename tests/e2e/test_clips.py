@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from catalog.demo.films import CLIPS_FOLDER
+from catalog.demo.works import CLIPS_FOLDER
 from catalog.services import add_metadata
 from studies.models import Event
 from tests.e2e.test_participant_way import until

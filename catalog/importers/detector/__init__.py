@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,8 +17,6 @@ from catalog.importers.detector.file_syntax import BASKET_COLUMNS, MATRIX_COLUMN
 from catalog.importers.detector.layouts import LAYOUTS, LayoutFile, proposal_of
 from catalog.importers.detector.roles import (
     NAMES,
-    NUMBER,
-    Sampled,
     columns_of,
     facts_by_name,
     plain_name,
@@ -28,7 +25,7 @@ from catalog.importers.detector.roles import (
 )
 from catalog.importers.detector.times import TWINS, time_formats_of
 from catalog.importers.options import Options
-from catalog.importers.proposal import Column, Part, Proposal, Question, Values
+from catalog.importers.proposal import Column, Confidence, Part, Proposal, Question, Values
 from catalog.importers.reading.tables import shown
 from catalog.importers.scales import found_scale, text_of
 from catalog.importers.sources import Source, SourceFile, open_source, refuse
@@ -48,7 +45,11 @@ _LEAST_OVERLAP = 0.8  # of the rated items that have to be in a file of items
 _COLUMNS = ("user", "item", "rating", "time", "count", "event", "utility")
 _OF_ITEMS = ("title", "author", "year", "plot", "image", "trailer")
 _MOST_ATTRIBUTE_VALUES = 100
-_SPLIT_KINDS = ("genre", "tag", "category", "cast", "country", "author")
+_SPLIT_KINDS = ("genre", "tag")
+_SHAPES: Mapping[str, tuple[Confidence, str]] = {
+    "baskets": ("certain", "lines of item numbers"),
+    "matrix": ("likely", "a column for each item"),
+}
 Roles = Mapping[str, Mapping[str, str]]  # file to column to role
 Examine = Callable[[SourceFile, LayoutFile | None], Examined]
 
@@ -126,13 +127,15 @@ def _with_roles(proposal: Proposal, roles: Roles) -> Proposal:
         replace(
             part,
             columns=tuple(
-                each if (role := roles.get(part.files[0], {}).get(each.name, each.role)) == each.role
-                else Column(each.name, role, "certain" if role else "", "named by you" if role else "")
+                Column.of(each.name, own[each.name], "certain", "named by you")
+                if own.get(each.name, each.role) != each.role
+                else each
                 for each in part.columns
             ),
         )
         for part in proposal.parts
-    )  # fmt: skip
+        for own in [roles.get(part.files[0], {})]
+    )
     hinted = replace(proposal, parts=parts)
     had, has = (bool(each.ratings.column("rating")) for each in (proposal, hinted))
     return hinted if had == has else replace(hinted, is_usage=not has)
@@ -215,12 +218,12 @@ def _detected(source: Source, hints: Options, examine: Examine, format: str) -> 
         None,
     )
     chosen = tuple(part for part in (ratings, items, users) if part is not None)
+    left = {key: each for key, each in rest.items() if all(each.file.name not in part.files for part in chosen)}
     alike = [
         each.file.name
-        for key, each in rest.items()
+        for key, each in left.items()
         if each.written.columns == table.written.columns and key in parts and _score(parts[key])
-        and all(each.file.name not in part.files for part in chosen)
-    ]  # fmt: skip
+    ]
     return Proposal(
         layout=GENERIC[table.written.records],
         parts=chosen,
@@ -233,39 +236,34 @@ def _detected(source: Source, hints: Options, examine: Examine, format: str) -> 
                 for name in alike
             ),
         ),
-        unused=(
-            *unused,
-            *(each.file.name for each in rest.values() if all(each.file.name not in part.files for part in chosen)),
-        ),
+        unused=(*unused, *(each.file.name for each in left.values())),
     )
 
 
 def _ratings_part(table: Examined, hints: Options) -> Part:
     """A table as one of ratings."""
     records = table.written.records
-    if records == "baskets":
+    if records in ("baskets", "matrix"):
+        names = BASKET_COLUMNS if records == "baskets" else MATRIX_COLUMNS
+        confidence, why = _SHAPES[records]
         columns = tuple(
-            Column(name, role, "certain", "lines of item numbers")
-            for name, role in zip(BASKET_COLUMNS, ("user", "item"), strict=True)
-        )
-    elif records == "matrix":
-        columns = tuple(
-            Column(name, role, "likely", "a column for each item")
-            for name, role in zip(MATRIX_COLUMNS, ("user", "item", "rating"), strict=True)
+            Column(name, role, confidence, why) for name, role in zip(names, ("user", "item", "rating"), strict=False)
         )
     elif records == "sections":
-        below = columns_of(table.written.columns[1:], [row[1:] for row in table.fields()], has_header=False)
-        heading = Column(table.written.columns[0], "item", "likely", "headings")
-        roles = {"item": "user"}  # below a heading there is no second item
-        columns = (heading, *(replace(each, role=roles.get(each.role, each.role)) for each in below))
+        heading, *below = table.columns()
+        columns = (Column(heading.name, "item", "likely", "headings"),)
+        for each in columns_of(below, has_header=False):
+            # Below a heading there is no second item.
+            columns += (replace(each, role="user") if each.role == "item" else each,)
         if not any(each.role == "rating" for each in columns):
             columns = tuple(
-                replace(each, role="rating", confidence="possible", evidence="numbers of few kinds")
-                if each.name == "Column 2" and not each.role else each for each in columns
-            )  # fmt: skip
+                Column(each.name, "rating", "possible", "numbers of few kinds")
+                if each.name == "Column 2" and not each.role
+                else each
+                for each in columns
+            )
     else:
-        has_header = table.written.columns[:1] != ("Column 1",)
-        columns = columns_of(table.written.columns, table.fields(), has_header=has_header)
+        columns = columns_of(table.columns(), has_header=table.has_header)
     return Part((table.file.name,), "ratings", table.written, _with_hints(columns, table, hints))
 
 
@@ -283,10 +281,7 @@ def _with_hints(columns: tuple[Column, ...], table: Examined, hints: Options) ->
     }
     for role, name in by_hint.items():
         if name not in here:
-            listed = ", ".join(here)
-            raise refuse(
-                table.file.name, f"there is no column {shown(name)} for the {role}s: the header has {listed}", line=1
-            )
+            raise _no_column(table, name, f"{role}s", here)
     twice = [name for name, n in Counter(by_hint.values()).items() if n > 1]
     if twice:
         raise refuse(table.file.name, f"one column is named for two things ({', '.join(twice)})", line=1)
@@ -296,12 +291,16 @@ def _with_hints(columns: tuple[Column, ...], table: Examined, hints: Options) ->
     if "rating" in by_hint:
         gone |= {"count", "event"} - set(by_hint)
     by_name = {name: role for role, name in by_hint.items()}
+    kept = (Column(each.name) if each.role in gone else each for each in columns)
     return tuple(
-        Column(each.name, by_name[each.name], "certain", "named by you")
-        if each.name in by_name
-        else Column(each.name) if each.role in gone else each
-        for each in columns
-    )  # fmt: skip
+        Column(each.name, by_name[each.name], "certain", "named by you") if each.name in by_name else each
+        for each in kept
+    )
+
+
+def _no_column(table: Examined, name: str, what: str, header: Sequence[str]) -> ImportRefused:
+    reason = f"there is no column {shown(name)} for the {what}: the header has {', '.join(header)}"
+    return refuse(table.file.name, reason, line=1)
 
 
 def _score(part: Part) -> int:
@@ -327,35 +326,26 @@ def _no_ratings(table: Examined, part: Part, unread: Sequence[ImportProblem]) ->
 
 def _items_part(table: Examined, ratings: Examined, part: Part, hints: Options, is_named: bool) -> Part | None:
     """A table as one of items, joined by the column with the largest overlap; None where it is none, or not named."""
-    columns, rows = table.written.columns, table.fields()
-    has_header = columns[:1] != ("Column 1",)
-    at = part.written.columns.index(part.column("item")) if part.column("item") in part.written.columns else None
-    rated = {row[at].strip() for row in ratings.fields() if at is not None and at < len(row)} - {""}
+    columns = table.written.columns
+    rated = set(ratings.texts_of(part, "item")) - {""}
     own = plain_name(part.column("item"))
-
-    def overlap(name: str) -> float:
-        position = columns.index(name)
-        ids = [row[position].strip() for row in rows if position < len(row)]
-        if not rated or len(set(ids)) < 0.9 * len(ids):
-            return 0.0
-        return len(rated & set(ids)) / len(rated)
-
-    shares = {name: overlap(name) for name in columns}
+    shares = dict.fromkeys(columns, 0.0)
+    for each in table.columns():
+        ids = set(each.texts)
+        if rated and len(ids) >= 0.9 * len(each.texts):
+            shares[each.name] = len(rated & ids) / len(rated)
     wanted = hints.items_id or (hints.item if is_named and hints.item in columns else None)
     if wanted is not None and wanted not in columns:
-        raise refuse(
-            table.file.name,
-            f"there is no column {shown(wanted)} for the ids: the header has {', '.join(columns)}",
-            line=1,
-        )
-    identity = wanted or max(
-        columns,
-        key=lambda name: (
-            shares[name] >= _LEAST_OVERLAP or (not table.is_whole and plain_name(name) == own),
-            plain_name(name) == own, round(shares[name], 2), rank_by_name(name, "item") >= 0, -columns.index(name),
-        ),
-    )  # fmt: skip
-    is_joined = shares[identity] >= _LEAST_OVERLAP or (not table.is_whole and plain_name(identity) == own)
+        raise _no_column(table, wanted, "ids", columns)
+
+    def joins(name: str) -> bool:
+        return shares[name] >= _LEAST_OVERLAP or (not table.is_whole and plain_name(name) == own)
+
+    def fit(name: str) -> tuple[bool, bool, float, bool]:
+        return joins(name), plain_name(name) == own, round(shares[name], 2), rank_by_name(name, "item") >= 0
+
+    identity = wanted or max(columns, key=fit)
+    is_joined = joins(identity)
     if not is_joined and not is_named:
         return None
     if not is_joined and wanted is None and rank_by_name(identity, "item") < 0:
@@ -365,7 +355,7 @@ def _items_part(table: Examined, ratings: Examined, part: Part, hints: Options, 
             line=1,
             options=("items_id",),
         )
-    roles = _roles_of_items(columns, rows, identity, hints, is_named, table.file.name, has_header=has_header)
+    roles = _roles_of_items(table, identity, hints, is_named)
     if not is_named and len(roles) < 2:
         return None
     if is_named and "title" not in roles.values() and hints.title != identity:
@@ -373,43 +363,23 @@ def _items_part(table: Examined, ratings: Examined, part: Part, hints: Options, 
         reason = f"no column is known to hold the titles: the header has {', '.join(map(shown, columns))}"
         raise refuse(table.file.name, reason, line=1, advice=advice, options=("title",))
     evidence = f"its values are {100 * shares[identity]:.0f}% of the rated items" if shares[identity] else "name"
-    return Part(
-        (table.file.name,), "items", table.written,
-        tuple(
-            Column(name, roles.get(name, ""), "likely" if name in roles else "", evidence if name == identity else "")
-            for name in columns
-        ),
-    )  # fmt: skip
+    found = [Column.of(name, roles.get(name, ""), "likely", evidence if name == identity else "") for name in columns]
+    return Part((table.file.name,), "items", table.written, tuple(found))
 
 
-def _roles_of_items(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    identity: str,
-    hints: Options,
-    is_named: bool,
-    file: str,
-    *,
-    has_header: bool,
-) -> dict[str, str]:
+def _roles_of_items(table: Examined, identity: str, hints: Options, is_named: bool) -> dict[str, str]:
     """What each column of a file of items holds."""
     roles = {identity: "item"}
     by_hint = {role: getattr(hints, role) for role in _OF_ITEMS if getattr(hints, role)}
     by_hint |= {"utility": hints.item_utility} if hints.item_utility else {}
     by_hint |= {f"feature:{kind}": column for kind, column in hints.features.items()}
     for role, name in by_hint.items():
-        if name in columns:
-            roles[name] = role if name != identity else "item+title" if role == "title" else roles[name]
+        if name in table.written.columns:
+            roles[name] = "item" if name == identity else role
         elif is_named:
-            what = role.replace("feature:", "features of kind ")
-            raise refuse(
-                file, f"there is no column {shown(name)} for the {what}: the header has {', '.join(columns)}", line=1
-            )
-    if roles[identity] == "item+title":
-        roles[identity] = "item"
-        by_hint["title"] = identity
-    values = [Sampled(name, [row[at] if at < len(row) else "" for row in rows], at) for at, name in enumerate(columns)]
-    if not has_header:
+            raise _no_column(table, name, role.replace("feature:", "features of kind "), table.written.columns)
+    values = table.columns()
+    if not table.has_header:
         texts = [each.name for each in values if each.name not in roles and each.is_title]
         return roles | ({texts[0]: "title"} if texts and "title" not in by_hint else {})
     named = {*by_hint, *(("author",) if "feature:author" in by_hint else ())}
@@ -418,22 +388,19 @@ def _roles_of_items(
 
 def _users_part(table: Examined, ratings: Examined, part: Part) -> Part | None:
     """A table as one of users with attributes; None where it is none."""
-    columns, rows = table.written.columns, table.fields()
-    at = part.written.columns.index(part.column("user")) if part.column("user") in part.written.columns else None
-    known = {row[at].strip() for row in ratings.fields() if at is not None and at < len(row)}
-    for position, name in enumerate(columns):
-        ids = [row[position].strip() for row in rows if position < len(row)]
-        is_user = plain_name(name) == plain_name(part.column("user")) or rank_by_name(name, "user") >= 0
-        if not is_user or len(set(ids)) < len(ids) or len(known & set(ids)) < _LEAST_OVERLAP * len(known):
+    known = set(ratings.texts_of(part, "user"))
+    values = table.columns()
+    for each in values:
+        is_user = plain_name(each.name) == plain_name(part.column("user")) or rank_by_name(each.name, "user") >= 0
+        ids = set(each.texts)
+        if not is_user or len(ids) < len(each.texts) or len(known & ids) < _LEAST_OVERLAP * len(known):
             continue
-        candidates = [Column(name, "user", "likely", "name; its values are the users")]
-        for number, each in enumerate(columns):
-            values = {row[number].strip() for row in rows if number < len(row)} - {""}
-            if each != name and 1 < len(values) <= _MOST_ATTRIBUTE_VALUES:
-                candidates.append(
-                    Column(each, f"attribute:{' '.join(words_of(each)) or each.lower()}", "likely", "name")
-                )
-        return Part((table.file.name,), "users", table.written, tuple(candidates)) if len(candidates) > 1 else None
+        columns = [Column(each.name, "user", "likely", "name; its values are the users")]
+        for other in values:
+            if other is not each and 1 < len(other.distinct) <= _MOST_ATTRIBUTE_VALUES:
+                kind = " ".join(words_of(other.name)) or other.name.lower()
+                columns.append(Column(other.name, f"attribute:{kind}", "likely", "name"))
+        return Part((table.file.name,), "users", table.written, tuple(columns)) if len(columns) > 1 else None
     return None
 
 
@@ -442,13 +409,7 @@ def _separator(tables: Mapping[str, Examined], items: Part | None) -> str:
     if items is None:
         return "|"
     table = next(each for each in tables.values() if each.file.name in items.files)
-    texts = [
-        row[at]
-        for at, column in enumerate(items.columns)
-        if column.role.removeprefix("feature:") in _SPLIT_KINDS[:2]
-        for row in table.fields()
-        if at < len(row)
-    ]
+    texts = [text for kind in _SPLIT_KINDS for text in table.texts_of(items, f"feature:{kind}")]
     for separator in ("|", "; ", ", ", ";", ","):
         if sum(separator in text for text in texts) * 5 > len(texts) > 0:
             return separator
@@ -463,11 +424,7 @@ def _finished(proposal: Proposal, source: Source, hints: Options, examine: Exami
         wanted = next(each for each in LAYOUTS[proposal.layout].files if each.use == "ratings")
         table = examine(source.files[part.files[0].lower()], wanted)
     roles: dict[str, str] = {role: name for name, role in part.roles().items()}
-    order = [column.name for column in part.columns]
-    texts = {
-        role: [row[order.index(name)] for row in table.fields() if name in order and order.index(name) < len(row)]
-        for role, name in roles.items()
-    }
+    texts = {role: table.texts_of(part, role) for role in roles}
     questions: list[Question] = []
     doubts: list[str] = list(proposal.doubts)
     values = proposal.values
@@ -486,7 +443,7 @@ def _finished(proposal: Proposal, source: Source, hints: Options, examine: Exami
         )
         proposal = replace(proposal, is_usage=True)
     elif "rating" in texts:
-        questions += _about_scale(texts["rating"], values, table.written.decimal, roles["rating"], part.files[0])
+        questions += _about_scale(table, part, values)
     is_said = roles.keys() & {"rating", "count", "event", "items", "clicks"} or part.written.records == "baskets"
     if proposal.is_usage and not is_said and not hints.usage and proposal.layout in GENERIC.values():
         doubts_found, open_questions = _about_usage(table, part)
@@ -547,17 +504,15 @@ def _figure(texts: Iterable[str]) -> dict[str, int]:
     return {"values": len(counts), "rows": counts.total()}
 
 
-def _about_scale(texts: Sequence[str], values: Values, decimal: str, column: str, file: str) -> list[Question]:
-    written = (text.strip().replace(",", ".") if decimal == "," else text.strip() for text in texts)
-    numbers = [float(text) for text in written if NUMBER.fullmatch(text) and "," not in text]
-    numbers = [number for number in numbers if math.isfinite(number)]
-    if not numbers:
+def _about_scale(table: Examined, part: Part, values: Values) -> list[Question]:
+    numbers = np.array([number for _, number in table.numbers_of(part, "rating")])
+    if not len(numbers):
         return []
-    distinct, counts = np.unique(np.array(numbers), return_counts=True)
-    question = found_scale(distinct, counts, values, column=column).question
+    distinct, counts = np.unique(numbers, return_counts=True)
+    question = found_scale(distinct, counts, values, column=part.column("rating")).question
     if question is None or question.about == "scale":
         return []  # the scale is found among all rows; stray values with their lines
-    return [replace(question, text=f"{file}: {question.text}")]
+    return [replace(question, text=f"{part.files[0]}: {question.text}")]
 
 
 def _about_usage(table: Examined, part: Part) -> tuple[list[str], list[Question]]:
@@ -566,9 +521,7 @@ def _about_usage(table: Examined, part: Part) -> tuple[list[str], list[Question]
     numeric = by_hint or [
         column.name
         for at, column in enumerate(part.columns)
-        if not column.role
-        and not plain_name(column.name).endswith("id")
-        and _may_rate([row[at] for row in table.fields() if at < len(row)])
+        if not column.role and not plain_name(column.name).endswith("id") and _may_rate(table.texts(at))
     ]
     if numeric:
         text = (

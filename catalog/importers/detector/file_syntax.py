@@ -6,15 +6,17 @@ import codecs
 import csv
 import itertools
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from catalog.importers.detector.roles import LEAST_SHARE, NUMBER, rank_by_name, usual_role
+from catalog.importers.detector.roles import LEAST_SHARE, NUMBER, Sampled, rank_by_name, usual_role
 from catalog.importers.detector.times import time_format_of
 from catalog.importers.options import Options
+from catalog.importers.proposal import Part
 from catalog.importers.reading.parquet import parquet_columns, parquet_head
 from catalog.importers.reading.records import UnusableRecord, numbered_records, text_of
 from catalog.importers.reading.shapes import HEADING
@@ -52,9 +54,32 @@ class Examined:
     rows: Rows
     is_whole: bool  # whether the sample is the file
 
-    def fields(self) -> list[tuple[str, ...]]:
-        """The sampled rows without their lines."""
-        return [fields for _, fields in self.rows]
+    @property
+    def has_header(self) -> bool:
+        """Whether the columns have names of their own."""
+        return self.written.columns[:1] != ("Column 1",)
+
+    def texts(self, at: int) -> list[str]:
+        """The sampled texts of a column by its position, trimmed; empty where a row is too short for it."""
+        return [fields[at].strip() if at < len(fields) else "" for _, fields in self.rows]
+
+    def columns(self) -> list[Sampled]:
+        """The columns with their sampled texts."""
+        return [Sampled(name, self.texts(at), at) for at, name in enumerate(self.written.columns)]
+
+    def texts_of(self, part: Part, role: str) -> list[str]:
+        """The sampled texts of the column of a part with a role; none where it has no such column."""
+        at = next((at for at, column in enumerate(part.columns) if column.role == role), None)
+        return [] if at is None else self.texts(at)
+
+    def numbers_of(self, part: Part, role: str) -> list[tuple[int, float]]:
+        """The sampled numbers of the column with a role, each with its line; texts that are none are left out."""
+        numbers = []
+        for (line, _), text in zip(self.rows, self.texts_of(part, role), strict=False):
+            plain = text.replace(",", ".") if part.written.decimal == "," else text
+            if NUMBER.fullmatch(text) and "," not in plain and math.isfinite(number := float(plain)):
+                numbers.append((line, number))
+        return numbers
 
 
 def examined(file: SourceFile, options: Options, *, are_baskets: bool = False) -> Examined:

@@ -192,29 +192,16 @@ def _columns(wanted: LayoutFile, examined: Examined) -> tuple[Column, ...] | Non
             for name, role in {**wanted.columns, **(wanted.more or {})}.items()
             if plain_name(name) in here
         }
-        return tuple(
-            Column(
-                name,
-                roles.get(name, ""),
-                "certain" if roles.get(name) else "",
-                "named layout" if roles.get(name) else "",
-            )
-            for name in written.columns
-        )
-    if wanted.is_rest and written.records == "table":
-        return tuple(
-            Column(name, role, "certain", "named layout")
-            for name, role in zip(_names(wanted), wanted.fields, strict=True)
-        )
-    if len(written.columns) != len(wanted.fields) or (written.lines_before > 0) != wanted.has_header:
-        return None
-    rows = examined.fields()
-    for at, pattern in enumerate(wanted.patterns):
-        n = sum(bool(re.fullmatch(pattern, row[at].strip())) for row in rows if at < len(row))
-        if n < _LEAST * len(rows):
+        return tuple(Column.of(name, roles.get(name, ""), "certain", "named layout") for name in written.columns)
+    if not (wanted.is_rest and written.records == "table"):
+        if len(written.columns) != len(wanted.fields) or (written.lines_before > 0) != wanted.has_header:
             return None
+        for at, pattern in enumerate(wanted.patterns):
+            n = sum(bool(re.fullmatch(pattern, text)) for text in examined.texts(at))
+            if n < _LEAST * len(examined.rows):
+                return None
     return tuple(
-        Column(name, role, "certain" if role else "", "named layout" if role else "")
+        Column.of(name, role, "certain", "named layout")
         for name, role in zip(_names(wanted), wanted.fields, strict=True)
     )
 
@@ -234,10 +221,10 @@ def _is_on_scale(examined: Examined, columns: Sequence[Column], layout: Layout) 
     if at is None:
         return True
     scale, numbers = scale_of_text(layout.scale), []
-    for row in examined.fields():
+    for text in examined.texts(at):
         try:
-            numbers.append(float(row[at]))
-        except (ValueError, IndexError):
+            numbers.append(float(text))
+        except ValueError:
             continue
     values = np.array(numbers)
     values = values[~np.isin(values, layout.not_rated)]

@@ -199,16 +199,16 @@ class Sampled:
         )
 
 
-def columns_of(names: Sequence[str], rows: Sequence[Sequence[str]], *, has_header: bool) -> tuple[Column, ...]:
+def columns_of(values: Sequence[Sampled], *, has_header: bool) -> tuple[Column, ...]:
     """The columns of a table of ratings with their roles.
 
     Examples
     --------
     >>> rows = [["1", "7", "4.5"], ["2", "7", "3"], ["1", "8", "2"], ["2", "8", "3"]]
-    >>> [column.role for column in columns_of(["Column 1", "Column 2", "Column 3"], rows, has_header=False)]
+    >>> values = [Sampled(f"Column {at + 1}", texts, at) for at, texts in enumerate(zip(*rows))]
+    >>> [column.role for column in columns_of(values, has_header=False)]
     ['user', 'item', 'rating']
     """
-    values = [Sampled(name, [row[at] if at < len(row) else "" for row in rows], at) for at, name in enumerate(names)]
     assigned: dict[str, tuple[Sampled, Confidence, str]] = {}
 
     def free() -> list[Sampled]:
@@ -218,7 +218,7 @@ def columns_of(names: Sequence[str], rows: Sequence[Sequence[str]], *, has_heade
     if has_header:
         _by_names(free, assigned)
         _as_days(free, assigned)
-    _by_values(free, assigned, has_header=has_header, n_columns=len(names))
+    _by_values(free, assigned, has_header=has_header, n_columns=len(values))
     roles = {each.name: (role, confidence, evidence) for role, (each, confidence, evidence) in assigned.items()}
     roles |= _item_facts(values, assigned, roles, has_header=has_header)
     return tuple(Column(each.name, *roles.get(each.name, ("", "", ""))) for each in values)
@@ -276,8 +276,8 @@ def _by_values(free: Callable[[], list[Sampled]], assigned: Found, *, has_header
             few = [each for each in numeric if each.is_rating and len(each.distinct) > 1 and each.at == n_columns - 1]
             many = [each for each in unnamed if each.is_rating and not each.is_whole and each.at > 1]
             if "count" not in assigned:
-                take("rating", [*few, *(each for each in numeric if each.is_rating and len(each.distinct) > 1), *many],
-                     "numbers of few kinds")  # fmt: skip
+                varied = [each for each in numeric if each.is_rating and len(each.distinct) > 1]
+                take("rating", [*few, *varied, *many], "numbers of few kinds")
     ids = [
         each
         for each in unnamed
@@ -343,9 +343,10 @@ def _item_facts(
     identity = assigned["item"][0] if "item" in assigned else None
     key = identity.texts if identity is not None else None
     if not has_header:
-        for each in values if identity is not None and key is not None else ():
-            is_name = not each.is_number and not each.is_row_id and each.at > identity.at and len(each.distinct) > 1  # type: ignore[union-attr]
-            if each.name not in roles and is_name and _is_constant(key, each.texts):  # type: ignore[arg-type]
+        for each in values:
+            is_name = not each.is_number and not each.is_row_id and len(each.distinct) > 1
+            is_beside = identity is not None and each.at > identity.at and each.name not in roles
+            if is_beside and is_name and key is not None and _is_constant(key, each.texts):
                 return {each.name: ("title", "possible", "text that is constant within an item")}
         return {}
 

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from catalog.management.flags import in_flags
+from catalog.management.version_command import VersionCommand, pairs
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
 from catalog.services import add_metadata, change_item_language
 from catalog.services.item_facts import check_item_language
-from core.commands import ParallaxCommand
-from core.errors import ParallaxError
-
-EXAMPLES_SHOWN = 3
 
 
-class Command(ParallaxCommand):
+class Command(VersionCommand):
     help = (
         "Add item metadata (plot, people, genres, images, trailers, excerpts) to the newest version of a dataset. "
         "Versions never change: the result is a new version with the same ratings."
     )
+    json_help = "write the report"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
@@ -64,70 +59,38 @@ class Command(ParallaxCommand):
             "--item-language", metavar="CODE", help="language of the items' own titles and plots, such as en"
         )
         parser.add_argument("--drop-bad-rows", action="store_true", help="exclude and count invalid rows")
-        parser.add_argument("--json", type=Path, metavar="FILE", help="write the report")
+        super().add_arguments(parser)
 
-    def sentence(self, refusal: ParallaxError) -> str:
-        return in_flags(refusal)
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        file: Path | None = options["json"]
-        if file is not None and not file.parent.is_dir():
-            raise CommandError(f"There is no folder {file.parent} to write {file.name} into. Create it first.")
+    def stored_version(self, options: Mapping[str, Any]) -> tuple[DatasetVersion, dict[str, Any]]:
         check_item_language(options["item_language"])
-        base = newest_version(options["name"])
         version = add_metadata(
-            version=base,
+            version=newest_version(options["name"]),
             path=options["path"],
             media=options["media"],
             link=options["link"],
             on_bad_row="drop" if options["drop_bad_rows"] else "refuse",
             options={
-                "columns": _pairs("--column", options["column"]),
-                "rename": _pairs("--rename", options["rename"]),
+                "columns": pairs(options["column"], "--column is NAME=OTHER, as in plot=summary, each name once"),
+                "rename": pairs(options["rename"], "--rename is NAME=OTHER, as in plot=summary, each name once"),
                 **{name: options[name] for name in ("separator", "delimiter", "encoding")},
             },
         )
         if options["item_language"] is not None:
             change_item_language(dataset=version.dataset, language=options["item_language"])
-        self._table(base, version)
-        if file is not None:
-            document = {
-                "dataset": version.dataset.name,
-                "version": version.number,
-                "dataset_hash": version.content_hash,
-                "ratings_digest": version.ratings_digest,
-                **version.report["metadata"][-1],
-            }
-            file.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-            self.stdout.write(f"Written to {file}.")
+        return version, version.report["metadata"][-1]
 
-    def _table(self, base: DatasetVersion, version: DatasetVersion) -> None:
-        entry = version.report["metadata"][-1]
-        read = entry["read"]
-        self.stdout.write(f"{version.dataset.name}, version {version.number}, from version {base.number}")
+    def print_version(self, version: DatasetVersion, facts: Mapping[str, Any]) -> None:
+        read = facts["read"]
+        self.stdout.write(f"{version.dataset.name}, version {version.number}, from version {facts['base_version']}")
         rows = [
             ("rows read", read["rows_read"]),
             ("rows kept", read["rows_kept"]),
-            ("items changed", entry["items_changed"]),
-            *((f"{kind} added", count) for kind, count in sorted(entry["facts_added"].items())),
-            *((f"{field} replaced", count) for field, count in sorted(entry["fields_replaced"].items())),
-            ("already known", entry["facts_known"]),
+            ("items changed", facts["items_changed"]),
+            *((f"{kind} added", count) for kind, count in sorted(facts["facts_added"].items())),
+            *((f"{field} replaced", count) for field, count in sorted(facts["fields_replaced"].items())),
+            ("already known", facts["facts_known"]),
         ]
         for name, count in rows:
             self.stdout.write(f"  {name:<24} {count:>12,}")
-        for reason, count in read["dropped"].items():
-            self.stdout.write(f"  {count:,} × {reason}")
-            for example in read["examples"][reason][:EXAMPLES_SHOWN]:
-                self.stdout.write(f"    {example['file']}, line {example['line']}: {example['reason']}")
-        for warning in read["warnings"]:
-            self.stdout.write(f"  {warning}")
-
-
-def _pairs(option: str, texts: list[str]) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for text in texts:
-        name, equals, target = text.partition("=")
-        if not (name and equals and target) or name in pairs:
-            raise CommandError(f"{option} is NAME=OTHER, as in plot=summary, each name once; {text!r} is not.")
-        pairs[name] = target
-    return pairs
+        self.print_dropped(read)
+        self.print_warnings(read)

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Mapping
 from datetime import date
-from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from catalog.importers.kinds import kind_of
-from catalog.management.import_line import ImportLine
+from catalog.management.version_command import VersionCommand
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version, version_numbered
-from catalog.services import SubsetResult, create_subset
+from catalog.services import create_subset
 from catalog.subsetting.recipe import Recipe
-from core.commands import ParallaxCommand
 
 STEPS = (
     "date range, item attribute, top items, minimum ratings per item, minimum ratings per user, random users, k-core"
 )
 
 
-class Command(ParallaxCommand):
+class Command(VersionCommand):
     help = (
         f"Make a subset of a dataset as its next version. The steps apply in this order: {STEPS}. Each also removes "
         "users and items that it leaves without a rating. Versions never change: runs and studies keep theirs."
     )
+    json_help = "write the recipe, the counts and the hashes"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name of the dataset")
@@ -62,38 +59,21 @@ class Command(ParallaxCommand):
         steps.add_argument(
             "--k-core", type=int, metavar="K", help="repeat until every user and every item has at least K ratings"
         )
-        parser.add_argument("--json", type=Path, metavar="FILE", help="write the recipe, the counts and the hashes")
+        super().add_arguments(parser)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        file: Path | None = options["json"]
-        if file is not None and not file.parent.is_dir():
-            raise CommandError(f"There is no folder {file.parent} to write {file.name} into. Create it first.")
-        line = ImportLine(self.stdout)
-        try:
-            recipe = Recipe(**{name: options[name] for name in Recipe.__slots__})
-            name, number = options["name"], options["parent"]
-            parent = newest_version(name) if number is None else version_numbered(name, number)
-            result = create_subset(version=parent, recipe=recipe, progress=line.update)
-        finally:
-            line.clear()
-        self._table(parent, result)
-        if file is not None:
-            document = {
-                "dataset": result.version.dataset.name,
-                "version": result.version.number,
-                "dataset_hash": result.version.content_hash,
-                "ratings_digest": result.version.ratings_digest,
-                **result.entry,
-            }
-            file.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-            self.stdout.write(f"Written to {file}.")
+    def stored_version(self, options: Mapping[str, Any]) -> tuple[DatasetVersion, dict[str, Any]]:
+        recipe = Recipe(**{name: options[name] for name in Recipe.__slots__})
+        name, number = options["name"], options["parent"]
+        parent = newest_version(name) if number is None else version_numbered(name, number)
+        result = create_subset(version=parent, recipe=recipe, progress=self.line.update)
+        self.is_new = result.is_new
+        return result.version, result.entry
 
-    def _table(self, parent: DatasetVersion, result: SubsetResult) -> None:
-        version, entry = result.version, result.entry
-        self.stdout.write(f"{version.dataset.name}, version {version.number}, subset of version {parent.number}")
+    def print_version(self, version: DatasetVersion, facts: Mapping[str, Any]) -> None:
+        self.stdout.write(f"{version.dataset.name}, version {version.number}, subset of version {facts['parent']}")
         rows = [
-            (f"Version {parent.number}", entry["before"]),
-            *((step["words"], step["after"]) for step in entry["steps"]),
+            (f"Version {facts['parent']}", facts["before"]),
+            *((step["words"], step["after"]) for step in facts["steps"]),
         ]
         width = max(len(words) for words, _ in rows)
         self.stdout.write(f"  {'':<{width}} {'users':>12} {'items':>12} {'ratings':>14}")
@@ -101,8 +81,8 @@ class Command(ParallaxCommand):
             self.stdout.write(
                 f"  {words:<{width}} {counts['users']:>12,} {counts['items']:>12,} {counts['ratings']:>14,}"
             )
-        self.stdout.write(f"  parent  {parent.content_hash[:16]}\n  content {version.content_hash[:16]}")
-        if not result.is_new:
+        self.stdout.write(f"  parent  {facts['parent_hash'][:16]}\n  content {version.content_hash[:16]}")
+        if not self.is_new:
             self.stdout.write(f"  Version {version.number} had this content already, so no version was created.")
 
 
