@@ -23,7 +23,7 @@ from studies.console.views import (
     study_settings,
     translations,
 )
-from studies.participation.views import about, details, ending, entry, events, pictures, questions, rating
+from studies.participation.views import about, details, ending, entry, events, questions, rating
 
 console_urlpatterns = [
     path("", console.study_list, name="list"),
@@ -137,8 +137,8 @@ participant_urlpatterns = [
     path("p/<str:token>/after/", ending.after, name="after"),
     path("p/<str:token>/thanks/", ending.thanks, name="thanks"),
     path("p/<str:token>/details/<int:item_id>/", details.details, name="details"),
-    path("p/<str:token>/posters/<int:item_id>.svg", pictures.poster, name="poster"),
-    path("p/<str:token>/clips/<int:item_id>", pictures.clip, name="clip"),
+    path("p/<str:token>/posters/<int:item_id>.svg", details.poster, name="poster"),
+    path("p/<str:token>/clips/<int:item_id>", details.clip, name="clip"),
     path("p/<str:token>/trailer/<int:item_id>/", details.trailer, name="trailer"),
     path("p/<str:token>/events/", events.events, name="events"),
     path("p/<str:token>/withdraw/", ending.withdraw, name="withdraw"),

@@ -28,10 +28,10 @@ from studies.models import (
     Submission,
 )
 from studies.participation.services import resuming
-from studies.participation.services.attention import fail_attention
 from studies.participation.services.exit_links import exit_link_of
-from studies.participation.services.idle import release_idle
+from studies.participation.services.finishing import fail_attention
 from studies.participation.services.interviews import start_interview
+from studies.participation.services.slot_queue import release_idle
 from studies.participation.services.withdrawal import withdraw
 from studies.participation.views.entry import REMEMBER_SALT
 from studies.recruitment.panels.exits import Exit

@@ -1,4 +1,4 @@
-"""What participants read of a study: its questions and its texts, parsed once for each version of the study."""
+"""What participants meet of a study: its questions, texts, words and known items, parsed once for each version."""
 
 from __future__ import annotations
 
@@ -10,22 +10,38 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from studies.design.selectors.placeholders import TO_DETAILS, filled
+from django.conf import settings
+
+from catalog.item_types import ItemType
+from catalog.item_words import Words
+from studies.design.selectors.placeholders import TO_DETAILS, filled, item_type_of, item_words, offers_samples
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.instrument.samples import for_items_without
+from studies.known_items import ElicitationScale, ItemsAsked, elicitation_scale, items_asked
 from studies.models import Study
+from studies.usage_data import is_choice
 
 VERSIONS_CACHED = 64
 
 
 @dataclass(frozen=True)
 class StudyContent:
-    """The questions, and the texts by language, with their placeholders filled; all are shared and never changed."""
+    """The questions and texts with their placeholders filled, and what the pages ask of the settings.
+
+    Every content is shared by the requests of a process and never changed.
+    """
 
     questionnaire: Questionnaire
     for_items_without_sample: Questionnaire
     for_items_without_details: Questionnaire  # nor is there a sample of them
-    texts: Mapping[str, Mapping[str, Any]]
+    texts: Mapping[str, Mapping[str, Any]]  # by language
+    item_type: ItemType
+    words: Mapping[str, Words]  # what items are called, by language of the installation
+    offers_samples: bool  # whether pages offer the items' trailers, clips or excerpts
+    asked: ItemsAsked  # how many known items
+    scale: ElicitationScale  # on which known items are rated
+    chooses: bool  # whether known items are chosen instead
+    list_length: int
 
     @property
     def has_after(self) -> bool:
@@ -50,4 +66,11 @@ def _content(study_id: int, _updated_at: datetime) -> StudyContent:
         for_items_without(questionnaire, study.settings),
         for_items_without(questionnaire_from(filled(no_details, study.settings)), study.settings),
         MappingProxyType(texts),
+        item_type_of(study.settings),
+        MappingProxyType({code: item_words(study.settings, code) for code, _name in settings.LANGUAGES}),
+        offers_samples(study.settings),
+        items_asked(study.settings),
+        elicitation_scale(study.settings),
+        is_choice(study.settings),
+        int(study.settings["list_length"]),
     )

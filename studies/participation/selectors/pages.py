@@ -12,14 +12,14 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from catalog.item_types import ItemType
+from catalog.item_types import TRAILER, ItemType
 from catalog.models import DatasetVersion, Item
 from catalog.selectors.item_texts import ShownText, plot_in, poster_url_in, title_in
 from catalog.selectors.items import facts_of_items, headlines_at, items_at
 from core.errors import ParallaxError
-from studies.design.selectors.placeholders import choice_label, item_type_of, offers_samples
+from studies.design.selectors.study_content import content_of
 from studies.instrument import flow
-from studies.known_items import FIVE_STARS, ElicitationScale, elicitation_scale
+from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.models import Participant, ProfileRating, RecommendedItem, Study
 from studies.participation.selectors.samples import ShownSample, sample_of
 
@@ -74,7 +74,7 @@ class Progress:
     states: tuple[str, ...]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Card:
     """An item in a list, with the participant's rating of it if it can be rated."""
 
@@ -187,7 +187,7 @@ def progress_at(step: str, *, has_after: bool = False, chooses: bool = False) ->
 
 def genre_name(genre: str, kind: ItemType) -> str:
     """Return a genre in the participant's language; genres common in datasets of films are translated."""
-    return str(GENRES.get(genre, genre)) if kind.has_trailers else genre
+    return str(GENRES.get(genre, genre)) if kind.sample == TRAILER else genre
 
 
 def title_of(version: DatasetVersion, item: Item) -> ShownText:
@@ -232,11 +232,13 @@ def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> 
 
 def details_of(study: Study, items: Sequence[Item], links: Links) -> dict[int, str]:
     """Return the address of each item's details by its primary key; empty without plot, picture, sample and facts."""
-    version, has_samples = study.dataset_version, offers_samples(study.settings)
+    version, content = study.dataset_version, content_of(study)
     bare = [
-        item for item in items if not (item.image or (has_samples and item.has_sample) or plot_of(version, item).text)
+        item
+        for item in items
+        if not (item.image or (content.offers_samples and item.has_sample) or plot_of(version, item).text)
     ]
-    known, names = facts_of_items(version, bare), item_type_of(study.settings).details
+    known, names = facts_of_items(version, bare), content.item_type.details
     empty = {item.pk for item in bare if not any(known[item.pk].get(name) for name in names)}
     return {item.pk: "" if item.pk in empty else links.details(item.pk) for item in items}
 
@@ -253,9 +255,11 @@ def cards_of(
     study: Study, items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = ""
 ) -> list[Card]:
     """Return the items as cards that can be rated; `profile` holds the ratings by the item's index."""
-    version = study.dataset_version
-    facts = facts_of(version, items, item_type_of(study.settings))
-    details, choice = details_of(study, items, links), choice_label(study)
+    version, content, choice = study.dataset_version, content_of(study), ""
+    facts, details = facts_of(version, items, content.item_type), details_of(study, items, links)
+    if content.chooses:
+        consumed = content.words[get_language() or "en"].consumed
+        choice = consumed[:1].upper() + consumed[1:]
     return [
         Card(
             item,
@@ -267,7 +271,7 @@ def cards_of(
             profile.get(item.index),
             suffix,
             choice=choice,
-            elicitation=elicitation_scale(study.settings),
+            elicitation=content.scale,
         )
         for item in items
     ]
@@ -285,7 +289,7 @@ def rated_cards(study: Study, profile: Mapping[int, int], *, links: Links) -> li
             poster_of(study, item, links),
             links.details(item.pk),
             rating=profile[item.index],
-            elicitation=elicitation_scale(study.settings),
+            elicitation=content_of(study).scale,
         )
         for item in items
     ]
@@ -301,7 +305,7 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
             "study.no_list", str(_("There are no recommendations yet. Please finish the previous step first."))
         )
     items = items_at(version, [index for _rank, index in ranked])
-    facts = facts_of(version, items, item_type_of(participant.study.settings))
+    facts = facts_of(version, items, content_of(participant.study).item_type)
     details = details_of(participant.study, items, links)
     return [
         Slot(

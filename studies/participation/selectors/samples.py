@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from catalog.item_types import CLIP, EXCERPT, SAMPLE, TRAILER
 from catalog.models import Item
 from catalog.selectors.item_texts import ShownText, excerpt_in
-from studies.design.selectors.placeholders import item_type_of, offers_samples
+from studies.design.selectors.study_content import content_of
 from studies.models import Study
 
 NAMES: dict[str, Promise] = {
@@ -57,9 +57,9 @@ class ShownSample:
 
 def sample_of(study: Study, item: Item, url: str) -> ShownSample:
     """Return an item's sample as a study offers it; `url` records that it was opened and leads to it."""
-    settings, language = study.settings, study.dataset_version.dataset.item_language
-    kind = item_type_of(settings).sample
-    if not offers_samples(settings):
+    content, language = content_of(study), study.dataset_version.dataset.item_language
+    kind = content.item_type.sample
+    if not content.offers_samples:
         return ShownSample(NAMES[kind], INVITATIONS[kind])
     player = ("audio" if item.is_clip_audio else "video") if item.clip else ""
     return ShownSample(

@@ -27,8 +27,7 @@ from studies.models import (
     StudyVersion,
 )
 from studies.participation.selectors.participant_rows import participant_by_entry
-from studies.participation.services.entrance import refuse_unless_open
-from studies.participation.services.entry_gate import Admission, EntryAttempt, admission_of
+from studies.participation.services.entry_gate import Admission, EntryAttempt, admission_of, refuse_unless_open
 from studies.participation.services.entry_limits import CONSENT, network_of_slot, refuse_if_too_often
 from studies.participation.services.previewing import choose_condition
 from studies.recruitment.services import signed_links

@@ -33,7 +33,7 @@ def place_of(participant: Participant) -> Place:
 
 def list_length(participant: Participant) -> int:
     """How many items the participant's list has."""
-    return int(participant.study.settings["list_length"])
+    return content_of(participant.study).list_length
 
 
 def refresh(participant: Participant) -> None:

@@ -7,17 +7,18 @@ import logging
 import math
 
 from django.db import transaction
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from catalog.item_words import agreed
 from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
 from evaluation.services.serving import Served
-from studies.design.selectors.placeholders import agreed_text
+from studies.design.selectors.study_content import content_of
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.launch import pause_study
 from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
 from studies.instrument import flow
 from studies.instrument.flow import Place
-from studies.known_items import items_asked
 from studies.models import Condition, Participant, ProfileRating, RecommendationList, RecommendedItem
 from studies.participation.services.participant_state import (
     advance,
@@ -30,7 +31,6 @@ from studies.participation.services.participant_state import (
     require_active,
 )
 from studies.team.services.notices import notify_owners
-from studies.usage_data import is_choice
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ def _unavailable(participant: Participant, condition: Condition, why: str) -> Pa
             key = f"model:{condition.pk}:{participant.study.updated_at.isoformat()}"  # of this pause
             notify_owners(study=participant.study, kind=NoticeKind.FAULT, key=key, text=text)
     text = _("We cannot compute your recommendations just now. Your ratings are stored; please come back later.")
-    if is_choice(participant.study.settings):
+    if content_of(participant.study).chooses:
         text = _("We cannot compute your recommendations just now. Your choices are stored; please come back later.")
     return ParallaxError("study.model_unavailable", text, {"code": participant.code})
 
@@ -107,11 +107,13 @@ def _require_profile(participant: Participant, n_rated: int) -> None:
     require_active(participant)
     if participant.step != flow.RATE:
         raise out_of_order(participant)
-    limits = items_asked(participant.study.settings)
+    content = content_of(participant.study)
+    limits = content.asked
     if n_rated not in limits:
-        text = _wrong_number(limits.is_range, is_choice(participant.study.settings))
+        text = _wrong_number(limits.is_range, content.chooses)
         counts = {"given": n_rated, "wanted": limits.fewest, **({"most": limits.most} if limits.is_range else {})}
-        raise ParallaxError("study.wrong_number_of_ratings", agreed_text(participant.study, text % counts), counts)
+        gender = content.words[get_language() or "en"].gender
+        raise ParallaxError("study.wrong_number_of_ratings", agreed(text % counts, gender), counts)
 
 
 def _wrong_number(is_range: bool, chooses: bool) -> str:

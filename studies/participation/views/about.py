@@ -13,7 +13,7 @@ from studies.instrument import flow
 from studies.instrument.questionnaires.schema import ABOUT
 from studies.participation.forms import posted_answers
 from studies.participation.selectors import question_presenter
-from studies.participation.services import drafts
+from studies.participation.services.enrolment import store_about, submit_about
 from studies.participation.services.entry_limits import ABOUT as ABOUT_FORM
 from studies.participation.services.entry_limits import refuse_if_too_often
 from studies.participation.services.orders import shown_orders
@@ -31,9 +31,9 @@ def about(visit: Visit) -> HttpResponse:
     before = _visible_answers(visit)
     posted = posted_answers(content_of(visit.study).questionnaire.about, visit.request.POST)
     if visit.is_htmx:
-        drafts.store_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
+        store_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
         return HttpResponse(status=204)
-    refusal = drafts.submit_about(participant=visit.participant, posted=posted, provenance=visit.provenance)
+    refusal = submit_about(participant=visit.participant, posted=posted, provenance=visit.provenance)
     if refusal is None:
         return (None if visit.is_waiting else visit.over()) or visit.lead_to(visit.here)
     problems = refusal.extra.get("problems")

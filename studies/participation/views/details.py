@@ -1,4 +1,4 @@
-"""An item's details and sample, available on every page that shows it."""
+"""An item's details, sample and pictures, available on every page that shows it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ from functools import cache
 from typing import Any
 
 from babel import Locale
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.translation import get_language, to_locale
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
 
 from catalog.item_types import ItemType
 from catalog.models import Item
-from catalog.selectors.items import facts_of_item
-from studies.design.selectors.placeholders import item_type_of, offers_samples
+from catalog.selectors.items import facts_of_item, item_with_key
+from catalog.views.media import clip_response, poster_response
+from core.errors import ParallaxError
+from studies.design.selectors.study_content import content_of
 from studies.instrument import flow
 from studies.participation.selectors import pages
 from studies.participation.selectors.samples import sample_of
-from studies.participation.services import events
+from studies.participation.services import events, resuming
+from studies.participation.services.entry_gate import takes_part
 from studies.participation.views.visit import Visit, item_of_study, of_participant
 
 MOST_TAGS = 12
@@ -79,7 +84,7 @@ def _note(visit: Visit, kind: str, item: Item, *, is_once: bool = False) -> None
 
 def described(visit: Visit, shown: Item) -> dict[str, Any]:
     """The title, plot and facts of an item, as the templates of its details read them."""
-    version, kind = visit.study.dataset_version, item_type_of(visit.study.settings)
+    version, kind = visit.study.dataset_version, content_of(visit.study).item_type
     known = facts_of_item(version, shown)
     facts = [
         {"label": LABELS[name], "values": _shown_values(name, known[name], kind)}
@@ -125,7 +130,38 @@ def trailer(visit: Visit, item_id: int) -> HttpResponse:
     """
     shown = item_of_study(visit, item_id)
     address = pages.clip_of(visit.study, shown, visit.links) or shown.trailer_url
-    if not address or not offers_samples(visit.study.settings):
+    if not address or not content_of(visit.study).offers_samples:
         raise Http404("This item has no trailer.")
     _note(visit, "trailer_opened", shown, is_once=bool(shown.clip))
     return HttpResponseRedirect(address)
+
+
+@login_not_required
+@require_safe
+def poster(request: HttpRequest, token: str, item_id: int) -> HttpResponse:
+    """The poster of an item in a project's dataset, for participants while they take part in its study."""
+    return poster_response(request, _item(token, item_id), is_public=False)
+
+
+@login_not_required
+@require_safe
+def clip(request: HttpRequest, token: str, item_id: int) -> HttpResponseBase:
+    """The clip of an item in a project's dataset, for participants while they take part in its study."""
+    item = _item(token, item_id)
+    if not item.clip:
+        raise Http404("This item has no clip.")
+    return clip_response(request, item, is_public=False)
+
+
+def _item(token: str, item_id: int) -> Item:
+    """The item, in the catalogue of the study that the holder of the token takes part in. Raises Http404."""
+    try:
+        participant = resuming.holder_of(token=token, with_study=True)
+    except ParallaxError as unknown:
+        raise Http404("This link does not belong to any participant.") from unknown
+    if not takes_part(participant):
+        raise Http404("This participant's part is over, or the study is not running.")
+    item = item_with_key(participant.study.dataset_version, item_id)
+    if item is None:
+        raise Http404("The study's catalogue has no such item.")
+    return item

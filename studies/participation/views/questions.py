@@ -14,12 +14,11 @@ from studies.instrument import flow
 from studies.instrument.questionnaires.schema import ITEMS, Questionnaire
 from studies.participation.forms import posted_answers
 from studies.participation.selectors import pages, question_presenter
-from studies.participation.selectors.item_questionnaires import questionnaire_at
-from studies.participation.selectors.participant_rows import answers_about
+from studies.participation.selectors.participant_rows import answers_about, questionnaire_at
 from studies.participation.services import finishing
 from studies.participation.services.answers import AnswerSource, checked_values, is_same
+from studies.participation.services.finishing import PageOutcome, submit_page
 from studies.participation.services.orders import shown_orders
-from studies.participation.services.page_submission import PageOutcome, submit_page
 from studies.participation.views import details
 from studies.participation.views.visit import Visit, of_participant, true_step
 
@@ -147,7 +146,7 @@ def item(visit: Visit, rank: int) -> HttpResponse:
         return _item_page(visit, rank)
     outcome = submitted(visit, ITEMS, rank)
     if outcome.is_complete:
-        length = int(visit.study.settings["list_length"])
+        length = content_of(visit.study).list_length
         return visit.over() or visit.lead_to(visit.here if visit.is_incomplete(page) else flow.next_place(page, length))
     marks = marks_of(visit, ITEMS, outcome)
     if visit.is_htmx and marks.problems:

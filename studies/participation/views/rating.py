@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urlsplit
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from catalog.item_types import ITEM_TYPES
@@ -20,17 +20,18 @@ from catalog.selectors.datasets import decades_of, genres_of
 from catalog.selectors.search import search_items
 from core.errors import ParallaxError
 from core.provenance import derived_seed
-from studies.design.selectors.placeholders import elicitation_heading, item_type_of, item_words
+from studies.design.selectors.placeholders import elicitation_heading
+from studies.design.selectors.study_content import content_of
 from studies.instrument import flow
-from studies.known_items import elicitation_scale, items_asked
 from studies.participation.forms import whole_number
 from studies.participation.selectors import pages
+from studies.participation.selectors.pages import Card
 from studies.participation.services import events, ratings, recommending
-from studies.participation.views.cards import card_html
 from studies.participation.views.visit import Visit, item_of_study, of_participant, true_step
-from studies.usage_data import is_choice
 
 PAGE_SIZE = 24
+CARDS_CACHED = 8192
+PLACE = "0-place-of-the-token-0"  # never a valid token, and needs no quoting in addresses
 
 
 @of_participant
@@ -84,7 +85,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         "next_url": f"{rate_url}?{following}" if offset + PAGE_SIZE < results.total else "",
         "error": error,
         "heading": elicitation_heading(visit.study, visit.language),
-        "elicitation": elicitation_scale(visit.study.settings),
+        "elicitation": content_of(visit.study).scale,
         **_tray(visit, profile),
     }
     return visit.page("rate", flow.RATE, **context)
@@ -94,7 +95,7 @@ def _filters(visit: Visit, genre: str, decade: str) -> SafeString:
     """The menus of genres and decades, with the filters of the page chosen."""
     version = visit.study.dataset_version
     genres, decades = genres_of(version), decades_of(version)
-    key = item_type_of(visit.study.settings).key
+    key = content_of(visit.study).item_type.key
     chosen = (genre if genre in genres else "", decade if decade in map(str, decades) else "")
     return _filters_of(genres, decades, chosen, item_type=key, _language=visit.language)
 
@@ -113,7 +114,8 @@ def _filters_of(
 
 
 def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
-    requested, words = items_asked(visit.study.settings), item_words(visit.study.settings, visit.language)
+    content = content_of(visit.study)
+    requested, words = content.asked, content.words[visit.language]
     rated = pages.rated_cards(visit.study, profile, links=visit.links)
     n_rated = visit.participant.profile.count() if visit.is_limited else len(rated)
     return {
@@ -121,7 +123,7 @@ def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
         "gender": words.gender,
         "asked": requested,
         "may_continue": n_rated in requested,
-        "chooses": is_choice(visit.study.settings),
+        "chooses": content.chooses,
         "to_go": max(0, requested.fewest - n_rated),
         "rated": rated,
         "n_rated": n_rated,
@@ -168,7 +170,7 @@ def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpRe
     suffix = "-sheet" if visit.request.POST.get("suffix") == "-sheet" else ""
     profile = pages.profile_of(visit.participant, visit.since)
     (card,) = pages.cards_of(visit.study, [rated], links=visit.links, profile=profile, suffix=suffix)
-    card.error = error if suffix else ""
+    card = replace(card, error=error if suffix else "")
     is_redrawn = bool(error) or is_cleared or bool(card.choice)
     context = {
         "card": card,
@@ -185,3 +187,18 @@ def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpRe
         # Settle at once: during htmx's default delay of 20 ms, a press would reload the page.
         response.headers["HX-Reswap"] = "outerHTML settle:0ms"
     return response
+
+
+def card_html(card: Card, token: str, language: str) -> SafeString:
+    """Return a card of the rating page in the active language.
+
+    Participants share the HTML, which differs between them only in the token of the addresses.
+    """
+    urls = {name: getattr(card, name).replace(token, PLACE) for name in ("poster_url", "details_url", "rate_url")}
+    html = _cached_html(replace(card, **urls), language)
+    return mark_safe(html.replace(PLACE, token))  # noqa: S308 -- rendered by a template; a token is URL-safe
+
+
+@lru_cache(maxsize=CARDS_CACHED)
+def _cached_html(card: Card, _language: str) -> str:
+    return render_to_string("participant/parts/card.html", {"card": card})
