@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from studies.console.views.outcomes import button, perform
 from studies.console.views.workspace import OVERVIEW, study_page
@@ -16,7 +15,7 @@ from studies.design.selectors.texts import language_name
 from studies.design.services import launch
 from studies.enums import StudyStatus
 from studies.models import Study
-from studies.team.permissions import OWNERS, Seat, seated
+from studies.team.permissions import FORM, OWNERS, Seat, seated
 
 # Where each check is done: URL name, fragment and link text, by the page of a gap.
 CHECK_PAGES = {
@@ -44,8 +43,7 @@ def _check_links(study: Study, line: CheckLine) -> list[tuple[str, str]]:
     return [_page_link(study, page) for page in pages or (line.page,)]
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(OWNERS)
+@seated(OWNERS, FORM)
 def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Show what the launch freezes and what is missing; confirmed, freeze the design and open the study."""
     study = seat.study

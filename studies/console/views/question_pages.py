@@ -13,14 +13,13 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import translation
 from django.views.decorators.clickjacking import xframe_options_sameorigin
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog.item_types import FALLBACK_LANGUAGE
-from core.errors import ParallaxError, ParameterError
+from core.errors import ParameterError
 from studies.console.forms.questionnaire_parts import BLOCK_LABELS, KIND_LABELS, NewQuestionForm
 from studies.console.forms.questions import QuestionForm
 from studies.console.forms.row_lists import BUTTON, rearranged
-from studies.console.views.outcomes import problems_of, warn_of_numbers
+from studies.console.views.outcomes import refusals_in, warn_of_numbers
 from studies.console.views.questionnaires import back_to_list, block_of, languages_of, may_edit
 from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.selectors.placeholders import asked_questions, filled, item_words
@@ -31,12 +30,11 @@ from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import BLOCKS, Questionnaire, questionnaire_from
 from studies.models import Study
 from studies.participation.selectors import question_presenter
-from studies.team.permissions import OWNERS, READERS, Seat, seated
+from studies.team.permissions import FORM, OWNERS, POST, READERS, Seat, seated
 
 NOT_ALONE = ("shown_if", "scale", "random_group")  # fields that name other parts of the questionnaire
 
 
-@require_safe
 @xframe_options_sameorigin
 @csp_replace({"frame-ancestors": [SELF]})
 @seated(READERS)
@@ -73,10 +71,9 @@ def _previewed(
         return render(request, "participant/preview.html", context)
 
 
-@require_POST
 @xframe_options_sameorigin
 @csp_replace({"frame-ancestors": [SELF]})
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def draft_preview(request: HttpRequest, seat: Seat, block: str, kind: str) -> HttpResponse:
     """A question as its form holds it now, rendered with the participants' templates; nothing is stored."""
     if block not in BLOCKS or kind not in KIND_LABELS:
@@ -103,8 +100,7 @@ def _unreadable(request: HttpRequest, problems: list[str]) -> HttpResponse:
     return render(request, "participant/preview.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(OWNERS)
+@seated(OWNERS, FORM)
 def question_add(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Add a question at the end of a block."""
     form = NewQuestionForm(request.GET)
@@ -120,8 +116,7 @@ def question_add(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _question_page(request, seat, block, kind, stored, key="")
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(OWNERS)
+@seated(OWNERS, FORM)
 def question_edit(request: HttpRequest, seat: Seat, key: str) -> HttpResponse:
     """Edit one question."""
     block = block_of(seat.study, key)
@@ -159,12 +154,8 @@ def _question_page(
         return _shown(request, seat, _form(study, block, kind, stored, drafted=drafted), key)
     form = _form(study, block, kind, stored, data=request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form, is_each=True):
             service.save_question(study=study, block=block, question=form.question(), key=key, actor=request.user)
-        except ParallaxError as refusal:
-            for line in problems_of(refusal):
-                form.add_error(None, line)
-        else:
             messages.success(request, "The question is saved.")
             warn_of_numbers(request, study)
             if "again" in request.POST:

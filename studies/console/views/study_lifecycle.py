@@ -7,14 +7,12 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods, require_POST
 
-from core.errors import ParallaxError
 from studies.console.forms.data import ExportForm, ReasonForm
 from studies.console.forms.rewording import RewordForm
 from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm, TargetsForm
 from studies.console.forms.texts import ConsentForm, NotesForm
-from studies.console.views.outcomes import button, problems_of, refusals_in, warn_of_numbers
+from studies.console.views.outcomes import button, perform, refusals_in, warn_of_numbers
 from studies.console.views.workspace import DESIGN, QUESTIONNAIRE, SETTINGS, study_page
 from studies.design.selectors.consent import consent_lines
 from studies.design.selectors.markdown import rendered
@@ -29,13 +27,10 @@ from studies.design.services.deleting import delete_study
 from studies.design.services.duplicating import duplicate_study, free_slug
 from studies.design.services.reopening import reopen_study
 from studies.enums import StudyStatus
-from studies.team.permissions import OWNERS, READERS, Seat, require_run, seated, sees_run
-
-METHODS = ["GET", "HEAD", "POST"]
+from studies.team.permissions import FORM, OWNERS, POST, READERS, Seat, require_run, seated, sees_run
 
 
-@require_http_methods(METHODS)
-@seated(READERS, even_when_archived=True)
+@seated(READERS, FORM, even_when_archived=True)
 def study_duplicate(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Create a draft with the same design, owned by the account that duplicates it."""
     study = seat.study
@@ -56,23 +51,17 @@ study_archive = button(
 study_restore = button(restore_study, "The study is restored.", even_when_archived=True)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def study_reopen(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Reopen recruitment of a closed study."""
     form = ReasonForm(request.POST)
     why = form.cleaned_data["reason"] if form.is_valid() else ""
-    try:
-        reopen_study(study=seat.study, why=why, actor=request.user)
-    except ParallaxError as refusal:
-        messages.error(request, str(refusal))
-    else:
-        messages.success(request, "The study is live again. Outcomes stay unblinded; extend the targets to make room.")
+    success = "The study is live again. Outcomes stay unblinded; extend the targets to make room."
+    perform(request, reopen_study, success, study=seat.study, why=why)
     return redirect("studies:detail", slug=seat.study.slug)
 
 
-@require_http_methods(METHODS)
-@seated(OWNERS, even_when_archived=True)
+@seated(OWNERS, FORM, even_when_archived=True)
 def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Show what is deleted and what is kept, offer the exports, and delete the study."""
     study = seat.study
@@ -92,8 +81,7 @@ def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/delete.html", context, tab=SETTINGS)
 
 
-@require_http_methods(METHODS)
-@seated(READERS)
+@seated(READERS, FORM)
 def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The versions of the consent text with their numbers of participants; owners add versions."""
     study = seat.study
@@ -119,8 +107,7 @@ def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/consent.html", context, tab=QUESTIONNAIRE)
 
 
-@require_http_methods(METHODS)
-@seated(READERS)
+@seated(READERS, FORM)
 def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The versions of the design with their numbers of participants; owners add versions."""
     study = seat.study
@@ -134,7 +121,8 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
     chosen = {"targets": targets, "words": words, "notes": notes}.get(act or "")
     if chosen is not None and chosen.is_valid():
         why = chosen.cleaned_data["why"]
-        try:
+        field = "document" if chosen is words and words.document is not None else None
+        with refusals_in(chosen, field, is_each=True):
             if chosen is targets:
                 number = extend_targets(study=study, targets=targets.targets(), why=why, actor=request.user)
             elif chosen is notes:
@@ -143,11 +131,6 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
                 number = reword_questionnaire(study=study, text=words.document, why=why, actor=request.user)
             else:
                 number = replace_wording(study=study, questionnaire=words.questionnaire(), why=why, actor=request.user)
-        except ParallaxError as refusal:
-            field = "document" if chosen is words and words.document is not None else None
-            for problem in problems_of(refusal):
-                chosen.add_error(field, problem)
-        else:
             messages.success(request, f"Version {number} of the design applies from now on.")
             warn_of_numbers(request, study)
             return redirect("studies:versions", slug=study.slug)

@@ -6,12 +6,10 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from catalog.item_types import FALLBACK_LANGUAGE
-from core.errors import ParallaxError
 from studies.console.forms.translations import TranslationForm
-from studies.console.views.outcomes import problems_of, warn_of_numbers
+from studies.console.views.outcomes import refusals_in, warn_of_numbers
 from studies.console.views.questionnaires import languages_of, may_edit
 from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.selectors.placeholders import item_words
@@ -19,7 +17,7 @@ from studies.design.selectors.texts import interface_languages, language_name
 from studies.design.services import questionnaires as service
 from studies.instrument.questionnaires.translation import texts_between
 from studies.models import Study
-from studies.team.permissions import READERS, Seat, seated
+from studies.team.permissions import FORM, READERS, Seat, seated
 
 
 def _targets(study: Study) -> list[str]:
@@ -28,8 +26,7 @@ def _targets(study: Study) -> list[str]:
     return [*offered, *(code for code in interface_languages() if code != source and code not in offered)]
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(READERS)
+@seated(READERS, FORM)
 def questionnaire_translations(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Every text of the questionnaire beside its translation; owners of a draft can change the translations."""
     study = seat.study
@@ -40,12 +37,8 @@ def questionnaire_translations(request: HttpRequest, seat: Seat) -> HttpResponse
     texts = texts_between(study.questionnaire, source, language, consumed=consumed) if language else []
     form = TranslationForm(texts, language, request.POST if request.method == "POST" else None)
     if request.method == "POST" and may_edit(seat) and form.is_valid():
-        try:
+        with refusals_in(form, is_each=True):
             service.save_translation(study=study, language=language, texts=form.texts(), actor=request.user)
-        except ParallaxError as refusal:
-            for line in problems_of(refusal):
-                form.add_error(None, line)
-        else:
             messages.success(request, f"The translation into {language_name(language)} is saved.")
             warn_of_numbers(request, study)
             return redirect(f"{reverse('studies:questionnaire-translations', args=[study.slug])}?to={language}")
