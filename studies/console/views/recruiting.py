@@ -37,7 +37,7 @@ from studies.monitoring.selectors import approvals
 from studies.participation.services.entry_limits import MOST_PER_NETWORK, default_pause_threshold, pause_threshold
 from studies.recruitment.interviewer_text import nested_sentence
 from studies.recruitment.panels.exits import OUTCOMES, code_problems
-from studies.recruitment.panels.registry import NONE, SITES
+from studies.recruitment.panels.sites import NONE, SITES
 from studies.recruitment.selectors import recruitment
 from studies.recruitment.services import recruitment as changing
 from studies.recruitment.services.entry_links import entry_link
@@ -284,10 +284,6 @@ def study_submissions(request: HttpRequest, seat: Seat) -> HttpResponse:
 @seated(OWNERS)
 def approvals_file(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The approvals as a CSV."""
-    rows = [
-        [approval.person, approval.submission, approval.panel_status, approval.participant, approval.status,
-         approval.is_complete, approval.code_given, approval.code_expected, approval.is_code_right,
-         approval.verdict, approval.reason]
-        for approval in approvals.approvals_of(seat.study)
-    ]  # fmt: skip
+    lines = approvals.approvals_of(seat.study)
+    rows = [[getattr(approval, name) for name in APPROVAL_HEADS] for approval in lines]
     return _table(f"study-{seat.study.slug}_identifiable-true_approvals.csv", APPROVAL_HEADS, rows)

@@ -93,7 +93,13 @@ class BundleReader:
             answers[key].setdefault(rank, {})[question] = AnswerRow(self._value(written), *rest)
         looked = {} if self.is_lean else self._looked_at(keys)
         profiles = {} if self.is_lean else self._profiles(keys)
-        rated = _rated(keys) if self.is_lean else {key: _counted(own) for key, own in profiles.items()}
+        if self.is_lean:
+            rated = _rated(keys)
+        else:
+            rated = {
+                key: (len(own), sum(rating.provenance == Provenance.MODELLED for rating in own))
+                for key, own in profiles.items()
+            }
         slots = self._slots(keys)
         for participant in participants:
             if participant.condition_id is not None:
@@ -163,10 +169,6 @@ def _rated(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
         .annotate(n=Count("pk"), modelled=Count("pk", filter=Q(provenance=Provenance.MODELLED)))
     )
     return {key: (n, modelled) for key, n, modelled in counted}
-
-
-def _counted(ratings: Sequence[ProfileRating]) -> tuple[int, int]:
-    return len(ratings), sum(rating.provenance == Provenance.MODELLED for rating in ratings)
 
 
 class QuestionFilter:

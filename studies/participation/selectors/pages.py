@@ -137,42 +137,13 @@ class Links:
 
     token: str
 
-    def _of(self, name: str, *number: int) -> str:
-        return reverse(f"participant:{name}", args=[self.token, *number])
+    def of(self, name: str, *item: int) -> str:
+        """Return the address of a page by its name in `studies.urls`, with the key of the item that it is about."""
+        return reverse(f"participant:{name}", args=[self.token, *item])
 
     def to(self, page: flow.Place) -> str:
         """Return the address of a place in the study."""
-        return self._of("item", page.rank) if page.step == flow.ITEMS else self._of(page.step)
-
-    @property
-    def withdraw(self) -> str:
-        """Return the address where the participant can withdraw."""
-        return self._of("withdraw")
-
-    @property
-    def events(self) -> str:
-        """Return the address that receives page events."""
-        return self._of("events")
-
-    def details(self, item_id: int) -> str:
-        """Return the address of the details of the item with that key."""
-        return self._of("details", item_id)
-
-    def poster(self, item_id: int) -> str:
-        """Return the address of the poster of the item with that key, for a dataset that is not public."""
-        return self._of("poster", item_id)
-
-    def clip(self, item_id: int) -> str:
-        """Return the address of the clip of the item with that key, for a dataset that is not public."""
-        return self._of("clip", item_id)
-
-    def trailer(self, item_id: int) -> str:
-        """Return the address that records that the trailer or clip was opened, and leads to it."""
-        return self._of("trailer", item_id)
-
-    def rating(self, item_id: int) -> str:
-        """Return the address that receives a rating of the item with that key."""
-        return self._of("rate_item", item_id)
+        return self.of("item", page.rank) if page.step == flow.ITEMS else self.of(page.step)
 
 
 def progress_at(step: str, *, has_after: bool = False, chooses: bool = False) -> Progress:
@@ -208,14 +179,14 @@ def poster_of(study: Study, item: Item, links: Links) -> str:
     url = poster_url_in(item, get_language() or "")
     if study.dataset_version.dataset.project_id is None:
         return url
-    return f"{links.poster(item.pk)}?{url.partition('?')[2]}"
+    return f"{links.of('poster', item.pk)}?{url.partition('?')[2]}"
 
 
 def clip_of(study: Study, item: Item, links: Links) -> str:
     """Return the address of an item's clip, among the participant's own as that of a poster; empty without a clip."""
     if study.dataset_version.dataset.project_id is None or not item.clip:
         return item.clip_url
-    return f"{links.clip(item.pk)}?{item.clip_url.partition('?')[2]}"
+    return f"{links.of('clip', item.pk)}?{item.clip_url.partition('?')[2]}"
 
 
 def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> dict[int, FactLines]:
@@ -240,7 +211,7 @@ def details_of(study: Study, items: Sequence[Item], links: Links) -> dict[int, s
     ]
     known, names = facts_of_items(version, bare), content.item_type.details
     empty = {item.pk for item in bare if not any(known[item.pk].get(name) for name in names)}
-    return {item.pk: "" if item.pk in empty else links.details(item.pk) for item in items}
+    return {item.pk: "" if item.pk in empty else links.of("details", item.pk) for item in items}
 
 
 def profile_of(participant: Participant, since: datetime | None = None) -> dict[int, int]:
@@ -267,7 +238,7 @@ def cards_of(
             facts[item.pk],
             poster_of(study, item, links),
             details[item.pk],
-            links.rating(item.pk),
+            links.of("rate_item", item.pk),
             profile.get(item.index),
             suffix,
             choice=choice,
@@ -287,7 +258,7 @@ def rated_cards(study: Study, profile: Mapping[int, int], *, links: Links) -> li
             title_of(version, item),
             (),
             poster_of(study, item, links),
-            links.details(item.pk),
+            links.of("details", item.pk),
             rating=profile[item.index],
             elicitation=content_of(study).scale,
         )
@@ -315,7 +286,7 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
             facts[item.pk],
             poster_of(participant.study, item, links),
             details[item.pk],
-            sample_of(participant.study, item, links.trailer(item.pk)),
+            sample_of(participant.study, item, links.of("trailer", item.pk)),
         )
         for (rank, _index), item in zip(ranked, items, strict=True)
     ]

@@ -88,6 +88,7 @@ def forget_declined(*, now: datetime | None = None) -> int:
     return DeclinedForm.objects.filter(declined_on__lt=limit).delete()[0]
 
 
+@transaction.atomic
 def consent(attempt: EntryAttempt) -> Entry:
     """Create the participant who pressed the consent button; the same entry key leads to the same participant.
 
@@ -97,30 +98,6 @@ def consent(attempt: EntryAttempt) -> Entry:
     `entry_gate.entered_participant` and `entry_gate.admission_of` raise.
     """
     _require_sound(attempt)
-    return _enter(attempt)
-
-
-def _require_sound(attempt: EntryAttempt) -> None:
-    """Raise if the form's key or the link's parameters are invalid."""
-    if len(attempt.entry_key) < SHORTEST_ENTRY_KEY:
-        raise _outdated()
-    pairs = [(str(name), str(value)) for name, value in attempt.parameters.items()]
-    longest = max((len(text) for pair in pairs for text in pair), default=0)
-    if len(pairs) > MOST_PARAMETERS or longest > LONGEST_PARAMETER:
-        raise ParallaxError("study.bad_parameters", _("The link to this study is too long to be valid."))
-    if any("\x00" in text for pair in pairs for text in pair):  # PostgreSQL stores no NUL
-        raise ParallaxError(
-            "study.bad_parameters", _("The link to this study is damaged. Please open it as it was sent to you.")
-        )
-
-
-def _outdated() -> ParallaxError:
-    return ParallaxError("study.bad_entry_key", _("This page is out of date. Please reload it."))
-
-
-@transaction.atomic
-def _enter(attempt: EntryAttempt) -> Entry:
-    """Return the participant with their token."""
     study, token = attempt.study, token_for(attempt.study, attempt.entry_key)
     participant = participant_by_entry(study, digest_of_key(attempt.entry_key))
     if participant is None:
@@ -143,6 +120,24 @@ def _enter(attempt: EntryAttempt) -> Entry:
     if attempt.mode == Mode.PREVIEW and attempt.ticket is not None:
         choose_condition(participant=participant, ticket=attempt.ticket)
     return Entry(participant, token)
+
+
+def _require_sound(attempt: EntryAttempt) -> None:
+    """Raise if the form's key or the link's parameters are invalid."""
+    if len(attempt.entry_key) < SHORTEST_ENTRY_KEY:
+        raise _outdated()
+    pairs = [(str(name), str(value)) for name, value in attempt.parameters.items()]
+    longest = max((len(text) for pair in pairs for text in pair), default=0)
+    if len(pairs) > MOST_PARAMETERS or longest > LONGEST_PARAMETER:
+        raise ParallaxError("study.bad_parameters", _("The link to this study is too long to be valid."))
+    if any("\x00" in text for pair in pairs for text in pair):  # PostgreSQL stores no NUL
+        raise ParallaxError(
+            "study.bad_parameters", _("The link to this study is damaged. Please open it as it was sent to you.")
+        )
+
+
+def _outdated() -> ParallaxError:
+    return ParallaxError("study.bad_entry_key", _("This page is out of date. Please reload it."))
 
 
 def _create(attempt: EntryAttempt, admission: Admission, token: str) -> Participant:

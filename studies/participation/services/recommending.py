@@ -86,20 +86,16 @@ def finish_rating(*, participant: Participant) -> RecommendationList:
     while True:
         refresh(participant)
         profile = _profile(participant)
-        if _has_list(participant):
+        is_beyond = place_of(participant).order > Place(flow.RATE).order
+        if participant.status == ParticipantStatus.COMPLETED or (
+            participant.status == ParticipantStatus.ACTIVE and is_beyond
+        ):
             return recommendation_list(participant)
         _require_profile(participant, len(profile))
         stored = _store(participant, profile, _served(participant, profile))
         if stored is not None:
             return stored
         # A rating changed in another tab while the model ran: compute the list again.
-
-
-def _has_list(participant: Participant) -> bool:
-    is_beyond = place_of(participant).order > Place(flow.RATE).order
-    return participant.status == ParticipantStatus.COMPLETED or (
-        participant.status == ParticipantStatus.ACTIVE and is_beyond
-    )
 
 
 def _require_profile(participant: Participant, n_rated: int) -> None:
@@ -109,21 +105,19 @@ def _require_profile(participant: Participant, n_rated: int) -> None:
         raise out_of_order(participant)
     content = content_of(participant.study)
     limits = content.asked
-    if n_rated not in limits:
-        text = _wrong_number(limits.is_range, content.chooses)
-        counts = {"given": n_rated, "wanted": limits.fewest, **({"most": limits.most} if limits.is_range else {})}
-        gender = content.words[get_language() or "en"].gender
-        raise ParallaxError("study.wrong_number_of_ratings", agreed(text % counts, gender), counts)
-
-
-def _wrong_number(is_range: bool, chooses: bool) -> str:
-    if is_range and chooses:
-        return _("%(given)s are chosen. Please choose at least %(wanted)s and at most %(most)s.")
-    if is_range:
-        return _("%(given)s are rated. Please rate at least %(wanted)s and at most %(most)s.")
-    if chooses:
-        return _("You have chosen %(given)s of %(wanted)s. Please choose %(wanted)s.")
-    return _("You have rated %(given)s of %(wanted)s. Please rate %(wanted)s.")
+    if n_rated in limits:
+        return
+    if limits.is_range and content.chooses:
+        text = _("%(given)s are chosen. Please choose at least %(wanted)s and at most %(most)s.")
+    elif limits.is_range:
+        text = _("%(given)s are rated. Please rate at least %(wanted)s and at most %(most)s.")
+    elif content.chooses:
+        text = _("You have chosen %(given)s of %(wanted)s. Please choose %(wanted)s.")
+    else:
+        text = _("You have rated %(given)s of %(wanted)s. Please rate %(wanted)s.")
+    counts = {"given": n_rated, "wanted": limits.fewest, **({"most": limits.most} if limits.is_range else {})}
+    gender = content.words[get_language() or "en"].gender
+    raise ParallaxError("study.wrong_number_of_ratings", agreed(text % counts, gender), counts)
 
 
 @transaction.atomic

@@ -226,17 +226,13 @@ def release_idle(*, now: datetime | None = None) -> int:
         gone.filter(waiting_since__isnull=False).update(waiting_since=None, network="")
         idle = Participant.objects.filter(study=study, status__in=open_statuses, last_seen_at__lt=limit)
         for participant_id in list(idle.order_by("pk").values_list("pk", flat=True)):
-            released += _abandoned(study.pk, participant_id, limit)
+            with transaction.atomic():
+                locked_study(study.pk)
+                rows = Participant.objects.select_for_update(of=("self",)).select_related("condition")
+                participant = rows.get(pk=participant_id)
+                # They may have come back since the list was read.
+                if participant.status in open_statuses and participant.last_seen_at < limit:
+                    reason = "Idle longer than the study's limit."
+                    end_participation(participant=participant, to=ParticipantStatus.ABANDONED, reason=reason)
+                    released += 1
     return released
-
-
-@transaction.atomic
-def _abandoned(study_id: int, participant_id: int, limit: datetime) -> int:
-    locked_study(study_id)
-    participant = Participant.objects.select_for_update(of=("self",)).select_related("condition").get(pk=participant_id)
-    is_open = participant.status in (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE)
-    if not is_open or participant.last_seen_at >= limit:
-        return 0
-    reason = "Idle longer than the study's limit."
-    end_participation(participant=participant, to=ParticipantStatus.ABANDONED, reason=reason)
-    return 1

@@ -105,7 +105,7 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
     context: dict[str, Any] = {
         **described(visit, shown),
         "poster_url": pages.poster_of(visit.study, shown, visit.links),
-        "sample": sample_of(visit.study, shown, visit.links.trailer(shown.pk)),
+        "sample": sample_of(visit.study, shown, visit.links.of("trailer", shown.pk)),
         "in_sheet": visit.is_htmx,
         "back_url": visit.links.to(visit.here),
     }

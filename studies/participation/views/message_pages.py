@@ -144,32 +144,14 @@ def outcome(
             exit_link=exit_link,
             exit_url=exit_url,
         )
-    if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE:
+    if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE or is_trial(study, participant.mode):
         return None
-    if is_trial(study, participant.mode):
-        return None
+    shown: dict[str, Any] = {"participant": participant, "withdraw_url": withdraw_url}
     if study.status == StudyStatus.CLOSED:
-        return message_page(
-            request,
-            _("This study has ended"),
-            participant=participant,
-            text=_("It ended before you had finished. Your answers so far are saved; you can write to us or withdraw."),
-            withdraw_url=withdraw_url,
-        )
+        text = _("It ended before you had finished. Your answers so far are saved; you can write to us or withdraw.")
+        return message_page(request, _("This study has ended"), text=text, **shown)
     if study.archived_at is not None:
-        return message_page(
-            request,
-            _("This study is not running"),
-            text=_("It no longer accepts answers. Your answers are saved; you can write to us or withdraw."),
-            participant=participant,
-            withdraw_url=withdraw_url,
-        )
-    return message_page(
-        request,
-        _("The study is paused"),
-        text=_("Your answers are saved. Please come back later at the same address."),
-        participant=participant,
-        withdraw_url=withdraw_url,
-        exit_link=exit_link,
-        exit_url=exit_url,
-    )
+        text = _("It no longer accepts answers. Your answers are saved; you can write to us or withdraw.")
+        return message_page(request, _("This study is not running"), text=text, **shown)
+    text = _("Your answers are saved. Please come back later at the same address.")
+    return message_page(request, _("The study is paused"), text=text, exit_link=exit_link, exit_url=exit_url, **shown)

@@ -154,15 +154,12 @@ def rate_item(visit: Visit, item_id: int) -> HttpResponse:
     if not visit.is_htmx:
         if error:
             return _rate_page(visit, error=error)
-        return redirect(f"{_looked_at(visit)}#film-{rated.pk}")
+        # A form sent without the script leads back to the page with its search.
+        rate_url = visit.links.to(flow.Place(flow.RATE))
+        came_from = urlsplit(visit.request.headers.get("Referer", ""))
+        search = f"?{came_from.query}" if came_from.path == rate_url and came_from.query else ""
+        return redirect(f"{rate_url}{search}#film-{rated.pk}")
     return _rated(visit, rated, error=error, is_cleared=not raw)
-
-
-def _looked_at(visit: Visit) -> str:
-    """The rating page with its search, for forms sent without the script."""
-    rate_url = visit.links.to(flow.Place(flow.RATE))
-    came_from = urlsplit(visit.request.headers.get("Referer", ""))
-    return f"{rate_url}?{came_from.query}" if came_from.path == rate_url and came_from.query else rate_url
 
 
 def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpResponse:

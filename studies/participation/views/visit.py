@@ -101,7 +101,7 @@ class Visit:
     @property
     def withdraw_url(self) -> str:
         """The address where they can withdraw; empty without a personal link."""
-        return "" if self.is_limited else self.links.withdraw
+        return "" if self.is_limited else self.links.of("withdraw")
 
     def visible_answers(self) -> dict[int, dict[str, Any]]:
         """Their answers as they may be shown: rank → question → value."""
@@ -198,7 +198,7 @@ class Visit:
         whole = {
             "page_of_events": at,
             "rank": rank,
-            "events_url": "" if is_aside else self.links.events,
+            "events_url": "" if is_aside else self.links.of("events"),
             "study": titled(self.study, self.language),
             "participant": self.participant,
             "is_limited": self.is_limited,

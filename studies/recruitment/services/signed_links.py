@@ -9,9 +9,8 @@ from urllib.parse import urlencode
 
 from django.utils.crypto import constant_time_compare
 
-from studies.recruitment.panels import generic
 from studies.recruitment.panels.panel import Panel
-from studies.recruitment.panels.registry import NONE
+from studies.recruitment.panels.sites import LABEL, NONE
 
 PARAMETER = "hash"
 
@@ -23,7 +22,7 @@ def new_signing_key() -> str:
 
 def signed_parameter(panel: Panel) -> str:
     """Return the one parameter whose value is signed; with a second one, an id could enter twice."""
-    return generic.LABEL if panel.key == NONE else panel.person[0]
+    return LABEL if panel.key == NONE else panel.person[0]
 
 
 def signed_query(panel: Panel, key: str, value: str) -> str:

@@ -15,8 +15,8 @@ from studies.allocation.services.slots import locked_study
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus
 from studies.models import ExternalId, Participant, Study, Submission
 from studies.recruitment.panels import submissions as lists
-from studies.recruitment.panels.generic import STATES
 from studies.recruitment.panels.panel import GIVEN_BACK, Columns, Panel
+from studies.recruitment.panels.sites import STATES
 from studies.recruitment.selectors.recruitment import recruiting_of
 from studies.recruitment.services.returns import return_participant
 
