@@ -14,8 +14,7 @@ from studies.instrument.questionnaires.conditions import plain_answer
 from studies.instrument.questionnaires.questions import ATTENTION, IN_WORDS, Question
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Questionnaire
 from studies.models import Event, Study
-from studies.participation.selectors.bulk_reader import WITH_LIST
-from studies.participation.selectors.responses import LOOKED_AT, Record
+from studies.participation.selectors.responses import LOOKED_AT, WITH_LIST, Record
 
 
 @dataclass(frozen=True)

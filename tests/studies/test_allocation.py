@@ -21,7 +21,7 @@ from studies.participation.services import resuming
 from studies.participation.services.slot_queue import release_idle
 from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.services import tokens
-from studies.recruitment.services.returns import return_participant
+from studies.recruitment.services.submissions import return_participant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import assigned, completed, enter, make_study
 

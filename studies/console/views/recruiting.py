@@ -41,8 +41,8 @@ from studies.recruitment.panels.sites import NONE, SITES
 from studies.recruitment.selectors import recruitment
 from studies.recruitment.services import recruitment as changing
 from studies.recruitment.services.entry_links import entry_link
-from studies.recruitment.services.signed_links import signed_parameter
 from studies.recruitment.services.submissions import columns_of, load_submissions
+from studies.recruitment.services.tokens import signed_parameter
 from studies.team.permissions import FORM, OWNERS, POST, Seat, seated
 
 LINK_HEADS = ("number", "label", "link")

@@ -28,7 +28,7 @@ from studies.recruitment.selectors.recruitment import is_nested
 from studies.team.permissions import NO_ROLE, OWNERS, POST, READERS, Seat, ownerless_study_for, seated
 from studies.team.selectors import studies
 from studies.team.services import members
-from studies.team.services.invitations import invite_to_study
+from studies.team.services.members import invite_to_study
 
 
 @seated(READERS)

@@ -27,8 +27,12 @@ from studies.allocation.assignment.quotas import quotas_from
 from studies.allocation.assignment.strata import Strata, strata_from
 from studies.allocation.assignment.traits import levels_of
 from studies.allocation.assignment.wording import quotas_as_text
-from studies.allocation.seed_text import commitment_sentence, known_sentence
-from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
+from studies.allocation.selectors.assignment_seed import (
+    commitment_sentence,
+    is_seed_known,
+    known_sentence,
+    seed_commitment,
+)
 from studies.design.narrative.plan import (
     advantage_power_sentence,
     contrast_power_sentence,

@@ -13,7 +13,7 @@ from studies.design.services.launch import NOT_DESIGN
 from studies.models import Condition, Recruiting, Study
 from studies.models.study import new_assignment_seed
 from studies.recruitment.panels.exits import NO_CODE, UNIQUE
-from studies.recruitment.services.signed_links import new_signing_key
+from studies.recruitment.services.tokens import new_signing_key
 
 
 @transaction.atomic

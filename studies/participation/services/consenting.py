@@ -30,10 +30,10 @@ from studies.participation.selectors.participant_rows import participant_by_entr
 from studies.participation.services.entry_gate import Admission, EntryAttempt, admission_of, refuse_unless_open
 from studies.participation.services.entry_limits import CONSENT, network_of_slot, refuse_if_too_often
 from studies.participation.services.previewing import choose_condition
-from studies.recruitment.services import signed_links
 from studies.recruitment.services.completion_codes import CODE_LENGTH, random_code
 from studies.recruitment.services.external_ids import known_id, split_parameters, store_external_ids
 from studies.recruitment.services.tokens import (
+    SIGNATURE,
     digest_of_declined,
     digest_of_key,
     may_continue,
@@ -147,7 +147,7 @@ def _create(attempt: EntryAttempt, admission: Admission, token: str) -> Particip
     panel, key = attempt.recruiting.panel, digest_of_key(attempt.entry_key)
     external, parameters = split_parameters(attempt.parameters, panel)
     if attempt.recruiting.signing_key:
-        parameters.pop(signed_links.PARAMETER, None)  # it would reveal the id in exports without ids
+        parameters.pop(SIGNATURE, None)  # it would reveal the id in exports without ids
     # Two visitors with one id wait for each other; visitors without ids need not.
     has_id = attempt.mode == Mode.LIVE and panel.who(external) is not None
     study = locked_study(attempt.study.pk) if has_id else Study.objects.get(pk=attempt.study.pk)

@@ -17,8 +17,7 @@ from studies.participation.selectors.participant_rows import participant_by_entr
 from studies.participation.services.slot_queue import is_waited_for
 from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 from studies.recruitment.services.external_ids import has_taken_part, known_id
-from studies.recruitment.services.signed_links import PARAMETER, is_signed
-from studies.recruitment.services.tokens import digest_of_key, may_continue
+from studies.recruitment.services.tokens import SIGNATURE, digest_of_key, is_signed, may_continue
 
 MAY_TRY: dict[str, tuple[StudyStatus, ...]] = {
     Mode.PREVIEW: (StudyStatus.DRAFT, StudyStatus.PAUSED),
@@ -188,7 +187,7 @@ def admission_of(attempt: EntryAttempt) -> Admission:
         return Admission(Entrance.GUEST)
     if attempt.is_signed:
         return Admission(Entrance.SIGNED)
-    if recruiting.signing_key and attempt.parameters.get(PARAMETER):
+    if recruiting.signing_key and attempt.parameters.get(SIGNATURE):
         raise _damaged()
     if recruiting.entrance == Entrance.SIGNED:
         raise _not_invited()
