@@ -18,7 +18,6 @@ class StudiesConfig(AppConfig):
         pictures that their studies show.
         """
         import_module("studies.data.services.exports")
-        import_module("studies.team.services.invitations")
-        import_module("studies.team.services.ownership")
+        import_module("studies.team.services.members")
         let_see_pictures = import_module("catalog.permissions").let_see_pictures
         let_see_pictures(import_module("studies.team.permissions").shows_items_to)

@@ -32,7 +32,7 @@ class ElicitationScale:
     @property
     def n_points(self) -> int:
         """The number of points."""
-        return int(self.scale.codes(self.scale.high).round()) + 1
+        return round((self.scale.high - self.scale.low) / self.scale.step) + 1
 
     @property
     def points(self) -> range:

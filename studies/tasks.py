@@ -16,7 +16,7 @@ from studies.monitoring.services.notice_mail import send_due
 from studies.monitoring.services.notice_rules import notify_due
 from studies.monitoring.services.refilling import reopen_excluded_slots
 from studies.participation.services.consenting import forget_declined
-from studies.participation.services.idle import release_idle
+from studies.participation.services.slot_queue import release_idle
 from studies.simulation.services.simulation_jobs import JOBS as SIMULATIONS
 from studies.simulation.services.simulation_jobs import simulate
 

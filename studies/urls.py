@@ -19,11 +19,10 @@ from studies.console.views import (
     questionnaires,
     recruiting,
     simulation,
-    study_lifecycle,
     study_settings,
     translations,
 )
-from studies.participation.views import about, details, ending, entry, events, pictures, questions, rating
+from studies.participation.views import details, ending, entry, events, questions, rating
 
 console_urlpatterns = [
     path("", console.study_list, name="list"),
@@ -69,18 +68,18 @@ console_urlpatterns = [
     path("<slug:slug>/simulation/<int:pk>/", simulation.simulation_job, name="simulation"),
     path("<slug:slug>/preview/", lists.study_preview, name="preview"),
     path("<slug:slug>/lists/", lists.study_lists, name="lists"),
-    path("<slug:slug>/consent/", study_lifecycle.study_consent, name="consent"),
-    path("<slug:slug>/versions/", study_lifecycle.study_versions, name="versions"),
-    path("<slug:slug>/duplicate/", study_lifecycle.study_duplicate, name="duplicate"),
-    path("<slug:slug>/archive/", study_lifecycle.study_archive, name="archive"),
-    path("<slug:slug>/restore/", study_lifecycle.study_restore, name="restore"),
-    path("<slug:slug>/delete/", study_lifecycle.study_delete, name="delete"),
+    path("<slug:slug>/consent/", lifecycle.study_consent, name="consent"),
+    path("<slug:slug>/versions/", lifecycle.study_versions, name="versions"),
+    path("<slug:slug>/duplicate/", lifecycle.study_duplicate, name="duplicate"),
+    path("<slug:slug>/archive/", lifecycle.study_archive, name="archive"),
+    path("<slug:slug>/restore/", lifecycle.study_restore, name="restore"),
+    path("<slug:slug>/delete/", lifecycle.study_delete, name="delete"),
     path("<slug:slug>/launch/", lifecycle.study_launch, name="launch"),
     path("<slug:slug>/pause/", lifecycle.study_pause, name="pause"),
     path("<slug:slug>/resume/", lifecycle.study_resume, name="resume"),
     path("<slug:slug>/close/", lifecycle.study_close, name="close"),
     path("<slug:slug>/take-over/", study_settings.study_take_over, name="take-over"),
-    path("<slug:slug>/reopen/", study_lifecycle.study_reopen, name="reopen"),
+    path("<slug:slug>/reopen/", lifecycle.study_reopen, name="reopen"),
     path("<slug:slug>/settings/", study_settings.study_settings, name="settings"),
     path("<slug:slug>/members/", study_settings.member_list, name="members"),
     path("<slug:slug>/members/add/", study_settings.member_add, name="member-add"),
@@ -128,7 +127,7 @@ console_urlpatterns = [
 participant_urlpatterns = [
     path("<slug:slug>/declined/", entry.declined, name="declined"),  # first, for a study called p
     path("p/<str:token>/", entry.resume_by_link, name="resume"),
-    path("p/<str:token>/about/", about.about, name="about"),
+    path("p/<str:token>/about/", questions.about, name="about"),
     path("p/<str:token>/rate/", rating.rate, name="rate"),
     path("p/<str:token>/rate/<int:item_id>/", rating.rate_item, name="rate_item"),
     path("p/<str:token>/recommendations/", questions.recommendations, name="recommendations"),
@@ -137,8 +136,8 @@ participant_urlpatterns = [
     path("p/<str:token>/after/", ending.after, name="after"),
     path("p/<str:token>/thanks/", ending.thanks, name="thanks"),
     path("p/<str:token>/details/<int:item_id>/", details.details, name="details"),
-    path("p/<str:token>/posters/<int:item_id>.svg", pictures.poster, name="poster"),
-    path("p/<str:token>/clips/<int:item_id>", pictures.clip, name="clip"),
+    path("p/<str:token>/posters/<int:item_id>.svg", details.poster, name="poster"),
+    path("p/<str:token>/clips/<int:item_id>", details.clip, name="clip"),
     path("p/<str:token>/trailer/<int:item_id>/", details.trailer, name="trailer"),
     path("p/<str:token>/events/", events.events, name="events"),
     path("p/<str:token>/withdraw/", ending.withdraw, name="withdraw"),

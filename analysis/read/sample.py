@@ -17,8 +17,7 @@ from studies.instrument.questionnaires.questions import ATTENTION, IN_WORDS, Que
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Questionnaire
 from studies.models import Event, Study
 from studies.monitoring.selectors.exclusions import exclusions
-from studies.participation.selectors.bulk_reader import WITH_LIST
-from studies.participation.selectors.responses import LOOKED_AT, Record, completed_answers
+from studies.participation.selectors.responses import LOOKED_AT, WITH_LIST, Record, completed_answers
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ class Recruiting(TimeStampedModel):
     """Recruitment settings of a study; not part of the frozen design, so changes while it runs are logged."""
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="recruiting")
-    panel = models.CharField(max_length=20, default="none")  # see studies.recruitment.panels.registry
+    panel = models.CharField(max_length=20, default="none")  # see studies.recruitment.panels.sites
     names = models.JSONField(default=dict)  # the generic panel's parameters
     entrance = models.CharField(max_length=12, choices=Entrance, default=Entrance.OPEN)
     signing_key = models.CharField(max_length=64, blank=True)  # of signed links; empty until there are any

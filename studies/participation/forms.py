@@ -25,13 +25,6 @@ def whole_number(raw: str) -> int | None:
     return int(raw) if _WHOLE.fullmatch(raw) else None
 
 
-def _number(raw: str) -> int | float | None:
-    """Return the number in a form field; the decimal separator is a comma or a point."""
-    if (whole := whole_number(raw)) is not None:
-        return whole
-    return float(raw.replace(",", ".")) if _DECIMAL.fullmatch(raw) else None
-
-
 def value_of(question: schema.Question, raw: str) -> Any:
     """Return the answer for the raw value of a radio button or field; None if it is empty."""
     raw = raw.strip()
@@ -41,12 +34,12 @@ def value_of(question: schema.Question, raw: str) -> Any:
         return dict(schema.DECLINED)
     if question.kind == schema.YES_NO:
         return {YES: True, NO: False}.get(raw, raw)
-    if question.kind == schema.SLIDER or (question.kind == schema.NUMBER and question.decimals):
-        number = _number(raw)
-        return raw if number is None else number
-    if question.is_on_points or question.kind == schema.NUMBER:
-        whole = whole_number(raw)
-        return raw if whole is None else whole
+    takes_decimals = question.kind == schema.SLIDER or (question.kind == schema.NUMBER and question.decimals)
+    if takes_decimals or question.is_on_points or question.kind == schema.NUMBER:
+        if (whole := whole_number(raw)) is not None:
+            return whole
+        if takes_decimals and _DECIMAL.fullmatch(raw):
+            return float(raw.replace(",", "."))  # the decimal separator is a comma or a point
     return raw
 
 

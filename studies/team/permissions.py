@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
 
 from evaluation.models import EvaluationRun
 from studies.enums import Role
@@ -21,6 +22,8 @@ ANY_ROLE = frozenset(Role.values)
 READERS = frozenset({Role.OWNER, Role.ANALYST})
 STARTERS = frozenset({Role.OWNER, Role.INTERVIEWER})
 OWNERS = frozenset({Role.OWNER})
+# What a page of a study answers to: pages only shown, pages with a form, and buttons.
+SAFE, FORM, POST = ["GET", "HEAD"], ["GET", "HEAD", "POST"], ["POST"]
 
 
 def shows_items_to(researcher: Any, version_id: int) -> bool:
@@ -88,13 +91,16 @@ def ownerless_study_for(researcher: Any, slug: str) -> Study:
     return study
 
 
-def seated(roles: frozenset[str], *, even_when_archived: bool = False) -> Callable[[StudyView], StudyView]:
+def seated(
+    roles: frozenset[str], methods: Sequence[str] = SAFE, *, even_when_archived: bool = False
+) -> Callable[[StudyView], StudyView]:
     """Pass the view a `Seat` instead of the slug; the view's `roles` attribute serves the test of every URL.
 
     POST requests for an archived study are rejected, unless `even_when_archived`.
     """
 
     def decorate(view: StudyView) -> StudyView:
+        @require_http_methods(methods)
         @wraps(view)
         def checked(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
             seat = seat_for(request.user, slug, roles)

@@ -19,8 +19,7 @@ from core.models import LogEntry
 from studies.design.services.deleting import delete_study
 from studies.enums import Role
 from studies.models import Study, StudyMembership
-from studies.team.services.invitations import invite_to_study
-from studies.team.services.members import add_member, remove_member
+from studies.team.services.members import add_member, invite_to_study, remove_member
 from tests.factories.accounts import UserFactory
 from tests.factories.console import signed_in
 from tests.factories.studies import make_study

@@ -11,7 +11,7 @@ from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus
 from studies.models import ExternalId, Participant, Study
 from studies.participation.services import enrolment, finishing, ratings, recommending, withdrawal
-from studies.participation.services.attention import fail_attention
+from studies.participation.services.finishing import fail_attention
 from studies.participation.services.interviews import start_interview
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.entry_links import entry_link

@@ -16,8 +16,7 @@ from studies.models import SimulationJob, Study
 from studies.participation.services.interviews import start_interview
 from studies.recruitment.selectors.recruitment import InterviewPlace
 from studies.recruitment.services.recruitment import set_places
-from studies.team.services.invitations import invite_to_study
-from studies.team.services.members import add_member
+from studies.team.services.members import add_member, invite_to_study
 from tests.e2e.test_accessibility import SIDEWAYS, violations, with_axe
 from tests.e2e.test_console_accessibility import LOOKS, look_at, signed_in, unfolded
 from tests.factories.accounts import UserFactory

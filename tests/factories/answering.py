@@ -11,8 +11,7 @@ from studies.enums import Provenance
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL
 from studies.models import Participant, Response
 from studies.participation.services.answers import AnswerSource
-from studies.participation.services.finishing import leave_item, leave_list, lock_for_leaving
-from studies.participation.services.page_submission import PageOutcome, submit_page
+from studies.participation.services.finishing import PageOutcome, leave_item, leave_list, lock_for_leaving, submit_page
 
 
 def block_of(participant: Participant, question: str, rank: int = 0) -> str:

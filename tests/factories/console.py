@@ -15,7 +15,7 @@ from studies.design.services.launch import design_digest
 from studies.enums import ExportStatus, Mode, Role
 from studies.models import ExportJob, Interview, PersonalLink, SimulationJob, Study, StudyMembership
 from studies.team.permissions import ANY_ROLE, OWNERS, READERS, STARTERS
-from studies.team.services.invitations import invite_to_study
+from studies.team.services.members import invite_to_study
 from tests.factories.studies import enter
 
 OPEN_TO_ANY_RESEARCHER = {"list", "new", "notices", "notice-count", "notice-read", "notice-mail"}

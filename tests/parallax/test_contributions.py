@@ -169,11 +169,11 @@ def test_the_checklist_alone_leads_to_a_change_that_works(contribution: Contribu
 
 def test_a_file_too_few_or_too_many_is_noticed(tmp_path: Path) -> None:
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    line = "- [ ] `studies/recruitment/panels/registry.py`"
+    line = "- [ ] `studies/recruitment/panels/sites.py`"
     assert line in guide
     panel = next(each for each in CONTRIBUTIONS if each.heading == "Add a panel")
-    (tmp_path / "CONTRIBUTING.md").write_text(guide.replace(line, "- [ ] the registry"), encoding="utf-8")
-    assert unlisted(panel, checklist(panel.heading, tmp_path)) == {"studies/recruitment/panels/registry.py"}
+    (tmp_path / "CONTRIBUTING.md").write_text(guide.replace(line, "- [ ] the sites"), encoding="utf-8")
+    assert unlisted(panel, checklist(panel.heading, tmp_path)) == {"studies/recruitment/panels/sites.py"}
     surplus = "studies/recruitment/panels/surplus.py"
     (tmp_path / "CONTRIBUTING.md").write_text(guide.replace(line, f"- [ ] `{surplus}`\n{line}"), encoding="utf-8")
     assert [item.paths for item in unneeded(panel, checklist(panel.heading, tmp_path))] == [(surplus,)]

@@ -35,7 +35,7 @@ from studies.models import Participant, Study
 from studies.participation.services.consenting import consent
 from studies.participation.services.enrolment import accept_about
 from studies.participation.services.entry_gate import EntryAttempt
-from studies.participation.services.entrance import is_full
+from studies.participation.services.entry_gate import is_full
 from studies.participation.services.ratings import rate_item
 from studies.participation.services.resuming import resume
 from studies.recruitment.services.recruitment import set_limits

@@ -55,7 +55,7 @@ from studies.participation.services import (  # noqa: E402
     resuming,
 )
 from studies.participation.services.entry_gate import EntryAttempt  # noqa: E402
-from studies.participation.services.idle import release_idle  # noqa: E402
+from studies.participation.services.slot_queue import release_idle  # noqa: E402
 from studies.recruitment.services.recruitment import MOST_ENTERING, set_limits  # noqa: E402
 from tests.factories import answering  # noqa: E402
 from tests.factories.studies import ABOUT, add_conditions, assigned, enter, items_of, make_study  # noqa: E402

@@ -18,10 +18,10 @@ from studies.allocation.selectors.allocations import quota_counts, replayed_log
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Allocation, Participant, Study
 from studies.participation.services import resuming
-from studies.participation.services.idle import release_idle
+from studies.participation.services.slot_queue import release_idle
 from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.services import tokens
-from studies.recruitment.services.returns import return_participant
+from studies.recruitment.services.submissions import return_participant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import assigned, completed, enter, make_study
 

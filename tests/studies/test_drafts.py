@@ -9,9 +9,8 @@ from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 from studies.participation.services.consenting import consent
-from studies.participation.services.drafts import store_about
-from studies.participation.services.entrance import is_full, refuse_unless_room
-from studies.participation.services.entry_gate import EntryAttempt
+from studies.participation.services.enrolment import store_about
+from studies.participation.services.entry_gate import EntryAttempt, is_full, refuse_unless_room
 from studies.participation.services.participant_state import change_language
 from tests.factories.studies import ABOUT, assigned, enter, make_study
 

@@ -16,7 +16,7 @@ from studies.enums import AllocationKind, Mode, ParticipantStatus, StudyStatus
 from studies.models import Allocation, Participant, Response, Study
 from studies.participation.services import consenting, enrolment, ratings, resuming
 from studies.participation.services.entry_gate import EntryAttempt
-from studies.participation.services.idle import release_idle
+from studies.participation.services.slot_queue import release_idle
 from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.services import completion_codes
 from tests.factories import answering

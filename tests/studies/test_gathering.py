@@ -9,8 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from studies.enums import Mode
 from studies.instrument.questionnaires.conditions import Test as Comparison
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.participation.selectors.bulk_reader import QuestionFilter
-from studies.participation.selectors.responses import records
+from studies.participation.selectors.responses import QuestionFilter, records
 from tests.factories.analysis import planted_person
 from tests.factories.studies import make_study
 

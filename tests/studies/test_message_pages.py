@@ -13,7 +13,7 @@ from django.utils import timezone, translation
 from studies.design.services.launch import close_study, pause_study
 from studies.enums import ParticipantStatus
 from studies.models import Participant, ProfileRating, Response, Study
-from studies.participation.services.idle import release_idle
+from studies.participation.services.slot_queue import release_idle
 from tests.factories.studies import make_study
 from tests.studies.test_pages import ABOUT, HTMX, Person, leads, tree
 

@@ -25,7 +25,7 @@ from studies.design.services.questionnaires import delete_question
 from studies.enums import Mode
 from studies.models import Allocation, Participant, Study
 from studies.monitoring.selectors.outcomes import outcomes_of
-from studies.participation.services.entrance import refuse_unless_open
+from studies.participation.services.entry_gate import refuse_unless_open
 from studies.recruitment.services.tokens import digest_of_key
 from studies.simulation.services.pilot import entry_key_of
 from tests.factories.evaluation import make_run_at

@@ -28,10 +28,10 @@ from studies.models import (
     Submission,
 )
 from studies.participation.services import resuming
-from studies.participation.services.attention import fail_attention
 from studies.participation.services.exit_links import exit_link_of
-from studies.participation.services.idle import release_idle
+from studies.participation.services.finishing import fail_attention
 from studies.participation.services.interviews import start_interview
+from studies.participation.services.slot_queue import release_idle
 from studies.participation.services.withdrawal import withdraw
 from studies.participation.views.entry import REMEMBER_SALT
 from studies.recruitment.panels.exits import Exit
@@ -162,12 +162,12 @@ def test_crawlers_that_open_a_link_enrol_nobody_and_the_press_does(study: Study,
             assert Client().get(path).status_code == 200
             assert Client().head(path).status_code == 200
     assert not Participant.objects.exists()
-    assert link_counts(study).unused == 1
+    assert link_counts(study)["unused"] == 1
     assert "tick every box" in Client().post(f"/s/{study.slug}/link/{key}/", {"choice": "yes"}).text
     assert not Participant.objects.exists()
     person = Person(study)
     person.consent(f"/s/{study.slug}/link/{key}/?{PROLIFIC}")
-    assert (person.me.entrance, link_counts(study).used) == (Entrance.PERSONAL, 1)
+    assert (person.me.entrance, link_counts(study)["used"]) == (Entrance.PERSONAL, 1)
     assert person.me.parameters["utm"] == "mail"
 
 
@@ -212,7 +212,7 @@ def test_a_personal_link_is_one_participant_and_hands_over_once(study: Study) ->
     assert "no longer open" in Client().get(f"/s/{study.slug}/link/{made[1][1]}/").text
     assert person.client.get(f"/s/{study.slug}/link/{key}/").headers["Location"] == person.base
     counts = link_counts(study)
-    assert (counts.created, counts.used, counts.closed, counts.unused) == (2, 1, 1, 0)
+    assert counts == {"created": 2, "used": 1, "unused": 0, "closed": 1}
     withdraw(participant=person.me)
     assert set(PersonalLink.objects.values_list("label", flat=True)) == {"", "bea"}
     assert "have been erased" in person.client.get(f"/s/{study.slug}/link/{key}/", follow=True).text

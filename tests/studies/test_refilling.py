@@ -25,7 +25,7 @@ from studies.monitoring.selectors.quality import public_ids, reviewed
 from studies.monitoring.services.exclusions import exclude
 from studies.monitoring.services.notice_rules import notify_due
 from studies.monitoring.services.refilling import reopen_excluded_slots
-from studies.participation.services.entrance import is_full
+from studies.participation.services.entry_gate import is_full
 from studies.participation.services.withdrawal import withdraw
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import assigned, completed, make_study

@@ -18,10 +18,9 @@ from studies.enums import AllocationKind, Entrance, Mode, ParticipantStatus
 from studies.models import Allocation, Guest, Participant, Study
 from studies.participation.services.enrolment import accept_about
 from studies.participation.services.finishing import finish_recommendations
-from studies.participation.services.idle import release_idle
 from studies.participation.services.ratings import rate_item
 from studies.participation.services.resuming import record_presence
-from studies.participation.services.slot_queue import stalled_slots
+from studies.participation.services.slot_queue import release_idle, stalled_slots
 from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.recruitment import create_links, set_exits, set_limits, set_panel

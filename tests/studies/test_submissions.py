@@ -167,7 +167,7 @@ def test_the_list_says_whom_to_approve_and_why_not(study: Study, owner: User) ->
     assert found["right"].is_code_right
     assert not found["wrong"].is_code_right
     assert (found["right"].is_complete, found["halfway"].is_complete, found["stranger"].is_complete) == (1, 0, 0)
-    assert found["unlisted"].panel_status == "in no list yet"
+    assert found["unlisted"].panel_state == "in no list yet"
     set_panel(study=study, panel="generic", entrance="open", names={"person": ["PROLIFIC_PID"]})
     set_exits(study=study, exits={"complete": Exit("unique")})
     assert {one.person: one.code_expected for one in approvals_of(study)}["right"] == people["right"].completion_code

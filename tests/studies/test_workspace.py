@@ -15,7 +15,7 @@ from studies.design.services.archiving import archive_study
 from studies.design.services.design import change_design
 from studies.enums import Mode, NoticeKind, Role
 from studies.models import Participant, Study
-from studies.monitoring.selectors.study_progress import progress_of
+from studies.monitoring.selectors.monitor import progress_of
 from studies.recruitment.services.entry_links import read_entry
 from studies.team.services.members import add_member
 from studies.team.services.notices import mark_read, notify_owners

@@ -13,7 +13,6 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from charting.theme import both_modes
 from core.errors import ParallaxError
@@ -36,7 +35,7 @@ from studies.monitoring.selectors.page_times import are_peoples, step_times_late
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
 from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
-from studies.team.permissions import OWNERS, READERS, Seat, StudyView, seated
+from studies.team.permissions import FORM, OWNERS, POST, READERS, Seat, StudyView, seated
 
 PARTICIPANTS_PER_PAGE = 100
 BADGES = {Mode.LIVE: "", Mode.SIMULATED: "simulated participants"}
@@ -48,7 +47,6 @@ def _sent(archive: Any, name: str) -> HttpResponse:
     return cast("HttpResponse", response)  # a streaming one: for the views that share a decorator it is the same
 
 
-@require_safe
 @seated(READERS)
 def study_export(request: HttpRequest, seat: Seat, kind: str = "") -> HttpResponse:
     """Send an export in one archive, or have a worker make a large one."""
@@ -74,7 +72,6 @@ def study_export(request: HttpRequest, seat: Seat, kind: str = "") -> HttpRespon
         return redirect("studies:quality", slug=seat.study.slug)
 
 
-@require_safe
 @seated(READERS)
 def export_file(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
     """Send an archive that a worker made; one that names people to an owner alone."""
@@ -112,7 +109,6 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
     return shown
 
 
-@require_safe
 @seated(READERS)
 def study_data_live(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The incoming data alone, for the page to refresh itself; opened directly, it redirects to the whole page."""
@@ -126,7 +122,6 @@ def study_data_live(request: HttpRequest, seat: Seat) -> HttpResponse:
     return render(request, "console/studies/_data_live.html", context)
 
 
-@require_safe
 @seated(READERS)
 def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Incoming data, flags, exclusions, the flow, exports, and the outcomes where they are open."""
@@ -170,8 +165,7 @@ def _reason(request: HttpRequest) -> str:
 def _judgement(act: Callable[..., object], success: str) -> StudyView:
     """A view that decides on one participant, with a reason."""
 
-    @require_POST
-    @seated(OWNERS)
+    @seated(OWNERS, POST)
     def judged(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
         participant = get_object_or_404(Participant, study=seat.study, pk=pk)
         return _back(request, seat, success, act, participant=participant, reason=_reason(request))
@@ -183,7 +177,6 @@ participant_exclude = _judgement(exclude, "The participant is excluded.")
 participant_include = _judgement(undo_exclusion, "The participant is in analyses again.")
 
 
-@require_safe
 @seated(OWNERS)
 def participant_list(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Every participant with code, export id and external ids, which owners alone may see together."""
@@ -196,8 +189,7 @@ def participant_list(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/participants.html", context, tab=DATA)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(OWNERS, even_when_archived=True)
+@seated(OWNERS, FORM, even_when_archived=True)
 def participant_withdraw(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Find a participant who asked to be erased, show what would go, and withdraw them once that is confirmed."""
     form = WithdrawalForm(request.POST or None)
@@ -216,16 +208,14 @@ def participant_withdraw(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/withdraw.html", context, tab=DATA)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def study_open_outcomes(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Open the outcomes before the close."""
     return _back(request, seat, "The outcomes are open, and the record says so.", open_outcomes, study=seat.study,
                  reason=_reason(request))  # fmt: skip
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def study_retention(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Set how long data are kept."""
     form = RetentionForm(seat.study, request.POST)

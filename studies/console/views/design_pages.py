@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods, require_safe
 
 from studies.allocation.assignment.methods import method_from
 from studies.allocation.selectors.assignment_seed import seed_sentence, seed_state
@@ -35,7 +34,7 @@ from studies.enums import StudyStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study
 from studies.recruitment.selectors.recruitment import is_nested
-from studies.team.permissions import OWNERS, READERS, Seat, seated, sees_run
+from studies.team.permissions import FORM, OWNERS, READERS, Seat, seated, sees_run
 from studies.usage_data import is_usage
 
 FROZEN = "The design was frozen at the launch and cannot be changed any more."
@@ -55,7 +54,6 @@ def _planned(study: Study) -> dict[str, Any]:
     }
 
 
-@require_safe
 @seated(READERS)
 def study_design_summary(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The design: conditions, elicitation, assignment, plan, and the pages that plan and document it."""
@@ -83,8 +81,7 @@ def study_design_summary(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/design_summary.html", context, tab=DESIGN)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(OWNERS)
+@seated(OWNERS, FORM)
 def study_design(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Change a draft's design."""
     study = seat.study
@@ -101,8 +98,7 @@ def study_design(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/design.html", {"form": form}, tab=DESIGN)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(OWNERS)
+@seated(OWNERS, FORM)
 def study_conditions(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Choose a draft's conditions among the models of all runs on its dataset version."""
     study = seat.study
@@ -119,7 +115,6 @@ def study_conditions(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/conditions.html", {"form": form}, tab=DESIGN)
 
 
-@require_safe
 @seated(READERS)
 def study_design_file(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The frozen design, or a draft's current one."""

@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.services.device_lock import has_pin, lock_device, set_pin
 from core.errors import ParameterError
@@ -29,7 +28,7 @@ from studies.models import Interview
 from studies.participation.services.interviews import save_evaluation, save_notes, start_interview
 from studies.recruitment.selectors.recruitment import interviewers_of, places_of, sessions_of
 from studies.recruitment.services.recruitment import set_places
-from studies.team.permissions import OWNERS, STARTERS, Seat, seated
+from studies.team.permissions import FORM, OWNERS, POST, STARTERS, Seat, seated
 
 EVALUATION = "evaluation"
 
@@ -39,8 +38,7 @@ def _tab(seat: Seat) -> str:
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(STARTERS)
+@seated(STARTERS, FORM)
 def interview(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Note place and label, and start a session on this device or on another.
 
@@ -73,8 +71,7 @@ def interview(request: HttpRequest, seat: Seat) -> HttpResponse:
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(STARTERS)
+@seated(STARTERS, FORM)
 def session(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
     """The page of a finished session: its notes, and the evaluator's questions. Interviewers see their own sessions."""
     own = {} if seat.is_owner else {"interviewer": request.user}
@@ -126,15 +123,13 @@ def _prepared(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
     return study_page(request, seat, "console/studies/interviewers.html", context, tab=RECRUIT)
 
 
-@require_safe
 @seated(OWNERS)
 def interviewers(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The places of interviews and the questions for the evaluator."""
     return _prepared(request, seat)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def places_set(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Set the places of interviews."""
     form = PlacesForm(seat.study, request.POST)
@@ -146,8 +141,7 @@ def places_set(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _prepared(request, seat, places_form=form)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def evaluator_question_add(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Add a question for the evaluator."""
     form = EvaluatorQuestionForm(request.POST)
@@ -160,8 +154,7 @@ def evaluator_question_add(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _prepared(request, seat, question_form=form)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def evaluator_question_delete(request: HttpRequest, seat: Seat, key: str) -> HttpResponse:
     """Delete a question for the evaluator."""
     perform(request, delete_evaluator_question, "The question is deleted.", study=seat.study, key=key)

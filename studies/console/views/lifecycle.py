@@ -1,22 +1,38 @@
-"""The launch of a study, and what follows it: pause, resume, close."""
+"""The life of a study: launch, pause, close, reopen, copies, archive, deletion; consent texts and design versions."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
-from studies.console.views.outcomes import button, perform
-from studies.console.views.workspace import OVERVIEW, study_page
+from studies.console.forms.data import ExportForm, ReasonForm
+from studies.console.forms.rewording import RewordForm
+from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm, TargetsForm
+from studies.console.forms.texts import ConsentForm, NotesForm
+from studies.console.views.outcomes import button, perform, refusals_in, warn_of_numbers
+from studies.console.views.workspace import DESIGN, OVERVIEW, QUESTIONNAIRE, SETTINGS, study_page
+from studies.design.selectors.consent import consent_lines
 from studies.design.selectors.launch_checklist import DONE, CheckLine, launch_checklist
 from studies.design.selectors.launch_overview import launch_overview
+from studies.design.selectors.markdown import rendered
+from studies.design.selectors.placeholders import filled
 from studies.design.selectors.texts import language_name
+from studies.design.selectors.usage import usage_of
+from studies.design.selectors.versions import design_lines
 from studies.design.services import launch
+from studies.design.services.amending import RUNNING, amend_texts, extend_targets, replace_wording, reword_questionnaire
+from studies.design.services.archiving import archive_study, restore_study
+from studies.design.services.consent_texts import change_consent
+from studies.design.services.deleting import delete_study
+from studies.design.services.duplicating import duplicate_study, free_slug
+from studies.design.services.reopening import reopen_study
 from studies.enums import StudyStatus
 from studies.models import Study
-from studies.team.permissions import OWNERS, Seat, seated
+from studies.team.permissions import FORM, OWNERS, POST, READERS, Seat, require_run, seated, sees_run
 
 # Where each check is done: URL name, fragment and link text, by the page of a gap.
 CHECK_PAGES = {
@@ -39,8 +55,7 @@ def _check_links(study: Study, line: CheckLine) -> list[tuple[str, str]]:
     return [(reverse(name, args=[study.slug]) + fragment, label) for name, fragment, label in links]
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(OWNERS)
+@seated(OWNERS, FORM)
 def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Show what the launch freezes and what is missing; confirmed, freeze the design and open the study."""
     study = seat.study
@@ -72,3 +87,117 @@ def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
 study_pause = button(launch.pause_study, "The study is paused.")
 study_resume = button(launch.resume_study, "The study is live again.")
 study_close = button(launch.close_study, "The study is closed.")
+
+
+@seated(READERS, FORM, even_when_archived=True)
+def study_duplicate(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Create a draft with the same design, owned by the account that duplicates it."""
+    study = seat.study
+    require_run(request.user, study)
+    initial = {"title": f"{study.title} (copy)"[:200], "slug": free_slug(study.slug)}
+    form = DuplicateForm(request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        with refusals_in(form, "slug", of="slug"):
+            copy = duplicate_study(study=study, actor=request.user, **form.cleaned_data)
+            messages.success(request, "The copy is created. It is your own draft, without participants or answers.")
+            return redirect("studies:detail", slug=copy.slug)
+    return study_page(request, seat, "console/studies/duplicate.html", {"form": form}, tab=SETTINGS)
+
+
+study_archive = button(
+    archive_study, "The study is archived. It can still be viewed, and restored.", even_when_archived=True
+)
+study_restore = button(restore_study, "The study is restored.", even_when_archived=True)
+
+
+@seated(OWNERS, POST)
+def study_reopen(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Reopen recruitment of a closed study."""
+    form = ReasonForm(request.POST)
+    why = form.cleaned_data["reason"] if form.is_valid() else ""
+    success = "The study is live again. Outcomes stay unblinded; extend the targets to make room."
+    perform(request, reopen_study, success, study=seat.study, why=why)
+    return redirect("studies:detail", slug=seat.study.slug)
+
+
+@seated(OWNERS, FORM, even_when_archived=True)
+def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Show what is deleted and what is kept, offer the exports, and delete the study."""
+    study = seat.study
+    form = DeleteForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        with refusals_in(form, "typed", of="slug_not_typed"):
+            delete_study(study=study, typed=form.cleaned_data["typed"], actor=request.user)
+            messages.success(request, f"The study {study.title} is deleted.")
+            return redirect("studies:list")
+    context: dict[str, Any] = {
+        "form": form,
+        "usage": usage_of(study),
+        "sees_run": sees_run(request.user, study),
+        "is_live": study.status == StudyStatus.LIVE,
+        "export_form": ExportForm(is_owner=seat.is_owner),
+    }
+    return study_page(request, seat, "console/studies/delete.html", context, tab=SETTINGS)
+
+
+@seated(READERS, FORM)
+def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The versions of the consent text with their numbers of participants; owners add versions."""
+    study = seat.study
+    if request.method == "POST" and not seat.is_owner:
+        messages.error(request, "Only the study's owners can change the consent text.")
+        return redirect("studies:consent", slug=study.slug)
+    form = ConsentForm(study, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with refusals_in(form):
+            version = change_consent(study=study, texts=form.texts(), why=form.cleaned_data["why"], actor=request.user)
+            messages.success(request, f"New participants see version {version.number} from now on.")
+            warn_of_numbers(request, study)
+            return redirect("studies:consent", slug=study.slug)
+    lines = []
+    for line in consent_lines(study):
+        read = filled(line.version.texts, study.design)
+        texts = [
+            (name, language_name(name), rendered(own["consent"]), own["consent_boxes"]) for name, own in read.items()
+        ]
+        lines.append((line, [(language_name(code), n) for code, n in line.by_language], texts))
+    is_running = study.status in RUNNING
+    context = {"form": form, "lines": lines, "may_change": seat.may_change and is_running}
+    return study_page(request, seat, "console/studies/consent.html", context, tab=QUESTIONNAIRE)
+
+
+@seated(READERS, FORM)
+def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The versions of the design with their numbers of participants; owners add versions."""
+    study = seat.study
+    if request.method == "POST" and not seat.is_owner:
+        messages.error(request, "Only the study's owners can change the design.")
+        return redirect("studies:versions", slug=study.slug)
+    act = request.POST.get("act")
+    targets = TargetsForm(study, request.POST if act == "targets" else None)
+    words = RewordForm(study, request.POST if act == "words" else None)
+    notes = NotesForm(study, request.POST if act == "notes" else None)
+    chosen = {"targets": targets, "words": words, "notes": notes}.get(act or "")
+    if chosen is not None and chosen.is_valid():
+        why = chosen.cleaned_data["why"]
+        field = "document" if chosen is words and words.document is not None else None
+        with refusals_in(chosen, field):
+            if chosen is targets:
+                number = extend_targets(study=study, targets=targets.targets(), why=why, actor=request.user)
+            elif chosen is notes:
+                number = amend_texts(study=study, texts=notes.texts(), why=why, actor=request.user)
+            elif words.document is not None:
+                number = reword_questionnaire(study=study, text=words.document, why=why, actor=request.user)
+            else:
+                number = replace_wording(study=study, questionnaire=words.questionnaire(), why=why, actor=request.user)
+            messages.success(request, f"Version {number} of the design applies from now on.")
+            warn_of_numbers(request, study)
+            return redirect("studies:versions", slug=study.slug)
+    context = {
+        "lines": design_lines(study),
+        "targets": targets,
+        "words": words,
+        "notes": notes,
+        "may_change": seat.may_change and study.status in RUNNING,
+    }
+    return study_page(request, seat, "console/studies/versions.html", context, tab=DESIGN)

@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_safe
 
 from catalog.models import Item
 from catalog.selectors.search import search_items
@@ -23,7 +22,6 @@ from studies.team.permissions import READERS, Seat, seated
 ITEMS_FOUND = 6
 
 
-@require_safe
 @seated(READERS)
 def study_preview(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Redirect to the study as a participant sees it; its data are marked as a preview and never counted."""
@@ -36,7 +34,6 @@ def study_preview(request: HttpRequest, seat: Seat) -> HttpResponse:
     return redirect(link)
 
 
-@require_safe
 @seated(READERS)
 def study_lists(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Rate a few items, or choose a user of the dataset, and see every condition's recommendations."""

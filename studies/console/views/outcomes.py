@@ -10,12 +10,11 @@ from django.contrib import messages
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_POST
 
 from core.errors import ParallaxError
 from studies.design.selectors.literal_numbers import literal_number_warnings
 from studies.models import Study
-from studies.team.permissions import OWNERS, Seat, StudyView, seated
+from studies.team.permissions import OWNERS, POST, Seat, StudyView, seated
 
 
 @contextmanager
@@ -42,8 +41,7 @@ def perform(request: HttpRequest, act: Callable[..., object], success: str, **fa
 def button(act: Callable[..., object], success: str, *, even_when_archived: bool = False) -> StudyView:
     """A view that performs an action on the study, for its owners, and returns to the study's page."""
 
-    @require_POST
-    @seated(OWNERS, even_when_archived=even_when_archived)
+    @seated(OWNERS, POST, even_when_archived=even_when_archived)
     def pressed(request: HttpRequest, seat: Seat) -> HttpResponse:
         perform(request, act, success, study=seat.study)
         return redirect("studies:detail", slug=seat.study.slug)

@@ -7,7 +7,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from studies.console.views.workspace import OVERVIEW, study_page
 from studies.enums import Mode, StudyStatus
@@ -51,7 +50,6 @@ def _live_context(study: Study) -> dict[str, Any]:
     }
 
 
-@require_safe
 @seated(ANY_ROLE)
 def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The overview of a study; an interviewer sees only how to start a session."""
@@ -67,7 +65,6 @@ def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/overview.html", context, tab=OVERVIEW)
 
 
-@require_safe
 @seated(READERS)
 def study_live(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The live part alone, for the page to refresh itself; opened directly, it redirects to the whole page."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from core.errors import ParameterError
 from studies.allocation.assignment.methods import method_from
@@ -82,7 +81,6 @@ def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
     }
 
 
-@require_safe
 @seated(READERS)
 def study_power(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Participants for an effect, the smallest effect for the participants, and power by simulation."""
@@ -102,7 +100,6 @@ def study_power(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/power.html", context, tab=DESIGN)
 
 
-@require_safe
 @seated(READERS)
 def study_imbalance(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The expected imbalance of the saved design, or of the unsaved values in its form."""
@@ -128,7 +125,6 @@ def study_imbalance(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/imbalance.html", context, tab=DESIGN)
 
 
-@require_safe
 @seated(READERS)
 def study_estimate(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The duration per participant, and the cost at a reward."""
@@ -152,7 +148,6 @@ def study_estimate(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/estimate.html", context, tab=DESIGN)
 
 
-@require_safe
 @seated(READERS)
 def study_preregistration(request: HttpRequest, seat: Seat, form: str) -> HttpResponse:
     """The preregistration text as Markdown, to be revised and pasted."""

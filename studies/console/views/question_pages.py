@@ -13,7 +13,6 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import translation
 from django.views.decorators.clickjacking import xframe_options_sameorigin
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.errors import ParameterError
@@ -31,12 +30,11 @@ from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import BLOCKS, Questionnaire, questionnaire_from
 from studies.models import Study
 from studies.participation.selectors import question_presenter
-from studies.team.permissions import OWNERS, READERS, Seat, seated
+from studies.team.permissions import FORM, OWNERS, POST, READERS, Seat, seated
 
 NOT_ALONE = ("shown_if", "scale", "random_group")  # fields that name other parts of the questionnaire
 
 
-@require_safe
 @xframe_options_sameorigin
 @csp_replace({"frame-ancestors": [SELF]})
 @seated(READERS)
@@ -73,10 +71,9 @@ def _previewed(
         return render(request, "participant/preview.html", context)
 
 
-@require_POST
 @xframe_options_sameorigin
 @csp_replace({"frame-ancestors": [SELF]})
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def draft_preview(request: HttpRequest, seat: Seat, block: str, kind: str) -> HttpResponse:
     """A question as its form holds it now, rendered with the participants' templates; nothing is stored."""
     if block not in BLOCKS or kind not in KIND_LABELS:
@@ -103,8 +100,7 @@ def _unreadable(request: HttpRequest, problems: list[str]) -> HttpResponse:
     return render(request, "participant/preview.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(OWNERS)
+@seated(OWNERS, FORM)
 def question_add(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Add a question at the end of a block."""
     form = NewQuestionForm(request.GET)
@@ -120,8 +116,7 @@ def question_add(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _question_page(request, seat, block, kind, stored, key="")
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(OWNERS)
+@seated(OWNERS, FORM)
 def question_edit(request: HttpRequest, seat: Seat, key: str) -> HttpResponse:
     """Edit one question."""
     block = block_of(seat.study, key)

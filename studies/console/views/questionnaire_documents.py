@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_http_methods, require_safe
 
 from core.errors import ParallaxError
 from core.provenance import digest_of
@@ -17,12 +16,11 @@ from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.services import questionnaires as service
 from studies.instrument.questionnaires.changes import SCALES, changes_between
 from studies.instrument.questionnaires.document import write_document
-from studies.team.permissions import OWNERS, READERS, Seat, seated
+from studies.team.permissions import FORM, OWNERS, READERS, Seat, seated
 
 NAMES = {**BLOCK_LABELS, SCALES: "Scales", "attention": "Attention checks"}
 
 
-@require_safe
 @seated(READERS)
 def questionnaire_file(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The questionnaire as a YAML document."""
@@ -32,8 +30,7 @@ def questionnaire_file(request: HttpRequest, seat: Seat) -> HttpResponse:
     return response
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(OWNERS)
+@seated(OWNERS, FORM)
 def questionnaire_import(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Check a YAML document, show what would change, and replace the questionnaire."""
     study = seat.study

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
 
 from core.errors import ParallaxError
 from studies.console.forms.questionnaire_parts import (
@@ -32,7 +31,7 @@ from studies.instrument.questionnaires.schema import AFTER, BLOCKS, Questionnair
 from studies.instrument.questionnaires.translation import texts_between
 from studies.instrument.scales import scales_of
 from studies.models import Study
-from studies.team.permissions import OWNERS, READERS, Seat, seated
+from studies.team.permissions import OWNERS, POST, READERS, Seat, seated
 
 MOST_UNFOLDED = 16  # questions; of more, only the block in the preview is unfolded
 TALLEST = 20  # questions; a longer block scrolls
@@ -54,7 +53,6 @@ def may_edit(seat: Seat) -> bool:
     return seat.is_owner and seat.study.status == StudyStatus.DRAFT
 
 
-@require_safe
 @seated(READERS)
 def questionnaire(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Every block with its questions, its scales, and a preview of the pages; read-only after the launch."""
@@ -139,8 +137,7 @@ def block_of(study: Study, key: str) -> str:
     return next((name for name in BLOCKS if any(q["key"] == key for q in blocks.get(name, ()))), "")
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def question_act(request: HttpRequest, seat: Seat, key: str) -> HttpResponse:
     """Move, copy or delete a question."""
     chosen = ACTS.get(request.POST.get("act", ""))
@@ -151,8 +148,7 @@ def question_act(request: HttpRequest, seat: Seat, key: str) -> HttpResponse:
     return perform_on(request, seat, act, success, key=key, **facts)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def questions_order(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Save the order of a block's questions; the page's script gets the problems as JSON."""
     block, keys = request.POST.get("block", ""), request.POST.getlist("key")
@@ -165,15 +161,13 @@ def questions_order(request: HttpRequest, seat: Seat) -> HttpResponse:
     return JsonResponse({"problems": []})
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def questionnaire_undo(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Undo the last deletion or import."""
     return perform_on(request, seat, service.undo_deletion, "The questionnaire is as it was before.")
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def scale_act(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Save or delete a scale."""
     if "delete" in request.POST:
@@ -189,8 +183,7 @@ def scale_act(request: HttpRequest, seat: Seat) -> HttpResponse:
     return perform_on(request, seat, service.save_scale, "The scale is saved.", scale=form.scale())
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def attention_set(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Set the number of failed checks that ends participation."""
     form = AttentionForm(request.POST)
@@ -200,7 +193,6 @@ def attention_set(request: HttpRequest, seat: Seat) -> HttpResponse:
     return perform_on(request, seat, service.set_attention, "Attention checks are set.", **form.cleaned_data)
 
 
-@require_safe
 @seated(READERS)
 def library(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The library of scales: source, licence, scoring and languages of each."""
@@ -227,8 +219,7 @@ def library(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/scale_library.html", context, tab=QUESTIONNAIRE)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def block_add(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Add a predefined block of questions."""
     form = BlockForm(request.POST)

@@ -13,7 +13,6 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.utils.safestring import mark_safe
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from charting.qr_code import qr_svg
 from core.errors import ParallaxError
@@ -38,13 +37,13 @@ from studies.monitoring.selectors import approvals
 from studies.participation.services.entry_limits import MOST_PER_NETWORK, default_pause_threshold, pause_threshold
 from studies.recruitment.interviewer_text import nested_sentence
 from studies.recruitment.panels.exits import OUTCOMES, code_problems
-from studies.recruitment.panels.registry import NONE, SITES
+from studies.recruitment.panels.sites import NONE, SITES
 from studies.recruitment.selectors import recruitment
 from studies.recruitment.services import recruitment as changing
 from studies.recruitment.services.entry_links import entry_link
-from studies.recruitment.services.signed_links import signed_parameter
 from studies.recruitment.services.submissions import columns_of, load_submissions
-from studies.team.permissions import OWNERS, Seat, seated
+from studies.recruitment.services.tokens import signed_parameter
+from studies.team.permissions import FORM, OWNERS, POST, Seat, seated
 
 LINK_HEADS = ("number", "label", "link")
 APPROVAL_HEADS = (
@@ -123,7 +122,6 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
     return study_page(request, seat, "console/studies/recruiting.html", context, tab=RECRUIT)
 
 
-@require_safe
 @seated(OWNERS)
 def study_recruiting(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The study's recruiting settings."""
@@ -141,8 +139,7 @@ def _applied(request: HttpRequest, seat: Seat, act: Callable[[Any], str], **form
     return _page(request, seat, **forms)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def set_panel(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Set the panel and who may enter."""
 
@@ -154,8 +151,7 @@ def set_panel(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _applied(request, seat, act, panel_form=form)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def exclude_studies(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Set the studies whose participants are not admitted."""
     excluded = recruitment.recruiting_of(seat.study).excluded_studies
@@ -168,8 +164,7 @@ def exclude_studies(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _applied(request, seat, act, excluded_form=form)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def set_limits(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Set how many may enter within ten minutes."""
     how = recruitment.recruiting_of(seat.study)
@@ -182,8 +177,7 @@ def set_limits(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _applied(request, seat, act, limits_form=LimitsForm(how, pause_default, request.POST))
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def set_exit(request: HttpRequest, seat: Seat, outcome: str) -> HttpResponse:
     """Set the exit link of one outcome."""
     if outcome not in OUTCOMES:
@@ -197,8 +191,7 @@ def set_exit(request: HttpRequest, seat: Seat, outcome: str) -> HttpResponse:
     return _applied(request, seat, act, **{outcome: form})
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def create_links(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Create personal links and send them as a CSV; they are not stored and cannot be shown again."""
     form = LinksForm(request.POST, request.FILES)
@@ -215,8 +208,7 @@ def create_links(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _page(request, seat, links_form=form)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def close_links(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Close every unused personal link."""
     n = changing.close_unused_links(study=seat.study, actor=request.user)
@@ -224,8 +216,7 @@ def close_links(request: HttpRequest, seat: Seat) -> HttpResponse:
     return redirect("studies:recruiting", slug=seat.study.slug)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def set_guests(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Replace the guest list."""
 
@@ -236,8 +227,7 @@ def set_guests(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _applied(request, seat, act, guests_form=GuestsForm(request.POST, request.FILES))
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def create_signed_links(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Sign ids, and send their links as a CSV."""
     form = SignedLinksForm(request.POST, request.FILES)
@@ -255,8 +245,7 @@ def create_signed_links(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _page(request, seat, signed_form=form)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(OWNERS)
+@seated(OWNERS, FORM)
 def study_submissions(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The panel's submissions compared with the study's data; a list is loaded completely or not at all."""
     how = recruitment.recruiting_of(seat.study)
@@ -292,14 +281,9 @@ def study_submissions(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/submissions.html", context, tab=RECRUIT)
 
 
-@require_safe
 @seated(OWNERS)
 def approvals_file(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The approvals as a CSV."""
-    rows = [
-        [approval.person, approval.submission, approval.panel_status, approval.participant, approval.status,
-         approval.is_complete, approval.code_given, approval.code_expected, approval.is_code_right,
-         approval.verdict, approval.reason]
-        for approval in approvals.approvals_of(seat.study)
-    ]  # fmt: skip
+    lines = approvals.approvals_of(seat.study)
+    rows = [[getattr(approval, name) for name in APPROVAL_HEADS] for approval in lines]
     return _table(f"study-{seat.study.slug}_identifiable-true_approvals.csv", APPROVAL_HEADS, rows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
 
 from core.site import site_of
 from studies.console.forms.simulation import SimulationForm
@@ -13,11 +12,10 @@ from studies.console.views.outcomes import refusals_in
 from studies.console.views.workspace import OVERVIEW, study_page
 from studies.models import SimulationJob
 from studies.simulation.services.simulation_jobs import OPEN, request_simulation
-from studies.team.permissions import OWNERS, READERS, Seat, seated
+from studies.team.permissions import FORM, OWNERS, READERS, Seat, seated
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(OWNERS)
+@seated(OWNERS, FORM)
 def simulation_new(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Request simulated participants; the page of the job shows their progress."""
     form = SimulationForm(request.POST or None)
@@ -32,7 +30,6 @@ def simulation_new(request: HttpRequest, seat: Seat) -> HttpResponse:
 
 
 @never_cache
-@require_safe
 @seated(READERS)
 def simulation_job(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
     """The progress of a simulation, then links to its results; htmx asks for the part that changes."""

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods
 
 from accounts.models import Invitation
 from accounts.selectors import open_invitations
@@ -25,13 +25,12 @@ from studies.design.selectors.texts import contact_of, language_name
 from studies.enums import StudyStatus
 from studies.models import StudyMembership
 from studies.recruitment.selectors.recruitment import is_nested
-from studies.team.permissions import NO_ROLE, OWNERS, READERS, Seat, ownerless_study_for, seated
+from studies.team.permissions import NO_ROLE, OWNERS, POST, READERS, Seat, ownerless_study_for, seated
 from studies.team.selectors import studies
 from studies.team.services import members
-from studies.team.services.invitations import invite_to_study
+from studies.team.services.members import invite_to_study
 
 
-@require_safe
 @seated(READERS)
 def study_settings(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Members, languages and contact, retention, copies, and the activity log."""
@@ -46,8 +45,7 @@ def study_settings(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/settings.html", context, tab=SETTINGS)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def member_add(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Add a researcher, or change their role."""
     form = MemberForm(seat.study, request.POST)
@@ -93,7 +91,6 @@ def _member_page(request: HttpRequest, seat: Seat, **shown: Any) -> HttpResponse
     return study_page(request, seat, "console/studies/members.html", context, tab=SETTINGS)
 
 
-@require_safe
 @seated(OWNERS)
 def member_list(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The study's members, their roles, and open invitations."""
@@ -101,8 +98,7 @@ def member_list(request: HttpRequest, seat: Seat) -> HttpResponse:
 
 
 @never_cache
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def member_invite(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Invite a colleague; only this response contains the link of the new invitation."""
     form = InviteForm(seat.study, request.POST)
@@ -116,8 +112,7 @@ def member_invite(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _member_page(request, seat, invite_form=form)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def member_invitation_revoke(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
     """Revoke an invitation to the study."""
     invitation = get_object_or_404(Invitation, study_invitation__study=seat.study, pk=pk)
@@ -126,8 +121,7 @@ def member_invitation_revoke(request: HttpRequest, seat: Seat, pk: int) -> HttpR
     return redirect("studies:members", slug=seat.study.slug)
 
 
-@require_POST
-@seated(OWNERS)
+@seated(OWNERS, POST)
 def member_remove(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
     """Remove a researcher from the study."""
     membership = get_object_or_404(StudyMembership, study=seat.study, pk=pk)

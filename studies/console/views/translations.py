@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from catalog.item_types import FALLBACK_LANGUAGE
 from studies.console.forms.translations import TranslationForm
@@ -18,7 +17,7 @@ from studies.design.selectors.texts import interface_languages, language_name
 from studies.design.services import questionnaires as service
 from studies.instrument.questionnaires.translation import texts_between
 from studies.models import Study
-from studies.team.permissions import READERS, Seat, seated
+from studies.team.permissions import FORM, READERS, Seat, seated
 
 
 def _targets(study: Study) -> list[str]:
@@ -27,8 +26,7 @@ def _targets(study: Study) -> list[str]:
     return [*offered, *(code for code in interface_languages() if code != source and code not in offered)]
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@seated(READERS)
+@seated(READERS, FORM)
 def questionnaire_translations(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Every text of the questionnaire beside its translation; owners of a draft can change the translations."""
     study = seat.study

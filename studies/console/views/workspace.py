@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from studies.enums import Mode, Role, StudyStatus
-from studies.monitoring.selectors.study_progress import StudyProgress, progress_of
+from studies.monitoring.selectors.monitor import StudyProgress, progress_of
 from studies.recruitment.services.entry_links import entry_link
 from studies.team.permissions import ANY_ROLE, OWNERS, READERS, Seat
 

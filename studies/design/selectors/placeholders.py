@@ -25,7 +25,7 @@ from catalog.item_types import (
     ItemType,
     words_with_noun,
 )
-from catalog.item_words import ENDINGS, Words, agreed, agreeing, forms_of
+from catalog.item_words import ENDINGS, Words, agreeing, forms_of
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.known_items import ItemsAsked
 from studies.models import Study
@@ -186,11 +186,6 @@ def filled(node: Any, design: StudySettings, language: str = "") -> Any:
     return node
 
 
-def agreed_text(study: Study, text: str) -> str:
-    """A text of the interface, in the active language, with its endings agreeing with the study's item noun."""
-    return agreed(text, item_words(study.design, translation.get_language() or "en").gender)
-
-
 def rated_items(study: Study, language: str) -> str:
     """Number and noun of the known items, such as "five films"."""
     return _values(study.design, language)["rated_items"]
@@ -202,14 +197,6 @@ def elicitation_heading(study: Study, language: str) -> str:
     if study.design.is_choice:
         return gettext("Choose %(known_items)s") % {"known_items": values["known_items"]}
     return gettext("Rate %(rated_items)s you know") % {"rated_items": values["rated_items"]}
-
-
-def choice_label(study: Study) -> str:
-    """The words of the button that chooses an item, in the active language; empty where items are rated."""
-    if not study.design.is_choice:
-        return ""
-    consumed = item_words(study.design, translation.get_language() or "en").consumed
-    return consumed[:1].upper() + consumed[1:]
 
 
 def known_items_phrase(design: StudySettings) -> str:

@@ -25,8 +25,12 @@ from studies.allocation.assignment.imbalance import Imbalance, of_every_method
 from studies.allocation.assignment.methods import LEAST_FILLED, MINIMISATION, PERMUTED_BLOCKS, Method, method_from
 from studies.allocation.assignment.strata import Strata, strata_from
 from studies.allocation.assignment.wording import quotas_as_text
-from studies.allocation.seed_text import commitment_sentence, known_sentence
-from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
+from studies.allocation.selectors.assignment_seed import (
+    commitment_sentence,
+    is_seed_known,
+    known_sentence,
+    seed_commitment,
+)
 from studies.design.narrative.plan import (
     advantage_power_sentence,
     contrast_power_sentence,

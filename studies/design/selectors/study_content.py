@@ -1,4 +1,4 @@
-"""What participants read of a study: its questions and its texts, parsed once for each version of the study."""
+"""What participants meet of a study: its questions, texts, words and known items, parsed once for each version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from studies.design.selectors.placeholders import TO_DETAILS, filled
+from django.conf import settings
+
+from catalog.item_words import Words
+from studies.design.selectors.placeholders import TO_DETAILS, filled, item_words
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.instrument.samples import for_items_without
 from studies.models import Study
@@ -20,12 +23,16 @@ VERSIONS_CACHED = 64
 
 @dataclass(frozen=True)
 class StudyContent:
-    """The questions, and the texts by language, with their placeholders filled; all are shared and never changed."""
+    """The questions and texts with their placeholders filled, and what items are called.
+
+    Every content is shared by the requests of a process and never changed.
+    """
 
     questionnaire: Questionnaire
     for_items_without_sample: Questionnaire
     for_items_without_details: Questionnaire  # nor is there a sample of them
-    texts: Mapping[str, Mapping[str, Any]]
+    texts: Mapping[str, Mapping[str, Any]]  # by language
+    words: Mapping[str, Words]  # what items are called, by language of the installation
 
     @property
     def has_after(self) -> bool:
@@ -50,4 +57,5 @@ def _content(study_id: int, _updated_at: datetime) -> StudyContent:
         for_items_without(questionnaire, study.design),
         for_items_without(questionnaire_from(filled(no_details, study.design)), study.design),
         MappingProxyType(texts),
+        MappingProxyType({code: item_words(study.design, code) for code, _name in settings.LANGUAGES}),
     )

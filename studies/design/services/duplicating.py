@@ -12,7 +12,7 @@ from studies.design.services.design import check_slug, new_draft
 from studies.models import Condition, Recruiting, Study
 from studies.models.study import new_assignment_seed
 from studies.recruitment.panels.exits import NO_CODE, UNIQUE
-from studies.recruitment.services.signed_links import new_signing_key
+from studies.recruitment.services.tokens import new_signing_key
 from studies.settings import TRIAL
 
 

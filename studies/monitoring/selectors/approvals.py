@@ -26,7 +26,7 @@ class Approval:
 
     person: str
     submission: str
-    panel_status: str
+    panel_state: str
     participant: str
     status: str
     is_complete: bool
@@ -110,7 +110,7 @@ def _line(
     return Approval(
         person=row.person,
         submission=row.submission,
-        panel_status=row.told or row.state.replace("_", " "),
+        panel_state=row.told or row.state.replace("_", " "),
         participant=record.participant.code if record else "",
         status=str(record.participant.get_status_display()) if record else "",
         is_complete=record is not None and lacking is None,

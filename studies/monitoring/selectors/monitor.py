@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
-from django.db.models import Count, F
+from django.db.models import Count, F, Q
 
 from core.models import LogEntry
 from studies.enums import Mode, ParticipantStatus
@@ -66,23 +66,6 @@ class ConditionCount(Cell):
     target: int | None
 
 
-@dataclass(frozen=True)
-class FunnelStep:
-    """Participants who reached at least this step."""
-
-    name: str
-    n: int
-
-
-@dataclass(frozen=True)
-class ActivityEntry:
-    """A participant's move, without anything they answered."""
-
-    at: datetime
-    code: str
-    text: str
-
-
 def modes_of(study: Study) -> list[str]:
     """The modes with participants, always including live."""
     present = set(study.participants.order_by().values_list("mode", flat=True).distinct())
@@ -122,25 +105,22 @@ def counts_by_status(study: Study, mode: str) -> dict[str, int]:
     return {status: counts[status] for status in ParticipantStatus.values if status in counts}
 
 
-def funnel(study: Study, mode: str) -> list[FunnelStep]:
-    """How many participants reached each step, whatever their status."""
+def funnel(study: Study, mode: str) -> list[tuple[str, int]]:
+    """Each step, and how many participants reached at least this one, whatever their status."""
     people = Participant.objects.filter(study=study, mode=mode)
     by_step = dict(people.order_by().values_list("step").annotate(n=Count("pk")))
     n_assigned = people.filter(assigned_at__isnull=False).count()
-    steps = [
-        FunnelStep(STEP_NAMES["consent"], sum(by_step.values())),
-        FunnelStep(STEP_NAMES["assigned"], n_assigned),
-    ]
+    steps = [(STEP_NAMES["consent"], sum(by_step.values())), (STEP_NAMES["assigned"], n_assigned)]
     after = (flow.AFTER,) if study.questionnaire.get("after") else ()
     for name in (flow.RECOMMENDATIONS, flow.ITEMS, flow.OVERALL, *after, flow.THANKS):
         reached = flow.STEPS.index(name)
         n = sum(n for step, n in by_step.items() if flow.STEPS.index(step) >= reached)
-        steps.append(FunnelStep(STEP_NAMES[name], n))
+        steps.append((STEP_NAMES[name], n))
     return steps
 
 
-def newest_activity(study: Study, mode: str, n: int = 10) -> list[ActivityEntry]:
-    """The newest moves of participants, newest first."""
+def newest_activity(study: Study, mode: str, n: int = 10) -> list[tuple[datetime, str, str]]:
+    """The newest moves of participants, newest first: time, code and new status, without anything they answered."""
     codes = dict(Participant.objects.filter(study=study, mode=mode).values_list("pk", "code"))
     rows = LogEntry.objects.filter(
         kind="studies.participant",
@@ -148,4 +128,49 @@ def newest_activity(study: Study, mode: str, n: int = 10) -> list[ActivityEntry]
     ).exclude(from_status=F("to_status"))  # exclusions are logged too, without a change of status
     rows = rows.order_by("-at", "-id")[:n]
     names = dict(ParticipantStatus.choices)
-    return [ActivityEntry(row.at, codes[row.object_id], str(names.get(row.to_status, row.to_status))) for row in rows]
+    return [(row.at, codes[row.object_id], str(names.get(row.to_status, row.to_status))) for row in rows]
+
+
+@dataclass(frozen=True)
+class ConditionProgress:
+    """Participants of one condition who completed and hold their slot, and its target."""
+
+    label: str
+    completed: int
+    target: int
+
+    @property
+    def percent(self) -> int:
+        """Completed participants in percent of the target, at most 100."""
+        return min(100, 100 * self.completed // max(self.target, 1))
+
+
+@dataclass(frozen=True)
+class StudyProgress:
+    """The conditions in design order."""
+
+    conditions: tuple[ConditionProgress, ...]
+
+    @property
+    def completed(self) -> int:
+        """Completed participants in all conditions."""
+        return sum(condition.completed for condition in self.conditions)
+
+    @property
+    def target(self) -> int:
+        """The sum of the targets."""
+        return sum(condition.target for condition in self.conditions)
+
+
+def progress_of(study: Study) -> StudyProgress:
+    """Count the participants who completed, without those whose slots have reopened; previews and pilots do not count.
+
+    Shows no outcome: the same numbers are on the overview while outcomes are blinded.
+    """
+    counted = Q(participants__mode=Mode.LIVE, participants__status=ParticipantStatus.COMPLETED)
+    if study.design.refill_excluded:
+        counted &= Q(participants__place__isnull=False)
+    conditions = study.conditions.annotate(n_completed=Count("participants", filter=counted)).order_by("position")
+    return StudyProgress(
+        tuple(ConditionProgress(condition.label, condition.n_completed, condition.target) for condition in conditions)
+    )

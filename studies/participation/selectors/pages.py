@@ -12,12 +12,12 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from catalog.item_types import ItemType
+from catalog.item_types import TRAILER, ItemType
 from catalog.models import DatasetVersion, Item
 from catalog.selectors.item_texts import ShownText, plot_in, poster_url_in, title_in
 from catalog.selectors.items import facts_of_items, headlines_at, items_at
 from core.errors import ParallaxError
-from studies.design.selectors.placeholders import choice_label
+from studies.design.selectors.study_content import content_of
 from studies.instrument import flow
 from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.models import Participant, ProfileRating, RecommendedItem, Study
@@ -74,7 +74,7 @@ class Progress:
     states: tuple[str, ...]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Card:
     """An item in a list, with the participant's rating of it if it can be rated."""
 
@@ -137,42 +137,13 @@ class Links:
 
     token: str
 
-    def _of(self, name: str, *number: int) -> str:
-        return reverse(f"participant:{name}", args=[self.token, *number])
+    def of(self, name: str, *item: int) -> str:
+        """Return the address of a page by its name in `studies.urls`, with the key of the item that it is about."""
+        return reverse(f"participant:{name}", args=[self.token, *item])
 
     def to(self, page: flow.Place) -> str:
         """Return the address of a place in the study."""
-        return self._of("item", page.rank) if page.step == flow.ITEMS else self._of(page.step)
-
-    @property
-    def withdraw(self) -> str:
-        """Return the address where the participant can withdraw."""
-        return self._of("withdraw")
-
-    @property
-    def events(self) -> str:
-        """Return the address that receives page events."""
-        return self._of("events")
-
-    def details(self, item_id: int) -> str:
-        """Return the address of the details of the item with that key."""
-        return self._of("details", item_id)
-
-    def poster(self, item_id: int) -> str:
-        """Return the address of the poster of the item with that key, for a dataset that is not public."""
-        return self._of("poster", item_id)
-
-    def clip(self, item_id: int) -> str:
-        """Return the address of the clip of the item with that key, for a dataset that is not public."""
-        return self._of("clip", item_id)
-
-    def trailer(self, item_id: int) -> str:
-        """Return the address that records that the trailer or clip was opened, and leads to it."""
-        return self._of("trailer", item_id)
-
-    def rating(self, item_id: int) -> str:
-        """Return the address that receives a rating of the item with that key."""
-        return self._of("rate_item", item_id)
+        return self.of("item", page.rank) if page.step == flow.ITEMS else self.of(page.step)
 
 
 def progress_at(step: str, *, has_after: bool = False, chooses: bool = False) -> Progress:
@@ -187,7 +158,7 @@ def progress_at(step: str, *, has_after: bool = False, chooses: bool = False) ->
 
 def genre_name(genre: str, kind: ItemType) -> str:
     """Return a genre in the participant's language; genres common in datasets of films are translated."""
-    return str(GENRES.get(genre, genre)) if kind.has_trailers else genre
+    return str(GENRES.get(genre, genre)) if kind.sample == TRAILER else genre
 
 
 def title_of(version: DatasetVersion, item: Item) -> ShownText:
@@ -208,14 +179,14 @@ def poster_of(study: Study, item: Item, links: Links) -> str:
     url = poster_url_in(item, get_language() or "")
     if study.dataset_version.dataset.project_id is None:
         return url
-    return f"{links.poster(item.pk)}?{url.partition('?')[2]}"
+    return f"{links.of('poster', item.pk)}?{url.partition('?')[2]}"
 
 
 def clip_of(study: Study, item: Item, links: Links) -> str:
     """Return the address of an item's clip, among the participant's own as that of a poster; empty without a clip."""
     if study.dataset_version.dataset.project_id is None or not item.clip:
         return item.clip_url
-    return f"{links.clip(item.pk)}?{item.clip_url.partition('?')[2]}"
+    return f"{links.of('clip', item.pk)}?{item.clip_url.partition('?')[2]}"
 
 
 def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> dict[int, FactLines]:
@@ -232,13 +203,15 @@ def facts_of(version: DatasetVersion, items: Sequence[Item], kind: ItemType) -> 
 
 def details_of(study: Study, items: Sequence[Item], links: Links) -> dict[int, str]:
     """Return the address of each item's details by its primary key; empty without plot, picture, sample and facts."""
-    version, has_samples = study.dataset_version, study.design.offers_samples
+    version, design = study.dataset_version, study.design
     bare = [
-        item for item in items if not (item.image or (has_samples and item.has_sample) or plot_of(version, item).text)
+        item
+        for item in items
+        if not (item.image or (design.offers_samples and item.has_sample) or plot_of(version, item).text)
     ]
-    known, names = facts_of_items(version, bare), study.design.kind_of_item.details
+    known, names = facts_of_items(version, bare), design.kind_of_item.details
     empty = {item.pk for item in bare if not any(known[item.pk].get(name) for name in names)}
-    return {item.pk: "" if item.pk in empty else links.details(item.pk) for item in items}
+    return {item.pk: "" if item.pk in empty else links.of("details", item.pk) for item in items}
 
 
 def profile_of(participant: Participant, since: datetime | None = None) -> dict[int, int]:
@@ -253,9 +226,11 @@ def cards_of(
     study: Study, items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = ""
 ) -> list[Card]:
     """Return the items as cards that can be rated; `profile` holds the ratings by the item's index."""
-    version = study.dataset_version
-    scale, facts = study.design.scale, facts_of(version, items, study.design.kind_of_item)
-    details, choice = details_of(study, items, links), choice_label(study)
+    version, design, choice = study.dataset_version, study.design, ""
+    facts, details = facts_of(version, items, design.kind_of_item), details_of(study, items, links)
+    if design.is_choice:
+        consumed = content_of(study).words[get_language() or "en"].consumed
+        choice = consumed[:1].upper() + consumed[1:]
     return [
         Card(
             item,
@@ -263,11 +238,11 @@ def cards_of(
             facts[item.pk],
             poster_of(study, item, links),
             details[item.pk],
-            links.rating(item.pk),
+            links.of("rate_item", item.pk),
             profile.get(item.index),
             suffix,
             choice=choice,
-            elicitation=scale,
+            elicitation=design.scale,
         )
         for item in items
     ]
@@ -283,7 +258,7 @@ def rated_cards(study: Study, profile: Mapping[int, int], *, links: Links) -> li
             title_of(version, item),
             (),
             poster_of(study, item, links),
-            links.details(item.pk),
+            links.of("details", item.pk),
             rating=profile[item.index],
             elicitation=scale,
         )
@@ -311,7 +286,7 @@ def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
             facts[item.pk],
             poster_of(participant.study, item, links),
             details[item.pk],
-            sample_of(participant.study, item, links.trailer(item.pk)),
+            sample_of(participant.study, item, links.of("trailer", item.pk)),
         )
         for (rank, _index), item in zip(ranked, items, strict=True)
     ]

@@ -1,13 +1,16 @@
-"""Participants, their study and their answers as the participants' pages read them."""
+"""Participants, their study, their questions and their answers as the participants' pages read them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 
-from studies.models import Participant, ProfileRating, Response, Study
+from studies.design.selectors.study_content import content_of
+from studies.instrument.questionnaires.schema import Questionnaire
+from studies.models import Participant, ProfileRating, RecommendedItem, Response, Study
 
 # What the pages need of a study; its texts and questions come from the cache of `study_content`.
 OF_STUDY = (
@@ -73,3 +76,21 @@ def answers_about(participant: Participant, rank: int) -> dict[str, Any]:
 def ratings_given(participant: Participant) -> dict[int, ProfileRating]:
     """Return the participant's ratings by the key of the item."""
     return {row.item_id: row for row in ProfileRating.objects.filter(participant=participant.pk).order_by()}
+
+
+def questionnaires_of(participant: Participant) -> Callable[[int], Questionnaire]:
+    """Return the questionnaire by the rank of an item; at rank 0 it is the whole one.
+
+    Some items have no sample to ask about.
+    """
+    content = content_of(participant.study)
+    if content.for_items_without_sample is content.questionnaire:
+        return lambda rank: content.questionnaire
+    slots = RecommendedItem.objects.filter(recommendation_list__participant=participant.pk, has_trailer=False)
+    without = frozenset(slots.order_by().values_list("rank", flat=True))
+    return lambda rank: content.for_items_without_sample if rank in without else content.questionnaire
+
+
+def questionnaire_at(participant: Participant, rank: int) -> Questionnaire:
+    """Return the questionnaire that is asked of the item at a rank; at rank 0 it is the whole one."""
+    return questionnaires_of(participant)(rank) if rank else content_of(participant.study).questionnaire

@@ -18,7 +18,7 @@ from studies.instrument import flow
 from studies.instrument.flow import Place
 from studies.instrument.questionnaires.schema import ABOUT, ITEMS, Question, Questionnaire
 from studies.models import Participant, Response
-from studies.participation.selectors.item_questionnaires import questionnaire_at
+from studies.participation.selectors.participant_rows import questionnaire_at
 from studies.participation.services.events import record_event
 from studies.participation.services.participant_state import (
     list_length,

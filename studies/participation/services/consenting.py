@@ -27,14 +27,13 @@ from studies.models import (
     StudyVersion,
 )
 from studies.participation.selectors.participant_rows import participant_by_entry
-from studies.participation.services.entrance import refuse_unless_open
-from studies.participation.services.entry_gate import Admission, EntryAttempt, admission_of
+from studies.participation.services.entry_gate import Admission, EntryAttempt, admission_of, refuse_unless_open
 from studies.participation.services.entry_limits import CONSENT, network_of_slot, refuse_if_too_often
 from studies.participation.services.previewing import choose_condition
-from studies.recruitment.services import signed_links
 from studies.recruitment.services.completion_codes import CODE_LENGTH, random_code
 from studies.recruitment.services.external_ids import known_id, split_parameters, store_external_ids
 from studies.recruitment.services.tokens import (
+    SIGNATURE,
     digest_of_declined,
     digest_of_key,
     may_continue,
@@ -89,6 +88,7 @@ def forget_declined(*, now: datetime | None = None) -> int:
     return DeclinedForm.objects.filter(declined_on__lt=limit).delete()[0]
 
 
+@transaction.atomic
 def consent(attempt: EntryAttempt) -> Entry:
     """Create the participant who pressed the consent button; the same entry key leads to the same participant.
 
@@ -98,30 +98,6 @@ def consent(attempt: EntryAttempt) -> Entry:
     `entry_gate.entered_participant` and `entry_gate.admission_of` raise.
     """
     _require_sound(attempt)
-    return _enter(attempt)
-
-
-def _require_sound(attempt: EntryAttempt) -> None:
-    """Raise if the form's key or the link's parameters are invalid."""
-    if len(attempt.entry_key) < SHORTEST_ENTRY_KEY:
-        raise _outdated()
-    pairs = [(str(name), str(value)) for name, value in attempt.parameters.items()]
-    longest = max((len(text) for pair in pairs for text in pair), default=0)
-    if len(pairs) > MOST_PARAMETERS or longest > LONGEST_PARAMETER:
-        raise ParallaxError("study.bad_parameters", _("The link to this study is too long to be valid."))
-    if any("\x00" in text for pair in pairs for text in pair):  # PostgreSQL stores no NUL
-        raise ParallaxError(
-            "study.bad_parameters", _("The link to this study is damaged. Please open it as it was sent to you.")
-        )
-
-
-def _outdated() -> ParallaxError:
-    return ParallaxError("study.bad_entry_key", _("This page is out of date. Please reload it."))
-
-
-@transaction.atomic
-def _enter(attempt: EntryAttempt) -> Entry:
-    """Return the participant with their token."""
     study, token = attempt.study, token_for(attempt.study, attempt.entry_key)
     participant = participant_by_entry(study, digest_of_key(attempt.entry_key))
     if participant is None:
@@ -146,6 +122,24 @@ def _enter(attempt: EntryAttempt) -> Entry:
     return Entry(participant, token)
 
 
+def _require_sound(attempt: EntryAttempt) -> None:
+    """Raise if the form's key or the link's parameters are invalid."""
+    if len(attempt.entry_key) < SHORTEST_ENTRY_KEY:
+        raise _outdated()
+    pairs = [(str(name), str(value)) for name, value in attempt.parameters.items()]
+    longest = max((len(text) for pair in pairs for text in pair), default=0)
+    if len(pairs) > MOST_PARAMETERS or longest > LONGEST_PARAMETER:
+        raise ParallaxError("study.bad_parameters", _("The link to this study is too long to be valid."))
+    if any("\x00" in text for pair in pairs for text in pair):  # PostgreSQL stores no NUL
+        raise ParallaxError(
+            "study.bad_parameters", _("The link to this study is damaged. Please open it as it was sent to you.")
+        )
+
+
+def _outdated() -> ParallaxError:
+    return ParallaxError("study.bad_entry_key", _("This page is out of date. Please reload it."))
+
+
 def _create(attempt: EntryAttempt, admission: Admission, token: str) -> Participant:
     """Insert the row, or return the one that a concurrent request inserted."""
     if admission.link is not None and len(attempt.browser_key) < SHORTEST_ENTRY_KEY:
@@ -153,7 +147,7 @@ def _create(attempt: EntryAttempt, admission: Admission, token: str) -> Particip
     panel, key = attempt.recruiting.panel, digest_of_key(attempt.entry_key)
     external, parameters = split_parameters(attempt.parameters, panel)
     if attempt.recruiting.signing_key:
-        parameters.pop(signed_links.PARAMETER, None)  # it would reveal the id in exports without ids
+        parameters.pop(SIGNATURE, None)  # it would reveal the id in exports without ids
     # Two visitors with one id wait for each other; visitors without ids need not.
     has_id = attempt.mode == Mode.LIVE and panel.who(external) is not None
     study = locked_study(attempt.study.pk) if has_id else Study.objects.get(pk=attempt.study.pk)

@@ -1,4 +1,7 @@
-"""The form about the person: its answers are stored, and decide whether the participant gets a slot in a condition."""
+"""The form about the person: its answers are stored, and decide whether the participant gets a slot in a condition.
+
+Answers that can be used are stored at once, before the form is sent and also where it is refused.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,11 @@ from studies.allocation.services.slots import locked_study, stratum_for
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, Provenance
 from studies.instrument.questionnaires.schema import ABOUT, questionnaire_from
 from studies.models import Participant, Response, Study
-from studies.participation.services.attention import ended_by_attention, note_checks
-from studies.participation.services.entrance import refuse_unless_open
-from studies.participation.services.participant_state import lock, not_active
+from studies.participation.selectors.participant_rows import answers_about
+from studies.participation.services.answers import AnswerSource, PageAnswers, checked_values
+from studies.participation.services.entry_gate import refuse_unless_open
+from studies.participation.services.finishing import ended_by_attention, note_checks
+from studies.participation.services.participant_state import lock, lock_open, not_active
 from studies.participation.services.slot_queue import request_slot
 
 
@@ -101,3 +106,39 @@ def _store_about(participant: Participant, answers: Mapping[str, Any], provenanc
     Response.objects.bulk_create(fresh)
     for row in before.values():  # questions that are no longer shown
         row.delete()
+
+
+@transaction.atomic
+def store_about(
+    *, participant: Participant, answers: Mapping[str, Any], provenance: str = Provenance.PERSON
+) -> tuple[str, ...]:
+    """Store each answer about the person that can be used, and return their keys.
+
+    None clears the stored answer. Half an answer is not an error yet: the form reports it when it is sent.
+
+    Raises `study.not_active`, `study.out_of_order`, `study.closed`.
+    """
+    lock_open(participant)
+    page = PageAnswers(participant, ABOUT, 0)
+    checked, _invalid = checked_values(page.questionnaire.about, answers)
+    page.save(checked, AnswerSource(provenance=provenance))
+    questions = page.questionnaire.shown(ABOUT, page.values)
+    return tuple(question.key for question in questions if checked.get(question.key) is not None)
+
+
+@transaction.atomic
+def submit_about(
+    *, participant: Participant, posted: Mapping[str, Any], provenance: str = Provenance.PERSON
+) -> ParallaxError | None:
+    """Accept the form with what is stored of it; where it is refused, store its usable answers and return the refusal.
+
+    Raises what `store_about` raises.
+    """
+    answers = {**answers_about(participant, 0), **posted}
+    answers = {key: value for key, value in answers.items() if value is not None}
+    try:
+        accept_about(participant=participant, answers=answers, provenance=provenance)
+    except ParallaxError as refusal:
+        store_about(participant=participant, answers=posted, provenance=provenance)
+        return refusal
+    return None

@@ -17,7 +17,7 @@ from core.rate_limits import RateLimit, seconds_to_wait
 from studies.design.services.launch import pause_study
 from studies.enums import VOUCHED, Mode, NoticeKind, StudyStatus
 from studies.models import Participant, Study
-from studies.recruitment.panels.registry import NONE
+from studies.recruitment.panels.sites import NONE
 from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 from studies.team.services.notices import notify_owners
 

@@ -17,7 +17,7 @@ from studies.allocation.services.slots import locked_study
 from studies.design.selectors.placeholders import asked_questions
 from studies.enums import Mode
 from studies.models import Interview, PersonalLink, Study, StudyMembership
-from studies.participation.services.entrance import refuse_unless_room
+from studies.participation.services.entry_gate import refuse_unless_room
 from studies.recruitment.selectors.recruitment import is_nested, places_of
 from studies.recruitment.services.tokens import digest_of_key
 

@@ -10,18 +10,20 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils.formats import number_format
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from catalog.item_words import agreed
 from catalog.models import Item
 from core.errors import ParallaxError
-from studies.design.selectors.placeholders import agreed_text
+from studies.design.selectors.study_content import content_of
 from studies.enums import Provenance
 from studies.instrument import flow
 from studies.models import Participant, ProfileRating
 from studies.participation.selectors.participant_rows import ratings_given
 from studies.participation.services.events import record_event
 from studies.participation.services.participant_state import lock_open, out_of_order, require_active, touch
-from studies.settings import USED
+from studies.settings import USED, StudySettings
 
 
 @transaction.atomic
@@ -45,10 +47,11 @@ def rate_item(
     require_active(participant)
     if participant.step != flow.RATE:
         raise out_of_order(participant)
-    _require_value(participant, rating)
+    design = participant.study.design
+    _require_value(design, rating)
     if item.version_id != participant.study.dataset_version_id:
         raise ParallaxError("study.bad_item", _("This is not part of the study."), {"item": item.pk})
-    ratings, scale = ratings_given(participant), participant.study.design.scale
+    ratings, scale = ratings_given(participant), design.scale
     row = ratings.get(item.pk)
     if (row and row.rating) != rating:
         touch(participant)
@@ -65,35 +68,28 @@ def rate_item(
             row.delete()
         return None
     if row is None:
-        most = participant.study.design.items_asked.most
-        if len(ratings) >= most:
-            raise ParallaxError(
-                "study.enough_ratings",
-                agreed_text(participant.study, _enough(participant) % {"n": most}),
-                {"n": most},
-            )
+        if len(ratings) >= design.items_asked.most:
+            text = _("You have already rated %(n)s. To rate another, clear a rating first.")
+            if design.is_choice:
+                text = _("You have already chosen %(n)s. To choose another, remove a choice first.")
+            gender = content_of(participant.study).words[get_language() or "en"].gender
+            most = {"n": design.items_asked.most}
+            raise ParallaxError("study.enough_ratings", agreed(text % most, gender), most)
         return ProfileRating.objects.create(participant=participant, item=item, rating=rating, provenance=provenance)
     if row.rating != rating:
         row.rating, row.provenance, row.n_changes = rating, provenance, row.n_changes + 1
         row.save()
-    elif participant.study.design.is_choice:
+    elif design.is_choice:
         row.save(update_fields=["changed_at"])  # shown again to those who came back by an id and chose it again
     return row
 
 
-def _require_value(participant: Participant, rating: int | None) -> None:
+def _require_value(design: StudySettings, rating: int | None) -> None:
     """Raise unless it is a rating that this study's participants can give."""
-    chooses, scale = participant.study.design.is_choice, participant.study.design.scale
-    values = (USED,) if chooses else scale.points
+    scale, values = design.scale, (USED,) if design.is_choice else design.scale.points
     if rating is not None and not (type(rating) is int and rating in values):
         text = _("An item can only be chosen or removed.")
-        if not chooses:
+        if not design.is_choice:
             ends = {"low": number_format(scale.value(1)), "high": number_format(scale.value(scale.n_points))}
             text = _("A rating is a point of the scale from %(low)s to %(high)s.") % ends
         raise ParallaxError("study.bad_rating", text, {"rating": str(rating)})
-
-
-def _enough(participant: Participant) -> str:
-    if participant.study.design.is_choice:
-        return _("You have already chosen %(n)s. To choose another, remove a choice first.")
-    return _("You have already rated %(n)s. To rate another, clear a rating first.")

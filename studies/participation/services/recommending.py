@@ -7,11 +7,13 @@ import logging
 import math
 
 from django.db import transaction
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from catalog.item_words import agreed
 from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
 from evaluation.services.serving import Served
-from studies.design.selectors.placeholders import agreed_text
+from studies.design.selectors.study_content import content_of
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.launch import pause_study
 from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
@@ -84,7 +86,10 @@ def finish_rating(*, participant: Participant) -> RecommendationList:
     while True:
         refresh(participant)
         profile = _profile(participant)
-        if _has_list(participant):
+        is_beyond = place_of(participant).order > Place(flow.RATE).order
+        if participant.status == ParticipantStatus.COMPLETED or (
+            participant.status == ParticipantStatus.ACTIVE and is_beyond
+        ):
             return recommendation_list(participant)
         _require_profile(participant, len(profile))
         stored = _store(participant, profile, _served(participant, profile))
@@ -93,33 +98,25 @@ def finish_rating(*, participant: Participant) -> RecommendationList:
         # A rating changed in another tab while the model ran: compute the list again.
 
 
-def _has_list(participant: Participant) -> bool:
-    is_beyond = place_of(participant).order > Place(flow.RATE).order
-    return participant.status == ParticipantStatus.COMPLETED or (
-        participant.status == ParticipantStatus.ACTIVE and is_beyond
-    )
-
-
 def _require_profile(participant: Participant, n_rated: int) -> None:
     """Raise unless the participant is on the rating page and has rated as many items as the study asks for."""
     require_active(participant)
     if participant.step != flow.RATE:
         raise out_of_order(participant)
-    limits = participant.study.design.items_asked
-    if n_rated not in limits:
-        text = _wrong_number(limits.is_range, participant.study.design.is_choice)
-        counts = {"given": n_rated, "wanted": limits.fewest, **({"most": limits.most} if limits.is_range else {})}
-        raise ParallaxError("study.wrong_number_of_ratings", agreed_text(participant.study, text % counts), counts)
-
-
-def _wrong_number(is_range: bool, chooses: bool) -> str:
-    if is_range and chooses:
-        return _("%(given)s are chosen. Please choose at least %(wanted)s and at most %(most)s.")
-    if is_range:
-        return _("%(given)s are rated. Please rate at least %(wanted)s and at most %(most)s.")
-    if chooses:
-        return _("You have chosen %(given)s of %(wanted)s. Please choose %(wanted)s.")
-    return _("You have rated %(given)s of %(wanted)s. Please rate %(wanted)s.")
+    limits, chooses = participant.study.design.items_asked, participant.study.design.is_choice
+    if n_rated in limits:
+        return
+    if limits.is_range and chooses:
+        text = _("%(given)s are chosen. Please choose at least %(wanted)s and at most %(most)s.")
+    elif limits.is_range:
+        text = _("%(given)s are rated. Please rate at least %(wanted)s and at most %(most)s.")
+    elif chooses:
+        text = _("You have chosen %(given)s of %(wanted)s. Please choose %(wanted)s.")
+    else:
+        text = _("You have rated %(given)s of %(wanted)s. Please rate %(wanted)s.")
+    counts = {"given": n_rated, "wanted": limits.fewest, **({"most": limits.most} if limits.is_range else {})}
+    gender = content_of(participant.study).words[get_language() or "en"].gender
+    raise ParallaxError("study.wrong_number_of_ratings", agreed(text % counts, gender), counts)
 
 
 @transaction.atomic

@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.selectors import digest_of_token
 from core.errors import ParallaxError
+from core.networks import network_of
 from core.optional_writes import optional_write
 from core.transitions import move
 from studies.allocation.services.slots import locked_study
@@ -72,7 +73,7 @@ def resume(*, token: str, network: str = "") -> Participant:
     """Find the participant of a personal link, record their presence, and readmit them if abandoned.
 
     An abandoned participant continues in their own condition if it has room, and is quota full otherwise. Who waits
-    for a slot asks again.
+    for a slot asks again. `network` is the address they come from, or its network.
 
     Raises `study.unknown_link`.
     """
@@ -105,7 +106,7 @@ def _request_slot_again(participant: Participant, network: str) -> Participant:
     if is_waiting and study.status != StudyStatus.LIVE:
         return participant
     if not is_waiting:
-        participant.network = network_of_slot(study, participant.mode, participant.entrance, network)
+        participant.network = network_of_slot(study, participant.mode, participant.entrance, network_of(network))
     if is_waiting or participant.assigned_at is not None:
         request_slot(study=study, participant=participant, now=now)
     else:

@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
 
 from core.transitions import move
-from studies.allocation.services.slots import claim_slot, end_participation, full_quota, retake_slot
+from studies.allocation.services.slots import claim_slot, end_participation, full_quota, locked_study, retake_slot
 from studies.enums import PARTICIPANT_MOVES, Entrance, Mode, ParticipantStatus, StudyStatus
 from studies.instrument import flow
 from studies.models import Condition, Participant, Study
@@ -206,3 +208,31 @@ def _take(study: Study, participant: Participant, now: datetime) -> str:
     move(participant, to=ParticipantStatus.ACTIVE, allowed=PARTICIPANT_MOVES, reason=reason, **changes)
     logger.info("slot study=%s participant=%s stratum=%s", study.slug, participant.code, participant.stratum)
     return ""
+
+
+def release_idle(*, now: datetime | None = None) -> int:
+    """Mark participants idle past their study's limit as abandoned, release their slots, and return their number.
+
+    Safe to run at any time and concurrently: each participant is checked again
+    under the study's lock.
+    """
+    moment = now or timezone.now()
+    released = 0
+    open_statuses = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE)
+    is_open = Q(participants__status__in=open_statuses) | Q(participants__waiting_since__isnull=False)
+    for study in Study.objects.filter(is_open).distinct().order_by("pk"):
+        limit = moment - timedelta(minutes=study.design.idle_minutes)
+        gone = Participant.objects.filter(study=study, status=ParticipantStatus.ABANDONED, last_seen_at__lt=limit)
+        gone.filter(waiting_since__isnull=False).update(waiting_since=None, network="")
+        idle = Participant.objects.filter(study=study, status__in=open_statuses, last_seen_at__lt=limit)
+        for participant_id in list(idle.order_by("pk").values_list("pk", flat=True)):
+            with transaction.atomic():
+                locked_study(study.pk)
+                rows = Participant.objects.select_for_update(of=("self",)).select_related("condition")
+                participant = rows.get(pk=participant_id)
+                # They may have come back since the list was read.
+                if participant.status in open_statuses and participant.last_seen_at < limit:
+                    reason = "Idle longer than the study's limit."
+                    end_participation(participant=participant, to=ParticipantStatus.ABANDONED, reason=reason)
+                    released += 1
+    return released

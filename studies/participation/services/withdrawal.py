@@ -34,26 +34,22 @@ def erase(*, study: Study, participants: Sequence[Participant]) -> None:
     exclusions = Exclusion.objects.filter(participant__in=participants)
     reasons = [words for words in exclusions.values_list("reason", flat=True) if words]
     for participant in participants:
-        _erase_one(participant)
+        participant.responses.all().delete()
+        participant.profile.all().delete()
+        participant.events.all().delete()
+        ids = list(participant.external_ids.values_list("value", flat=True))
+        Guest.objects.filter(study=participant.study_id, value__in=ids).delete()
+        participant.external_ids.all().delete()
+        participant.submissions.all().delete()
+        participant.exclusions.update(reason="", undo_reason="")
+        Notice.objects.filter(study=participant.study_id, key__startswith=f"flag:{participant.pk}:").delete()
+        Interview.objects.filter(participant=participant).update(
+            place="", label="", note_before="", note_after="", evaluation={}
+        )
+        PersonalLink.objects.filter(study=participant.study_id, digest=participant.entry_key).update(label="")
+        RecommendationList.objects.filter(participant=participant).delete()
     forget_reasons(Participant, [participant.pk for participant in participants])
     answers_erased.send(sender=Study, study=study, participants=participants, reasons=reasons)
-
-
-def _erase_one(participant: Participant) -> None:
-    participant.responses.all().delete()
-    participant.profile.all().delete()
-    participant.events.all().delete()
-    ids = list(participant.external_ids.values_list("value", flat=True))
-    Guest.objects.filter(study=participant.study_id, value__in=ids).delete()
-    participant.external_ids.all().delete()
-    participant.submissions.all().delete()
-    participant.exclusions.update(reason="", undo_reason="")
-    Notice.objects.filter(study=participant.study_id, key__startswith=f"flag:{participant.pk}:").delete()
-    Interview.objects.filter(participant=participant).update(
-        place="", label="", note_before="", note_after="", evaluation={}
-    )
-    PersonalLink.objects.filter(study=participant.study_id, digest=participant.entry_key).update(label="")
-    RecommendationList.objects.filter(participant=participant).delete()
 
 
 @transaction.atomic

@@ -1,4 +1,4 @@
-"""An item's details and sample, available on every page that shows it."""
+"""An item's details, sample and pictures, available on every page that shows it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from functools import cache
 from typing import Any
 
 from babel import Locale
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.translation import get_language, to_locale
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
 
 from catalog.item_types import ItemType
 from catalog.models import Item
-from catalog.selectors.items import facts_of_item
+from catalog.selectors.items import facts_of_item, item_with_key
+from catalog.views.media import clip_response, poster_response
+from core.errors import ParallaxError
 from studies.instrument import flow
 from studies.participation.selectors import pages
 from studies.participation.selectors.samples import sample_of
-from studies.participation.services import events
+from studies.participation.services import events, resuming
+from studies.participation.services.entry_gate import takes_part
 from studies.participation.views.visit import Visit, item_of_study, of_participant
 
 MOST_TAGS = 12
@@ -99,7 +104,7 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
     context: dict[str, Any] = {
         **described(visit, shown),
         "poster_url": pages.poster_of(visit.study, shown, visit.links),
-        "sample": sample_of(visit.study, shown, visit.links.trailer(shown.pk)),
+        "sample": sample_of(visit.study, shown, visit.links.of("trailer", shown.pk)),
         "in_sheet": visit.is_htmx,
         "back_url": visit.links.to(visit.here),
     }
@@ -128,3 +133,34 @@ def trailer(visit: Visit, item_id: int) -> HttpResponse:
         raise Http404("This item has no trailer.")
     _note(visit, "trailer_opened", shown, is_once=bool(shown.clip))
     return HttpResponseRedirect(address)
+
+
+@login_not_required
+@require_safe
+def poster(request: HttpRequest, token: str, item_id: int) -> HttpResponse:
+    """The poster of an item in a project's dataset, for participants while they take part in its study."""
+    return poster_response(request, _item(token, item_id), is_public=False)
+
+
+@login_not_required
+@require_safe
+def clip(request: HttpRequest, token: str, item_id: int) -> HttpResponseBase:
+    """The clip of an item in a project's dataset, for participants while they take part in its study."""
+    item = _item(token, item_id)
+    if not item.clip:
+        raise Http404("This item has no clip.")
+    return clip_response(request, item, is_public=False)
+
+
+def _item(token: str, item_id: int) -> Item:
+    """The item, in the catalogue of the study that the holder of the token takes part in. Raises Http404."""
+    try:
+        participant = resuming.holder_of(token=token, with_study=True)
+    except ParallaxError as unknown:
+        raise Http404("This link does not belong to any participant.") from unknown
+    if not takes_part(participant):
+        raise Http404("This participant's part is over, or the study is not running.")
+    item = item_with_key(participant.study.dataset_version, item_id)
+    if item is None:
+        raise Http404("The study's catalogue has no such item.")
+    return item

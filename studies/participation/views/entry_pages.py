@@ -16,7 +16,6 @@ from studies.design.selectors.consent import current_consent
 from studies.design.selectors.markdown import rendered
 from studies.design.selectors.study_content import content_of
 from studies.enums import Mode, StudyStatus
-from studies.models import Study
 from studies.participation.selectors import pages
 from studies.participation.services import exit_links, resuming
 from studies.participation.services.entry_gate import EntryAttempt
@@ -155,14 +154,11 @@ def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -
         heading, own_text = _("The study is paused"), ""
     else:
         heading, own_text = _("This study has not started yet"), ""
-    shown = {"markdown": own_text} if own_text else {"text": f"{refusal.message} {_what_to_do(study)}".strip()}
-    return _message(request, attempt, heading, **shown, **out)
-
-
-def _what_to_do(study: Study) -> str:
-    """What a visitor can do while the study is not open."""
+    if own_text:
+        return _message(request, attempt, heading, markdown=own_text, **out)
+    what_to_do = ""
     if study.archived_at is not None:
-        return _("If someone sent you this link, please ask them.")
-    if study.status in (StudyStatus.PAUSED, StudyStatus.DRAFT):
-        return _("Please come back later with the same link.")
-    return ""
+        what_to_do = _("If someone sent you this link, please ask them.")
+    elif study.status in (StudyStatus.PAUSED, StudyStatus.DRAFT):
+        what_to_do = _("Please come back later with the same link.")
+    return _message(request, attempt, heading, text=f"{refusal.message} {what_to_do}".strip(), **out)

@@ -17,7 +17,7 @@ from studies.design.selectors import texts as written
 from studies.design.selectors.markdown import rendered
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
-from studies.participation.services.entrance import is_trial
+from studies.participation.services.entry_gate import is_trial
 from studies.participation.services.entry_limits import TooOften
 from studies.participation.services.exit_links import ExitLink
 from studies.participation.services.slot_queue import queue_length
@@ -40,11 +40,6 @@ OUTCOMES = {
     ParticipantStatus.ATTENTION_FAILED: gettext_lazy("Thank you for your time. Your answers so far are saved."),
 }
 TIMED_OUT = gettext_lazy("The time limit of the site you came from has passed.")
-
-
-def is_part(request: HttpRequest) -> bool:
-    """Whether htmx sent the request for part of a page."""
-    return bool(request.headers.get("HX-Request"))
 
 
 def titled(study: Study, language: str) -> Study:
@@ -94,7 +89,7 @@ def hand_back_url(request: HttpRequest) -> str:
 
 def too_often_page(request: HttpRequest, refusal: TooOften, *, study: Study, language: str) -> HttpResponse:
     """Say when to try again; a submitted form is included, so that it can be sent again unchanged."""
-    if is_part(request):
+    if "HX-Request" in request.headers:
         response = HttpResponse(refusal.message, status=429, content_type="text/plain; charset=utf-8")
     else:
         posted = [(name, value) for name, values in request.POST.lists() for value in values]
@@ -149,32 +144,14 @@ def outcome(
             exit_link=exit_link,
             exit_url=exit_url,
         )
-    if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE:
+    if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE or is_trial(study, participant.mode):
         return None
-    if is_trial(study, participant.mode):
-        return None
+    shown: dict[str, Any] = {"participant": participant, "withdraw_url": withdraw_url}
     if study.status == StudyStatus.CLOSED:
-        return message_page(
-            request,
-            _("This study has ended"),
-            participant=participant,
-            text=_("It ended before you had finished. Your answers so far are saved; you can write to us or withdraw."),
-            withdraw_url=withdraw_url,
-        )
+        text = _("It ended before you had finished. Your answers so far are saved; you can write to us or withdraw.")
+        return message_page(request, _("This study has ended"), text=text, **shown)
     if study.archived_at is not None:
-        return message_page(
-            request,
-            _("This study is not running"),
-            text=_("It no longer accepts answers. Your answers are saved; you can write to us or withdraw."),
-            participant=participant,
-            withdraw_url=withdraw_url,
-        )
-    return message_page(
-        request,
-        _("The study is paused"),
-        text=_("Your answers are saved. Please come back later at the same address."),
-        participant=participant,
-        withdraw_url=withdraw_url,
-        exit_link=exit_link,
-        exit_url=exit_url,
-    )
+        text = _("It no longer accepts answers. Your answers are saved; you can write to us or withdraw.")
+        return message_page(request, _("This study is not running"), text=text, **shown)
+    text = _("Your answers are saved. Please come back later at the same address.")
+    return message_page(request, _("The study is paused"), text=text, exit_link=exit_link, exit_url=exit_url, **shown)

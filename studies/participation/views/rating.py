@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urlsplit
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from catalog.item_types import ITEM_TYPES
@@ -20,15 +20,18 @@ from catalog.selectors.datasets import decades_of, genres_of
 from catalog.selectors.search import search_items
 from core.errors import ParallaxError
 from core.provenance import derived_seed
-from studies.design.selectors.placeholders import elicitation_heading, item_words
+from studies.design.selectors.placeholders import elicitation_heading
+from studies.design.selectors.study_content import content_of
 from studies.instrument import flow
 from studies.participation.forms import whole_number
 from studies.participation.selectors import pages
+from studies.participation.selectors.pages import Card
 from studies.participation.services import events, ratings, recommending
-from studies.participation.views.cards import card_html
 from studies.participation.views.visit import Visit, item_of_study, of_participant, true_step
 
 PAGE_SIZE = 24
+CARDS_CACHED = 8192
+PLACE = "0-place-of-the-token-0"  # never a valid token, and needs no quoting in addresses
 
 
 @of_participant
@@ -111,7 +114,7 @@ def _filters_of(
 
 
 def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
-    requested, words = visit.study.design.items_asked, item_words(visit.study.design, visit.language)
+    requested, words = visit.study.design.items_asked, content_of(visit.study).words[visit.language]
     rated = pages.rated_cards(visit.study, profile, links=visit.links)
     n_rated = visit.participant.profile.count() if visit.is_limited else len(rated)
     return {
@@ -150,15 +153,12 @@ def rate_item(visit: Visit, item_id: int) -> HttpResponse:
     if not visit.is_htmx:
         if error:
             return _rate_page(visit, error=error)
-        return redirect(f"{_looked_at(visit)}#film-{rated.pk}")
+        # A form sent without the script leads back to the page with its search.
+        rate_url = visit.links.to(flow.Place(flow.RATE))
+        came_from = urlsplit(visit.request.headers.get("Referer", ""))
+        search = f"?{came_from.query}" if came_from.path == rate_url and came_from.query else ""
+        return redirect(f"{rate_url}{search}#film-{rated.pk}")
     return _rated(visit, rated, error=error, is_cleared=not raw)
-
-
-def _looked_at(visit: Visit) -> str:
-    """The rating page with its search, for forms sent without the script."""
-    rate_url = visit.links.to(flow.Place(flow.RATE))
-    came_from = urlsplit(visit.request.headers.get("Referer", ""))
-    return f"{rate_url}?{came_from.query}" if came_from.path == rate_url and came_from.query else rate_url
 
 
 def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpResponse:
@@ -166,7 +166,7 @@ def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpRe
     suffix = "-sheet" if visit.request.POST.get("suffix") == "-sheet" else ""
     profile = pages.profile_of(visit.participant, visit.since)
     (card,) = pages.cards_of(visit.study, [rated], links=visit.links, profile=profile, suffix=suffix)
-    card.error = error if suffix else ""
+    card = replace(card, error=error if suffix else "")
     is_redrawn = bool(error) or is_cleared or bool(card.choice)
     context = {
         "card": card,
@@ -183,3 +183,18 @@ def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpRe
         # Settle at once: during htmx's default delay of 20 ms, a press would reload the page.
         response.headers["HX-Reswap"] = "outerHTML settle:0ms"
     return response
+
+
+def card_html(card: Card, token: str, language: str) -> SafeString:
+    """Return a card of the rating page in the active language.
+
+    Participants share the HTML, which differs between them only in the token of the addresses.
+    """
+    urls = {name: getattr(card, name).replace(token, PLACE) for name in ("poster_url", "details_url", "rate_url")}
+    html = _cached_html(replace(card, **urls), language)
+    return mark_safe(html.replace(PLACE, token))  # noqa: S308 -- rendered by a template; a token is URL-safe
+
+
+@lru_cache(maxsize=CARDS_CACHED)
+def _cached_html(card: Card, _language: str) -> str:
+    return render_to_string("participant/parts/card.html", {"card": card})

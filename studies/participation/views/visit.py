@@ -24,26 +24,25 @@ from django.views.decorators.http import require_http_methods
 from catalog.models import Item
 from catalog.selectors.items import item_with_key
 from core.errors import ParallaxError
-from core.networks import network_of
 from studies.design.selectors import texts as written
 from studies.design.selectors.study_content import content_of
 from studies.enums import Mode, ParticipantStatus, Provenance, StudyStatus
 from studies.instrument import flow
 from studies.models import Participant, Study
 from studies.participation.selectors import pages
-from studies.participation.selectors.item_questionnaires import questionnaires_of
-from studies.participation.selectors.participant_rows import answers_by_rank
+from studies.participation.selectors.participant_rows import answers_by_rank, questionnaires_of
 from studies.participation.services import exit_links, participant_state, resuming
 from studies.participation.services.entry_limits import TooOften
 from studies.participation.services.events import client_time, record_view
 from studies.participation.views.language import browser_language, switches, without_language
-from studies.participation.views.message_pages import is_part, message_page, outcome, titled, too_often_page
+from studies.participation.views.message_pages import message_page, outcome, titled, too_often_page
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
 ASIDE = frozenset({"details", "withdraw"})  # pages outside the sequence of steps
 CLIENT_TIME_HEADER = "X-Client-Time"
 INCOMPLETE = "wanting"  # in the address of a page to which the end of the study led back
 METHODS = ["GET", "HEAD", "POST"]
+ON_THEIR_WAY = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.COMPLETED)
 
 
 @dataclass
@@ -102,7 +101,7 @@ class Visit:
     @property
     def withdraw_url(self) -> str:
         """The address where they can withdraw; empty without a personal link."""
-        return "" if self.is_limited else self.links.withdraw
+        return "" if self.is_limited else self.links.of("withdraw")
 
     def visible_answers(self) -> dict[int, dict[str, Any]]:
         """Their answers as they may be shown: rank → question → value."""
@@ -123,7 +122,7 @@ class Visit:
     @property
     def is_htmx(self) -> bool:
         """Whether a part of the page asks, rather than the address bar."""
-        return is_part(self.request)
+        return "HX-Request" in self.request.headers
 
     @property
     def client_at(self) -> datetime | None:
@@ -169,6 +168,9 @@ class Visit:
 
     def over(self) -> HttpResponse | None:
         """The message page of a participant who cannot continue, or None; htmx requests redirect the whole page."""
+        # Asked at every request, so those who are on their way cost nothing: neither texts nor an exit are looked up.
+        if self.study.status == StudyStatus.LIVE and self.participant.status in ON_THEIR_WAY and not self.is_waiting:
+            return None
         leave = exit_links.exit_without_slot if self.is_outside else exit_links.exit_link_of
         exit_link = leave(participant=self.participant)
         out: dict[str, Any] = {"exit_link": exit_link, "exit_url": self.exit_url(exit_link)}
@@ -192,18 +194,18 @@ class Visit:
         is_aside = template in ASIDE
         if self.request.method == "GET" and not self.is_htmx and not is_aside:
             record_view(participant=self.participant, kind="page_view", page=at, rank=rank)
-        chooses = self.study.design.is_choice
+        design = self.study.design
         whole = {
             "page_of_events": at,
             "rank": rank,
-            "events_url": "" if is_aside else self.links.events,
+            "events_url": "" if is_aside else self.links.of("events"),
             "study": titled(self.study, self.language),
             "participant": self.participant,
             "is_limited": self.is_limited,
-            "progress": pages.progress_at(at, has_after=content_of(self.study).has_after, chooses=chooses),
-            "chooses": chooses,
+            "progress": pages.progress_at(at, has_after=content_of(self.study).has_after, chooses=design.is_choice),
+            "chooses": design.is_choice,
             "step": at,
-            "picture": self.study.design.kind_of_item.picture,
+            "picture": design.kind_of_item.picture,
             "withdraw_url": self.withdraw_url,
             "contact": written.contact_of(self.study, self.language),
             "languages": switches(self.request, self.study, self.language),
@@ -239,7 +241,7 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
     @wraps(view)
     def opened(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
         try:
-            arrival = resuming.arrival_of(token=token, network=network_of(request.META["REMOTE_ADDR"]))
+            arrival = resuming.arrival_of(token=token, network=request.META["REMOTE_ADDR"])
         except resuming.TooLate as refusal:
             return _too_late(request, refusal)
         except ParallaxError:
@@ -282,7 +284,7 @@ def _too_late(request: HttpRequest, refusal: resuming.TooLate) -> HttpResponse:
     language = chosen if chosen in written.languages_of(participant.study) else participant.language
     with translation.override(language):
         text = str(resuming.TOO_LATE[refusal.code])
-        if is_part(request):
+        if "HX-Request" in request.headers:
             response = HttpResponse(text, status=409, content_type="text/plain; charset=utf-8")
         else:
             heading = _("Your session has expired")

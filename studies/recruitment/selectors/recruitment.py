@@ -12,7 +12,7 @@ from studies.enums import Entrance, Mode, Role
 from studies.models import Interview, Participant, PersonalLink, Recruiting, Study, StudyMembership, Submission
 from studies.recruitment.panels.exits import Exit, exits_from
 from studies.recruitment.panels.panel import TIMED_OUT, Panel
-from studies.recruitment.panels.registry import panel_of
+from studies.recruitment.panels.sites import panel_of
 
 NESTED = "nested"
 
@@ -66,32 +66,18 @@ def places_of(study: Study | int) -> list[InterviewPlace]:
     return [InterviewPlace(row["code"], row["label"]) for row in rows]
 
 
-@dataclass(frozen=True)
-class LinkCounts:
-    """Personal links created, used and closed, without those of interviews."""
-
-    created: int
-    used: int
-    closed: int
-
-    @property
-    def unused(self) -> int:
-        """Links that can still be used."""
-        return self.created - self.used - self.closed
-
-
 def unused_links(study: Study) -> QuerySet[PersonalLink]:
     """Return the personal links that can still be used."""
     used = Participant.objects.filter(study=study, entry_key=OuterRef("digest"))
     return PersonalLink.objects.filter(~Exists(used), study=study, interview__isnull=True, closed_at__isnull=True)
 
 
-def link_counts(study: Study) -> LinkCounts:
-    """Count the personal links by state."""
+def link_counts(study: Study) -> dict[str, int]:
+    """Count the personal links, without those of interviews, that were created, are used, unused and closed."""
     links = PersonalLink.objects.filter(study=study, interview__isnull=True)
     used = Participant.objects.filter(study=study, entry_key__in=links.values("digest")).count()
     created, unused = links.count(), unused_links(study).count()
-    return LinkCounts(created, used, created - used - unused)
+    return {"created": created, "used": used, "unused": unused, "closed": created - used - unused}
 
 
 def entrance_counts(study: Study) -> list[tuple[str, int]]:

@@ -11,14 +11,13 @@ from django.utils import timezone
 
 from core.errors import ParallaxError
 from core.transitions import record
-from studies.allocation.services.slots import locked_study
+from studies.allocation.services.slots import end_participation, locked_study
 from studies.enums import PARTICIPANT_MOVES, Mode, ParticipantStatus
 from studies.models import ExternalId, Participant, Study, Submission
 from studies.recruitment.panels import submissions as lists
-from studies.recruitment.panels.generic import STATES
 from studies.recruitment.panels.panel import GIVEN_BACK, Columns, Panel
+from studies.recruitment.panels.sites import STATES
 from studies.recruitment.selectors.recruitment import recruiting_of
-from studies.recruitment.services.returns import return_participant
 
 logger = logging.getLogger(__name__)
 
@@ -116,3 +115,22 @@ def _release_slots(study: Study, panel: Panel, actor: Any) -> int:
         reason = f"{panel.name} reports the submission as {returned[person.pk].lower()}."
         return_participant(participant=person, reason=reason, actor=actor)
     return len(people)
+
+
+@transaction.atomic
+def return_participant(*, participant: Participant, reason: str, actor: Any = None) -> Participant:
+    """Mark a participant as returned and release their slot; their data are kept and marked.
+
+    Idempotent. Raises `studies.not_returned` for participants who have already ended: completers keep their slot, and
+    the researcher decides about their data.
+    """
+    locked_study(participant.study_id)
+    current = (
+        Participant.objects.select_for_update(of=("self",)).select_related("condition", "study").get(pk=participant.pk)
+    )
+    if current.status == ParticipantStatus.RETURNED:
+        return current
+    end_participation(participant=current, to=ParticipantStatus.RETURNED, reason=reason, actor=actor)
+    participant.status = current.status
+    logger.info("returned study=%s participant=%s", current.study.slug, current.code)
+    return current

@@ -1,15 +1,23 @@
-"""Entry keys of participants, and the tokens of personal links derived from them."""
+"""Entry keys of participants, the tokens of personal links derived from them, and signed links.
+
+A signed link has a participant's id, and the id's HMAC-SHA-256 by a key of the study, like those of oTree's rooms.
+"""
 
 from __future__ import annotations
 
+import hmac
 import secrets
+from collections.abc import Mapping
+from urllib.parse import urlencode
 
-from django.utils.crypto import salted_hmac
+from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.http import urlsafe_base64_encode
 
 from accounts.selectors import digest_of_token
 from studies.enums import Entrance
 from studies.models import Participant, PersonalLink, Study
+from studies.recruitment.panels.panel import Panel
+from studies.recruitment.panels.sites import LABEL, NONE
 
 
 def new_entry_key() -> str:
@@ -55,3 +63,31 @@ def link_token(*, study: Study, entry_key: str) -> str:
     # If the installation's secret has changed since, the newer link is valid.
     n = Participant.objects.filter(study=study, entry_key=digest).update(token_digest=digest_of_token(token))
     return token if n else ""
+
+
+SIGNATURE = "hash"  # the parameter of a signed link
+
+
+def new_signing_key() -> str:
+    """Return a random key."""
+    return secrets.token_hex(32)
+
+
+def signed_parameter(panel: Panel) -> str:
+    """Return the one parameter whose value is signed; with a second one, an id could enter twice."""
+    return LABEL if panel.key == NONE else panel.person[0]
+
+
+def signed_query(panel: Panel, key: str, value: str) -> str:
+    """Return the query string of an id's link."""
+    return urlencode({signed_parameter(panel): value, SIGNATURE: _signature(key, value)})
+
+
+def is_signed(panel: Panel, key: str, parameters: Mapping[str, str]) -> bool:
+    """Whether a link's id was signed by the key; an empty key has signed nothing."""
+    value = parameters.get(signed_parameter(panel), "")
+    return bool(key and value) and constant_time_compare(parameters.get(SIGNATURE, ""), _signature(key, value))
+
+
+def _signature(key: str, value: str) -> str:
+    return hmac.new(key.encode(), value.encode(), "sha256").hexdigest()

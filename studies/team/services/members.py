@@ -1,4 +1,4 @@
-"""Members of a study and their roles."""
+"""Members of a study and their roles: added, invited, removed, and successors of a closed account."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.dispatch import receiver
 
+from accounts.models import Invitation, User
 from accounts.selectors import open_invitations
-from accounts.services.invitations import revoke_invitation
+from accounts.services.accounts import account_closing
+from accounts.services.invitations import invitation_accepted, invite, revoke_invitation
 from core.errors import ParallaxError
 from core.transitions import record
 from studies.enums import Role
-from studies.models import Condition, Study, StudyMembership
+from studies.models import Condition, Study, StudyInvitation, StudyMembership
 from studies.team.services.notices import notify_members
 
 
@@ -106,3 +109,76 @@ def remove_member(*, study: Study, membership: StudyMembership, actor: Any = Non
     for invitation in open_invitations().filter(study_invitation__study=study, invited_by=researcher_id):
         revoke_invitation(invitation=invitation, actor=actor)
     record(study, reason="Member removed.", actor=actor, researcher=researcher_id)
+
+
+@transaction.atomic
+def invite_to_study(
+    *, study: Study, role: str, email: str = "", condition: Condition | None = None, actor: Any
+) -> tuple[Invitation, str]:
+    """Invite a colleague to a study, with or without an account; recorded. Return the invitation and its key.
+
+    Raises `study.unknown_role`, `study.already_member`.
+    """
+    if role not in Role.values:
+        raise ParallaxError("study.unknown_role", f"A role is one of {', '.join(Role.values)}; got {role!r}.")
+    address = email.strip().lower()
+    if address and study.memberships.filter(researcher__email=address).exists():
+        raise ParallaxError("study.already_member", f"{address} is a member. Change the role above instead.")
+    invitation, key = invite(actor=actor, email=address, offer=f"{Role(role).label} of the study “{study.title}”")
+    StudyInvitation.objects.create(
+        study=study,
+        invitation=invitation,
+        role=role,
+        condition=condition if role == Role.INTERVIEWER else None,
+    )
+    record(study, reason="Colleague invited.", actor=actor, invitation=invitation.pk, role=role)
+    return invitation, key
+
+
+@receiver(invitation_accepted)
+def join_study(invitation: Invitation, user: User, **_given: Any) -> None:
+    """Add the account that accepted an invitation to its study; raises as `add_member`."""
+    granted = StudyInvitation.objects.select_related("study", "condition").filter(invitation=invitation).first()
+    if granted is not None:
+        add_member(
+            study=granted.study,
+            email=user.email,
+            role=granted.role,
+            condition=granted.condition,
+            actor=invitation.invited_by,
+        )
+
+
+@receiver(account_closing)
+def hand_over_studies(user: User, successor: User | None, actor: Any, **_given: Any) -> None:
+    """Make the successor an owner of the studies that only the closing account owns; recorded for each study.
+
+    Raises `study.last_owner`, which names the studies, if there are any and no successor was named.
+    """
+    owned = Study.objects.filter(memberships__researcher=user, memberships__role=Role.OWNER).order_by("pk")
+    locked = list(Study.objects.select_for_update(no_key=True).filter(pk__in=owned.values("pk")).order_by("pk"))
+    owners = StudyMembership.objects.filter(study__in=locked, role=Role.OWNER, researcher__is_active=True)
+    shared = set(owners.exclude(researcher=user).values_list("study_id", flat=True))
+    alone = [study for study in locked if study.pk not in shared]
+    if alone and successor is None:
+        titles = ", ".join(f"“{study.title}”" for study in alone)
+        raise ParallaxError(
+            "study.last_owner",
+            f"{user.email} is the only active owner of {titles}. Choose the account that becomes their owner.",
+            {"studies": [study.slug for study in alone]},
+        )
+    for study in alone:
+        StudyMembership.objects.update_or_create(
+            study=study, researcher=successor, defaults={"role": Role.OWNER, "condition": None}
+        )
+        record(
+            study,
+            reason="Handed over by an administrator: the account of the only owner was closed.",
+            actor=actor,
+            researcher=successor.pk if successor else None,
+            role=Role.OWNER,
+        )
+        text = (
+            f"{successor} became an owner, because an administrator closed the account of the only owner, {user.email}."
+        )
+        notify_members(study=study, actor=actor, text=text)

@@ -6,9 +6,9 @@ import doctest
 
 import pytest
 
-from studies.recruitment.panels import exits, generic, lists, registry, sona, submissions
+from studies.recruitment.panels import exits, lists, sites, submissions
 
-MODULES = [exits, generic, lists, registry, sona, submissions]
+MODULES = [exits, lists, sites, submissions]
 
 
 @pytest.mark.unit

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from core.errors import DataError, ParameterError
-from studies.recruitment.panels import exits, mturk, prolific, sona
+from studies.recruitment.panels import exits
 from studies.recruitment.panels.exits import Exit, checked_exit, exits_from, redirect_url
-from studies.recruitment.panels.generic import panel_with
 from studies.recruitment.panels.lists import MOST_ENTRIES, entries_of
 from studies.recruitment.panels.panel import STATES, Columns
-from studies.recruitment.panels.registry import KEYS, OPEN, panel_of
+from studies.recruitment.panels.sites import KEYS, MTURK, OPEN, PROLIFIC, SONA, panel_of, panel_with
 from studies.recruitment.panels.submissions import LARGEST, MOST_PROBLEMS, MOST_ROWS, read_submissions
 
 pytestmark = pytest.mark.unit
@@ -50,19 +49,17 @@ def test_a_link_names_whom_its_panel_says(key: str, parameters: dict[str, str], 
 
 
 def test_links_to_paste_have_the_panels_own_placeholders() -> None:
-    assert prolific.PANEL.query == (
-        "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
-    )
-    assert sona.PANEL.query == "?id=%SURVEY_CODE%"
-    assert mturk.PANEL.query == OPEN.query == ""
+    assert PROLIFIC.query == ("?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}")
+    assert SONA.query == "?id=%SURVEY_CODE%"
+    assert MTURK.query == OPEN.query == ""
 
 
 def test_a_preview_on_mechanical_turk_is_told_from_a_worker() -> None:
     looking = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "h"}
-    assert mturk.PANEL.is_preview(looking)
+    assert MTURK.is_preview(looking)
     assert OPEN.is_preview(looking)
-    assert not mturk.PANEL.is_preview({"assignmentId": "A1"})
-    assert not prolific.PANEL.is_preview(looking)
+    assert not MTURK.is_preview({"assignmentId": "A1"})
+    assert not PROLIFIC.is_preview(looking)
 
 
 def test_a_mapping_of_ones_own_names_person_and_submission() -> None:
@@ -85,23 +82,23 @@ def test_every_outcome_has_an_exit_and_completion_a_code_of_ones_own() -> None:
 
 
 def test_prolific_is_gone_back_to_with_the_code_in_the_address() -> None:
-    exit_ = checked_exit("complete", Exit("static", " C1A2 "), prolific.PANEL)
-    assert redirect_url(exit_.template(prolific.PANEL), code=exit_.static_code, known_as="", parameters={}) == (
+    exit_ = checked_exit("complete", Exit("static", " C1A2 "), PROLIFIC)
+    assert redirect_url(exit_.template(PROLIFIC), code=exit_.static_code, known_as="", parameters={}) == (
         "https://app.prolific.com/submissions/complete?cc=C1A2"
     )
-    assert Exit("unique").template(prolific.PANEL) == ""  # Prolific knows no codes but its own
+    assert Exit("unique").template(PROLIFIC) == ""  # Prolific knows no codes but its own
     assert Exit("static", "C1").template(OPEN) == ""
 
 
 def test_sona_grants_credit_to_the_code_that_came_in() -> None:
     shown = "https://x.sona-systems.com/webstudy_credit.aspx?experiment_id=9&credit_token=ab&survey_code=XXXX"
-    exit_ = checked_exit("complete", Exit("none", url=shown), sona.PANEL)
-    assert redirect_url(exit_.template(sona.PANEL), code="", known_as="4 2", parameters={}) == (
+    exit_ = checked_exit("complete", Exit("none", url=shown), SONA)
+    assert redirect_url(exit_.template(SONA), code="", known_as="4 2", parameters={}) == (
         "https://x.sona-systems.com/webstudy_credit.aspx?experiment_id=9&credit_token=ab&survey_code=4%202"
     )
-    assert checked_exit("complete", Exit(url="https://a.example/"), sona.PANEL).url == "https://a.example/"
+    assert checked_exit("complete", Exit(url="https://a.example/"), SONA).url == "https://a.example/"
     with pytest.raises(ParameterError, match="begins with https://"):
-        checked_exit("complete", Exit(url="https://[a?survey_code=1"), sona.PANEL)
+        checked_exit("complete", Exit(url="https://[a?survey_code=1"), SONA)
 
 
 def test_blanks_are_escaped_and_half_an_address_leads_nowhere() -> None:
@@ -149,7 +146,7 @@ def test_a_list_is_read_line_by_line_with_case_kept() -> None:
             entries_of(text, 5)
 
 
-PROLIFIC = (
+PROLIFIC_LIST = (
     "Submission id,Participant id,Status,Started at,Completion code\n"
     's1,p1,AWAITING REVIEW,"2026, May",C1\n'
     "s2,p2,RETURNED,,\n"
@@ -166,13 +163,13 @@ def _read(text: str | bytes, panel: str = "prolific") -> Any:
 
 
 def test_prolifics_list_is_read() -> None:
-    rows, problems = _read(PROLIFIC)
+    rows, problems = _read(PROLIFIC_LIST)
     assert problems == ()
     assert [(r.line, r.person, r.submission, r.state, r.code) for r in rows] == [
         (2, "p1", "s1", "awaiting", "C1"), (3, "p2", "s2", "returned", ""), (4, "p2", "s3", "timed_out", "NOCODE"),
     ]  # fmt: skip
-    assert _read(b"\xef\xbb\xbf" + PROLIFIC.replace(",", ";").encode())[0][1].state == "returned"
-    assert len(_read(PROLIFIC.encode("utf-16"))[0]) == 3
+    assert _read(b"\xef\xbb\xbf" + PROLIFIC_LIST.replace(",", ";").encode())[0][1].state == "returned"
+    assert len(_read(PROLIFIC_LIST.encode("utf-16"))[0]) == 3
 
 
 def test_mturks_and_sonas_lists_are_read() -> None:
