@@ -256,7 +256,7 @@ def uploaded(settings: Any, tmp_path: Path) -> Job:
     on_another_machine(settings, tmp_path / "web")
     upload = SimpleUploadedFile("marks.csv", RATINGS.encode())
     job = dataset_jobs.prepare_import(uploads=[upload], actor=UserFactory())
-    dataset_jobs.start_import(job=job, chosen={"name": "marks"}, actor=job.requested_by)
+    dataset_jobs.start_import(job=job, chosen={"name": "marks"}, actor=job.owner)
     return job
 
 
@@ -268,14 +268,13 @@ def test_an_upload_is_imported_by_a_worker_of_another_machine(
     work()
     uploaded.refresh_from_db()
     assert uploaded.status == "succeeded", uploaded.error
-    assert uploaded.version is not None
-    assert uploaded.version.n_ratings == 96
+    assert uploaded.subject.n_ratings == 96
     assert default_storage.listdir("uploads") == ([], [])
     # The machine that received it deletes its copy in a sweep.
     settings.VAR_DIR = web
     assert len(list((web / "uploads").iterdir())) == 1
     monkeypatch.setattr(upload_folders, "ORPHAN_SECONDS", -1)
-    dataset_jobs.clean_jobs()
+    dataset_jobs.clean_uploads()
     assert list((web / "uploads").iterdir()) == []
 
 
@@ -292,7 +291,7 @@ def test_uploads_of_no_job_are_deleted_from_the_storage_later(monkeypatch: pytes
 
 
 def test_an_upload_that_is_gone_is_refused_in_words(uploaded: Job, settings: Any, tmp_path: Path) -> None:
-    upload_folders.delete_folder(uploaded.folder)
+    upload_folders.delete_folder(uploaded.payload["folder"])
     on_another_machine(settings, tmp_path / "worker")
     work()
     uploaded.refresh_from_db()
