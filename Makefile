@@ -209,7 +209,7 @@ docs: install $(STAMP_DOCS) ## Build the documentation site into var/docs; a war
 	@echo "The documentation is built: open var/docs/index.html"
 
 licences: $(STAMP) ## List the licences of the packages in var/licences.md
-	@$(BIN)/python -m parallax.reference.licence_entries var/licences.md
+	@PYTHONPATH=docs/_site $(BIN)/python -m reference.licences var/licences.md
 
 # In an environment of its own: beside jsonschema, one of its packages makes every chart's first import take a second longer.
 sbom: ## Write a software bill of materials (CycloneDX) into var/sbom.json

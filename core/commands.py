@@ -16,5 +16,11 @@ class ParallaxCommand(BaseCommand):
         """Run the command."""
         try:
             return super().execute(*args, **options)
-        except (ParallaxError, ParameterError, DataError) as refusal:
-            raise CommandError(str(refusal)) from refusal
+        except ParallaxError as refusal:
+            raise CommandError(self.sentence(refusal)) from refusal
+        except (ParameterError, DataError) as problem:
+            raise CommandError(str(problem)) from problem
+
+    def sentence(self, refusal: ParallaxError) -> str:
+        """What the command prints of a refusal."""
+        return str(refusal)

@@ -30,6 +30,11 @@ class ParallaxError(Exception):
     def __str__(self) -> str:
         return self.message
 
+    @property
+    def problems(self) -> list[str]:
+        """The sentences of all problems in `extra`, or the message alone."""
+        return self.extra.get("problems") or [self.message]
+
 
 class NotAllowedInState(ParallaxError):
     """A transition that the state machine does not allow, or that another process made first."""

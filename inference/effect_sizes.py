@@ -91,7 +91,7 @@ def exact_correction(df: int) -> float:
 
 def noncentral_t_limits(t: float, df: int, confidence: float = CONFIDENCE) -> Interval | None:
     """Noncentralities under which t would lie at the upper and at the lower limit of its distribution; None beyond a
-    |t| of 500. `df` is at least 1. Source: Cumming & Finch (2001).
+    `|t|` of 500. `df` is at least 1. Source: Cumming & Finch (2001).
 
     Examples
     --------

@@ -123,7 +123,7 @@ def equivalence(groups: GroupValues, bound: float, alpha: float = 0.05) -> Equiv
 
 
 def detectable_in_errors(critical: float, df: float) -> float:
-    """The difference, in standard errors, that a two-sided t test with this critical |t| detects with a power of .80.
+    """The difference, in standard errors, that a two-sided t test with this critical `|t|` detects with a power of .80.
     This is the noncentrality of t; the opposite tail, below 1e-5 at usual levels, is ignored. Source: Cohen (1988),
     Statistical Power Analysis for the Behavioral Sciences, chapter 2.
 

@@ -5,7 +5,8 @@ r"""A hierarchical ordinal model of ratings, sampled by NumPyro.
 
 Conditions have the effects beta, participants u ~ N(0, sigma_u^2) and items within conditions v ~ N(0, sigma_v^2); the
 residual standard deviation, 1, is the unit. Priors: beta ~ N(0, s^2) alike for every condition, both standard
-deviations half-t with 3 degrees of freedom and scale A, thresholds N(0, `THRESHOLD_SD`^2) in ascending order.
+deviations half-t with 3 degrees of freedom and scale A, thresholds N(0, t^2) in ascending order, where t is
+`THRESHOLD_SD`.
 """
 
 from __future__ import annotations

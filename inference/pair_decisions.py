@@ -29,7 +29,7 @@ FEW_USERS = 25  # users who differ, below which the normal approximation is not 
 class OfflinePair(Pair):
     """A pair of algorithms on the same users; `statistic` is t, and `ci_low` and `ci_high` hold for all pairs at once.
 
-    Where few users differ, `p` is the larger of the adjusted p of max-|t| and of the sign flips.
+    Where few users differ, `p` is the larger of the adjusted p of max-`|t|` and of the sign flips.
     """
 
     n_differing: int = 0  # users whose values differ
@@ -53,7 +53,7 @@ def offline_pairs(
 
     The metric is pooled over cases, :math:`\theta = \sum_u m_u v_u / \sum_u m_u`, or the mean over users. Its
     covariance is linearised and clustered by user, with the users' parts :math:`m_u (v_u - \theta) / \sum m`. The
-    critical value is that of the largest |t| of all pairs, from 40,000 seeded draws of the normal distribution with
+    critical value is that of the largest `|t|` of all pairs, from 40,000 seeded draws of the normal distribution with
     this covariance. A pair in which fewer than 25 users differ is significant only if the sign flips of these users
     also reach α over the number of pairs; where all users differ by the same, they alone decide. `values` holds each
     algorithm's value of each user, such as the mean hit of the user's cases, shape (n_users,), NaN where a user has

@@ -21,10 +21,11 @@ author = "Parallax contributors"
 copyright = author
 version = release = CODE_VERSION
 
-extensions = ["myst_parser", "pages"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "pages"]
 root_doc = "README"
 exclude_patterns = ["_site"]
 highlight_language = "none"
+default_role = "code"  # of docstrings: `n` is a name
 myst_heading_anchors = 4
 
 html_theme = "furo"

@@ -12,10 +12,9 @@ from typing import Any
 
 from docutils import nodes
 from latex2mathml.converter import convert
+from reference import with_entries
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
-
-from parallax.reference.pages import with_entries
 
 SECTIONS = {
     "Tutorials": "tutorials/*",

@@ -1,4 +1,7 @@
-"""The pages of `docs/`, rendered from Markdown as they are in the checkout, with their generated entries."""
+"""The pages of `docs/`, rendered from Markdown as they are in the checkout.
+
+Lists that are generated from the code are in the documentation site alone, which Sphinx builds (`docs/_site`).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,6 @@ import nh3
 from django.conf import settings
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
-
-from parallax.reference.pages import with_entries
 
 FOLDER = Path(settings.BASE_DIR) / "docs"
 INDEX = "README.md"
@@ -46,7 +47,7 @@ def documentation_page(path: str) -> DocumentationPage | None:
     Only paths of `documentation_paths` are opened.
     """
     if path in documentation_paths():
-        return _rendered(path, with_entries((FOLDER / path).read_text(encoding="utf-8")))
+        return _rendered(path, (FOLDER / path).read_text(encoding="utf-8"))
     names = sorted(name.removeprefix(path) for name in documentation_paths() if name.startswith(path))
     if not path.endswith("/") or not names:
         return None

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from reference import metrics as metric_entries
 
 from evaluation.exports import curves_of, figure, run_document
 from evaluation.metrics.curves import precision_recall
@@ -15,7 +16,6 @@ from evaluation.protocols.model_facts import ModelFacts
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.protocols.unconstrained import pool_of, pooled_precision_recall
 from evaluation.selectors.results import model_rows
-from parallax.reference import metric_entries
 from tests.factories.evaluation import make_run, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]

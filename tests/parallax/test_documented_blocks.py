@@ -16,9 +16,8 @@ import pytest
 import yaml
 from django.core.management import get_commands
 from lxml import etree
-
-from parallax.reference.command_entries import parser_of
-from parallax.reference.pages import with_entries
+from reference import with_entries
+from reference.commands import parser_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [

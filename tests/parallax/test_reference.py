@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
+from inspect import isfunction
 from pathlib import Path
 
 import pytest
 import yaml
+from reference import (
+    MARKER,
+    algorithms,
+    columns,
+    commands,
+    endpoints,
+    licences,
+    metrics,
+    questions,
+    settings,
+    splits,
+    statistics,
+    with_entries,
+)
+from reference.markdown import table
 
 from evaluation.metrics.registry import METRICS, metric
 from evaluation.splitting.registry import SPLITS
 from parallax.api.operations import METHODS
-from parallax.reference import (
-    algorithm_entries,
-    column_entries,
-    command_entries,
-    endpoint_entries,
-    licence_entries,
-    metric_entries,
-    question_entries,
-    setting_entries,
-    split_entries,
-    statistic_entries,
-)
-from parallax.reference.markdown import from_docstring, table
-from parallax.reference.pages import ENTRIES, MARKER, with_entries
 from recommenders import registry
 from studies.instrument.questionnaires.questions import KINDS
 from studies.instrument.questionnaires.schema import questionnaire_from
@@ -39,48 +42,51 @@ def headings(markdown: str) -> list[str]:
 
 def test_every_list_of_entries_is_on_one_page() -> None:
     named = [name for page in sorted(DOCS.rglob("*.md")) for name in MARKER.findall(page.read_text())]
-    assert sorted(named) == sorted(ENTRIES)
+    modules = [
+        file.stem for file in (DOCS / "_site" / "reference").glob("*.py") if "\ndef entries()" in file.read_text()
+    ]
+    assert sorted(named) == sorted(modules)
 
 
 def test_every_command_has_its_options_and_an_example() -> None:
-    page = command_entries.entries()
-    assert headings(page) == list(command_entries.command_names())
-    assert [name for name in command_entries.command_names() if command_entries.example_of(name) is None] == []
-    for name in command_entries.command_names():
-        for action in command_entries.parser_of(name)._actions:
-            if action.dest not in command_entries.EVERY_COMMAND:
+    page = commands.entries()
+    assert headings(page) == list(commands.command_names())
+    assert [name for name in commands.command_names() if commands.example_of(name) is None] == []
+    for name in commands.command_names():
+        for action in commands.parser_of(name)._actions:
+            if action.dest not in commands.EVERY_COMMAND:
                 assert all(option in page for option in action.option_strings)
 
 
 def test_every_setting_has_a_type() -> None:
-    settings = (DOCS.parent / "parallax" / "settings.py").read_text()
-    read = set(re.findall(r'env_\w+\(\s*"(\w+)"', settings))
-    assert read == set(setting_entries.variables())
-    assert all(f"| `{name}` |" in setting_entries.entries() for name in read)
+    source = (DOCS.parent / "parallax" / "settings.py").read_text()
+    read = set(re.findall(r'env_\w+\(\s*"(\w+)"', source))
+    assert read == set(settings.variables())
+    assert all(f"| `{name}` |" in settings.entries() for name in read)
 
 
 def test_every_metric_has_an_entry_by_a_name_that_reads_back() -> None:
-    page = metric_entries.entries()
+    page = metrics.entries()
     for key, definition in METRICS.items():
-        name = metric_entries.name_of(definition)
+        name = metrics.name_of(definition)
         assert metric(name).key == key
         assert f"### `{name}`\n" in page
 
 
 def test_every_split_has_a_row_with_its_options() -> None:
-    rows = split_entries.entries().splitlines()[2:]
+    rows = splits.entries().splitlines()[2:]
     for kind, row in zip(SPLITS.values(), rows, strict=True):
         assert row.startswith(f"| `{kind.key}` | {kind.title} |")
         assert all(f"`{option.name}` (" in row for option in kind.options.described())
 
 
 def test_every_algorithm_has_a_source_a_cost_and_its_parameters() -> None:
-    page = algorithm_entries.entries()
+    page = algorithms.entries()
     for key in registry.keys():  # noqa: SIM118 -- a module, not a mapping
         algorithm = registry.algorithm(key)
         assert f"`{key}`" in page
         if registry.package_of(key) is None:
-            text = algorithm_entries.text_of(algorithm)
+            text = algorithms.documented(algorithm).__doc__ or ""
             assert re.search(r"Source|References", text), key
             assert "Cost: " in text, key
         assert all(f"| `{info.name}` |" in page for info in algorithm.Params.described())
@@ -91,44 +97,38 @@ def test_every_metric_names_its_source() -> None:
 
 
 def test_every_statistical_procedure_is_described() -> None:
-    described = headings(statistic_entries.entries())
-    for module, (text, functions) in statistic_entries.procedures().items():
-        assert text, module
-        assert f"inference.{module}" in described
-        assert [name for name, docstring in functions.items() if not docstring] == []
-        assert set(functions) <= set(described)
+    assert headings(statistics.entries()) == statistics.MODULES
+    for module in map(import_module, statistics.MODULES):
+        assert module.__doc__, module.__name__
+        functions = [each for each in vars(module).values() if isfunction(each) and each.__module__ == module.__name__]
+        assert [each.__name__ for each in functions if not each.__name__.startswith("_") and not each.__doc__] == []
 
 
 def test_every_question_kind_has_an_example_that_is_valid() -> None:
-    assert headings(question_entries.entries()) == list(KINDS)
+    assert headings(questions.entries()) == list(KINDS)
     for kind in KINDS:
-        read = questionnaire_from({"overall": [yaml.safe_load(question_entries.EXAMPLES[kind])]})
+        read = questionnaire_from({"overall": [yaml.safe_load(questions.EXAMPLES[kind])]})
         assert read.block("overall")[0].kind == kind
 
 
 @pytest.mark.django_db
 def test_every_column_of_every_table_is_listed() -> None:
-    page = column_entries.entries()
-    for exported in column_entries.tables().values():
+    page = columns.entries()
+    for exported in columns.tables().values():
         for variable in exported.variables:
-            if not column_entries.LATER.search(variable.name):
+            if not columns.LATER.search(variable.name):
                 assert f"| `{variable.name}` |" in page
 
 
 def test_every_operation_of_the_api_is_listed() -> None:
-    listed = headings(endpoint_entries.entries())
+    listed = headings(endpoints.entries())
     document = yaml.safe_load((DOCS / "reference" / "api.yaml").read_text(encoding="utf-8"))
     for path, operations in document["paths"].items():
         for method in set(operations) & set(METHODS):
             assert f"{method.upper()} {path}" in listed
 
 
-def test_docstrings_become_markdown() -> None:
-    formula = "Mean.\n\n.. math::\n    m = 1\n\nOf :math:`x`."
-    assert from_docstring(formula) == "Mean.\n\n```math\nm = 1\n```\n\nOf $`x`$."
-    text = f"{formula}\n\nExamples\n--------\n>>> 1\n1\n\nReferences\n----------\nA (2000)."
-    assert from_docstring(text).endswith("**Examples**\n\n```pycon\n>>> 1\n1\n```\n\n**References**\n\nA (2000).")
-    assert "Examples" not in from_docstring(text, with_examples=False)
+def test_cells_of_tables_are_one_line_each() -> None:
     assert table(("a",), [("1|\n2",)]).splitlines()[-1] == r"| 1\| 2 |"
 
 
@@ -140,12 +140,10 @@ def test_pages_hold_their_entries() -> None:
 
 
 def test_every_package_states_its_licence(tmp_path: Path) -> None:
-    assert len(licence_entries.pins()) > 40
-    stated = {name: licence_entries.licence_of(name) for name in licence_entries.pins()}
-    assert {
-        name for name, licence in stated.items() if licence in {"not stated", licence_entries.NOT_INSTALLED}
-    } == set()
+    assert len(licences.pins()) > 40
+    stated = {name: licences.licence_of(name) for name in licences.pins()}
+    assert {name for name, licence in stated.items() if licence in {"not stated", licences.NOT_INSTALLED}} == set()
     assert stated["Django"].startswith("BSD")
-    assert licence_entries.licence_of("no-such-package") == licence_entries.NOT_INSTALLED
-    licence_entries.main([str(tmp_path / "made" / "licences.md")])
-    assert licence_entries.entries() in (tmp_path / "made" / "licences.md").read_text()
+    assert licences.licence_of("no-such-package") == licences.NOT_INSTALLED
+    licences.main([str(tmp_path / "made" / "licences.md")])
+    assert licences.entries() in (tmp_path / "made" / "licences.md").read_text()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from core.commands import ParallaxCommand
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Print the JSON Schema of report.json."
 
     def handle(self, *args: Any, **options: Any) -> None:

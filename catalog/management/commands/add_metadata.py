@@ -7,19 +7,20 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from catalog.management.flags import in_flags
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
 from catalog.services import add_metadata, change_item_language
 from catalog.services.item_facts import check_item_language
+from core.commands import ParallaxCommand
 from core.errors import ParallaxError
 
 EXAMPLES_SHOWN = 3
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = (
         "Add item metadata (plot, people, genres, images, trailers, excerpts) to the newest version of a dataset. "
         "Versions never change: the result is a new version with the same ratings."
@@ -65,29 +66,29 @@ class Command(BaseCommand):
         parser.add_argument("--drop-bad-rows", action="store_true", help="exclude and count invalid rows")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the report")
 
+    def sentence(self, refusal: ParallaxError) -> str:
+        return in_flags(refusal)
+
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
         if file is not None and not file.parent.is_dir():
             raise CommandError(f"There is no folder {file.parent} to write {file.name} into. Create it first.")
-        try:
-            check_item_language(options["item_language"])
-            base = newest_version(options["name"])
-            version = add_metadata(
-                version=base,
-                path=options["path"],
-                media=options["media"],
-                link=options["link"],
-                on_bad_row="drop" if options["drop_bad_rows"] else "refuse",
-                options={
-                    "columns": _pairs("--column", options["column"]),
-                    "rename": _pairs("--rename", options["rename"]),
-                    **{name: options[name] for name in ("separator", "delimiter", "encoding")},
-                },
-            )
-            if options["item_language"] is not None:
-                change_item_language(dataset=version.dataset, language=options["item_language"])
-        except ParallaxError as refusal:
-            raise CommandError(in_flags(refusal)) from refusal
+        check_item_language(options["item_language"])
+        base = newest_version(options["name"])
+        version = add_metadata(
+            version=base,
+            path=options["path"],
+            media=options["media"],
+            link=options["link"],
+            on_bad_row="drop" if options["drop_bad_rows"] else "refuse",
+            options={
+                "columns": _pairs("--column", options["column"]),
+                "rename": _pairs("--rename", options["rename"]),
+                **{name: options[name] for name in ("separator", "delimiter", "encoding")},
+            },
+        )
+        if options["item_language"] is not None:
+            change_item_language(dataset=version.dataset, language=options["item_language"])
         self._table(base, version)
         if file is not None:
             document = {

@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
 
-from catalog.importers.download import LICENCE, SETS, DownloadFailed, address_of, download
-from core.errors import ParameterError
+from catalog.importers.download import LICENCE, SETS, address_of, download
+from core.commands import ParallaxCommand
 
 SECONDS_BETWEEN_LINES = 0.2
 LINE_WIDTH = 60
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = (
         "Download a MovieLens dataset and verify its published checksum. Run again to resume an interrupted download."
     )
@@ -37,10 +36,8 @@ class Command(BaseCommand):
             result = download(
                 options["url"] or address_of(name), folder, checksum=options["checksum"], progress=self._progress
             )
-        except (DownloadFailed, ParameterError) as problem:
+        finally:
             self._end_line()
-            raise CommandError(str(problem)) from problem
-        self._end_line()
         kind = "SHA-256" if len(result.checksum) == 64 else "MD5"
         what = "Already present" if result.was_there else "Downloaded"
         self.stdout.write(f"{result.path}\n  {result.n_bytes:,} bytes. {what}; {kind} {result.checksum} matches.")

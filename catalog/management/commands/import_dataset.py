@@ -8,7 +8,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from accounts.models import Project
 from accounts.selectors import projects_named
@@ -20,7 +20,8 @@ from catalog.management.flags import in_flags, in_words, questions_in_words
 from catalog.management.import_line import ImportLine
 from catalog.models import DatasetVersion
 from catalog.services import import_dataset, proposed
-from core.errors import ParallaxError, ParameterError
+from core.commands import ParallaxCommand
+from core.errors import ParallaxError
 
 EXAMPLES_SHOWN = 3
 SHORT = 16  # characters of a value that is set to the right
@@ -52,7 +53,7 @@ COLUMN_OPTIONS = {
 }
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = (
         "Import ratings and items as a version of a dataset. The import succeeds completely or changes nothing. What "
         "is not said is detected; see --dry-run."
@@ -163,6 +164,9 @@ class Command(BaseCommand):
             "--feature-separator", metavar="TEXT", help="between the values of one feature (default: |)"
         )
 
+    def sentence(self, refusal: ParallaxError) -> str:
+        return in_flags(refusal)
+
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
         if file is not None and not file.parent.is_dir():
@@ -196,10 +200,6 @@ class Command(BaseCommand):
                 item_language=options["item_language"],
                 project=project,
             )
-        except ParallaxError as refusal:
-            raise CommandError(in_flags(refusal)) from refusal
-        except ParameterError as problem:
-            raise CommandError(str(problem)) from problem
         except OSError as problem:
             raise CommandError(f"{problem.filename}: {problem.strerror}.") from problem
         finally:

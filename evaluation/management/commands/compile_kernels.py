@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from core.commands import ParallaxCommand
 from evaluation.services.numerics import compile_kernels
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Compile the numeric loops once on this machine; compiled loops are skipped."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -4,12 +4,11 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from core.commands import ParallaxCommand
 from parallax.integrity.all_checks import findings
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = (
         "Check that no answer is lost or duplicated and that slots, artefacts, runs and exports agree. Changes nothing."
     )

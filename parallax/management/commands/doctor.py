@@ -2,15 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from core.commands import ParallaxCommand
 from parallax.doctor.all_checks import diagnoses
 from parallax.doctor.diagnosis import Level
 
 LABELS = {Level.OK: "ok", Level.ADVICE: "advice", Level.PROBLEM: "PROBLEM"}
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Check this installation and say what to fix, and how. Exits with status 1 if anything must be fixed."
     requires_system_checks = ()  # they are part of the answer
 

@@ -4,13 +4,14 @@ from argparse import ArgumentParser
 from ipaddress import ip_address
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from core.commands import ParallaxCommand
 from core.networks import network_of
 from core.security_log import network_digest
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Print the digest by which the security log names the network of an address."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

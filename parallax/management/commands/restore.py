@@ -4,13 +4,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from parallax.backup.restoration import restore_backup
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Restore a backup into an empty installation. Stop the web server and all workers first."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,7 +29,7 @@ class Command(BaseCommand):
                 options["file"].absolute(), is_replacing=options["replace"], progress=self.stdout.write,
                 key=options["key"], erasure_lists=options["erasures"],
             )  # fmt: skip
-        except (ParallaxError, FileNotFoundError) as refusal:
+        except FileNotFoundError as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(f"Restored the backup of {manifest.created_at}. Run check_integrity to verify the data.")
         if "artefacts" not in manifest.storages:

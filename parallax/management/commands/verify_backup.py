@@ -4,16 +4,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from core.errors import ParallaxError
+from core.commands import ParallaxCommand
 from parallax.backup.archive import check_digest
 from parallax.backup.encryption import decrypted
 from parallax.backup.scratch import scratch_folder
 from parallax.backup.trial import try_restore
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = (
         "Try a backup: compare it with the digest beside it, decrypt it, restore it into a temporary folder (and a "
         "temporary PostgreSQL database), and check the integrity of its data. Nothing remains of it."
@@ -29,7 +29,7 @@ class Command(BaseCommand):
             check_digest(path)
             with scratch_folder() as folder:
                 problems = try_restore(decrypted(path, options["key"], folder), folder / "trial", self.stdout.write)
-        except (ParallaxError, FileNotFoundError) as refusal:
+        except FileNotFoundError as refusal:
             raise CommandError(str(refusal)) from refusal
         if problems:
             raise CommandError("\n".join([f"{path} has {len(problems)} problems:", *problems]))

@@ -18,11 +18,6 @@ from studies.models import Study
 from studies.team.permissions import OWNERS, Seat, StudyView, seated
 
 
-def problems_of(refusal: ParallaxError) -> list[str]:
-    """The problems that a refusal lists, or else its message."""
-    return refusal.extra.get("problems") or [str(refusal)]
-
-
 @contextmanager
 def refusals_in(form: BaseForm, field: str | None = None, *, of: str = "") -> Iterator[None]:
     """Add a refusal to the form's errors; to `field` where its code contains `of`."""
@@ -37,7 +32,7 @@ def perform(request: HttpRequest, act: Callable[..., object], success: str, **fa
     try:
         act(actor=request.user, **facts)
     except ParallaxError as refusal:
-        for line in problems_of(refusal):
+        for line in refusal.problems:
             messages.error(request, line)
     else:
         messages.success(request, success)

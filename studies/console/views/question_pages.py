@@ -20,7 +20,7 @@ from core.errors import ParallaxError, ParameterError
 from studies.console.forms.questionnaire_parts import BLOCK_LABELS, KIND_LABELS, NewQuestionForm
 from studies.console.forms.questions import QuestionForm
 from studies.console.forms.row_lists import BUTTON, rearranged
-from studies.console.views.outcomes import problems_of, warn_of_numbers
+from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.questionnaires import back_to_list, block_of, languages_of, may_edit
 from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.selectors.placeholders import asked_questions, filled, item_words
@@ -162,7 +162,7 @@ def _question_page(
         try:
             service.save_question(study=study, block=block, question=form.question(), key=key, actor=request.user)
         except ParallaxError as refusal:
-            for line in problems_of(refusal):
+            for line in refusal.problems:
                 form.add_error(None, line)
         else:
             messages.success(request, "The question is saved.")

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from core.errors import ParallaxError
 from core.provenance import digest_of
 from studies.console.forms.questionnaire_parts import BLOCK_LABELS, ImportForm
-from studies.console.views.outcomes import problems_of, warn_of_numbers
+from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.questionnaires import back_to_list, may_edit
 from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.services import questionnaires as service
@@ -57,7 +57,7 @@ def questionnaire_import(request: HttpRequest, seat: Seat) -> HttpResponse:
             {"change": change, "block": NAMES[change.block], "fields": ", ".join(change.fields)} for change in different
         ]
     except ParallaxError as refusal:
-        problems, changes = problems_of(refusal), None
+        problems, changes = refusal.problems, None
     if is_confirmed and not problems:
         problems = ["The questionnaire has changed since the document was checked. Look at the changes again."]
     checked = ImportForm(initial={"document": text, "base": base})

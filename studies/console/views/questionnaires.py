@@ -20,7 +20,7 @@ from studies.console.forms.questionnaire_parts import (
     NewQuestionForm,
     ScaleForm,
 )
-from studies.console.views.outcomes import problems_of, warn_of_numbers
+from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.presets.blocks import block_keys, load_block
 from studies.design.selectors.texts import language_name
@@ -124,7 +124,7 @@ def perform_on(request: HttpRequest, seat: Seat, act: Callable[..., Any], succes
     try:
         act(study=seat.study, actor=request.user, **facts)
     except ParallaxError as refusal:
-        for line in problems_of(refusal):
+        for line in refusal.problems:
             messages.error(request, line)
     else:
         if success:
@@ -161,7 +161,7 @@ def questions_order(request: HttpRequest, seat: Seat) -> HttpResponse:
     try:
         service.order_questions(study=seat.study, block=block, keys=keys, actor=request.user)
     except ParallaxError as refusal:
-        return JsonResponse({"problems": problems_of(refusal)})
+        return JsonResponse({"problems": refusal.problems})
     return JsonResponse({"problems": []})
 
 

@@ -14,7 +14,7 @@ from studies.console.forms.data import ExportForm, ReasonForm
 from studies.console.forms.rewording import RewordForm
 from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm, TargetsForm
 from studies.console.forms.texts import ConsentForm, NotesForm
-from studies.console.views.outcomes import button, problems_of, refusals_in, warn_of_numbers
+from studies.console.views.outcomes import button, refusals_in, warn_of_numbers
 from studies.console.views.workspace import DESIGN, QUESTIONNAIRE, SETTINGS, study_page
 from studies.design.selectors.consent import consent_lines
 from studies.design.selectors.markdown import rendered
@@ -145,7 +145,7 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
                 number = replace_wording(study=study, questionnaire=words.questionnaire(), why=why, actor=request.user)
         except ParallaxError as refusal:
             field = "document" if chosen is words and words.document is not None else None
-            for problem in problems_of(refusal):
+            for problem in refusal.problems:
                 chosen.add_error(field, problem)
         else:
             messages.success(request, f"Version {number} of the design applies from now on.")

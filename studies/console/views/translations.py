@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.errors import ParallaxError
 from studies.console.forms.translations import TranslationForm
-from studies.console.views.outcomes import problems_of, warn_of_numbers
+from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.questionnaires import languages_of, may_edit
 from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.selectors.placeholders import item_words
@@ -43,7 +43,7 @@ def questionnaire_translations(request: HttpRequest, seat: Seat) -> HttpResponse
         try:
             service.save_translation(study=study, language=language, texts=form.texts(), actor=request.user)
         except ParallaxError as refusal:
-            for line in problems_of(refusal):
+            for line in refusal.problems:
                 form.add_error(None, line)
         else:
             messages.success(request, f"The translation into {language_name(language)} is saved.")

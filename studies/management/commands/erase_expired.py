@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from core.commands import ParallaxCommand
 from studies.data.services.retention import erase_expired
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Erase external ids and answers of closed studies whose retention limit has passed; the worker does it too."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -4,8 +4,9 @@ from argparse import ArgumentParser, ArgumentTypeError
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from core.commands import ParallaxCommand
 from studies.monitoring.selectors.estimate import cost_of, estimate_of
 from studies.participation.selectors.participant_rows import study_by_slug
 
@@ -23,7 +24,7 @@ def amount(raw: str) -> Decimal:
     return value
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Estimate how long a study takes a participant, and what the whole study costs at a reward."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -3,8 +3,9 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from core.commands import ParallaxCommand
 from core.errors import ParallaxError
 from studies.design.selectors.launch_overview import launch_overview
 from studies.design.services.launch import launch_problems, launch_study
@@ -13,13 +14,16 @@ from studies.models import Study
 from studies.recruitment.services.entry_links import entry_link
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Check a draft study, print what will be frozen and what is missing, freeze the design, and open the study."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("--why", default="", help="a note that is kept with the frozen design")
         parser.add_argument("--check", action="store_true", help="print the lists and the problems, and launch nothing")
+
+    def sentence(self, refusal: ParallaxError) -> str:
+        return "\n".join(["The study was not launched.", *refusal.problems])
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["slug"]).first()
@@ -33,11 +37,7 @@ class Command(BaseCommand):
                 raise CommandError("\n".join(["The study cannot be launched.", *problems]))
             self.stdout.write(f"Nothing prevents the launch: .venv/bin/python manage.py launch_study {study.slug}")
             return
-        try:
-            version = launch_study(study=study, why=options["why"])
-        except ParallaxError as refusal:
-            problems = refusal.extra.get("problems") or [str(refusal)]
-            raise CommandError("\n".join(["The study was not launched.", *problems])) from refusal
+        version = launch_study(study=study, why=options["why"])
         self.stdout.write(f"Study {study.slug} is live. Design {version.design_hash}")
         self.stdout.write(f"Participants enter at {entry_link(study=study, mode=Mode.LIVE)}")
 

@@ -6,8 +6,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from core.commands import ParallaxCommand
 from core.errors import ParallaxError
 from studies.design.services.questionnaires import import_questionnaire
 from studies.instrument.questionnaires.core import core_problems
@@ -16,7 +17,7 @@ from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,6 +30,9 @@ class Command(BaseCommand):
         take = acts.add_parser("import", help="Replace a draft's questionnaire with a document.")
         take.add_argument("slug")
         take.add_argument("file", type=Path)
+
+    def sentence(self, refusal: ParallaxError) -> str:
+        return "\n".join(refusal.problems)
 
     def handle(self, *args: Any, **options: Any) -> None:
         getattr(self, f"_{options['act']}")(**options)
@@ -70,8 +74,5 @@ class Command(BaseCommand):
 
     def _import(self, *, slug: str, file: Path, **_options: Any) -> None:
         study = self._study(slug)
-        try:
-            import_questionnaire(study=study, text=self._text(file))
-        except ParallaxError as refusal:
-            raise CommandError("\n".join(refusal.extra.get("problems") or [str(refusal)])) from refusal
+        import_questionnaire(study=study, text=self._text(file))
         self.stdout.write(f"The questionnaire of {slug} was replaced by {file}.")

@@ -3,15 +3,16 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from core.commands import ParallaxCommand
 from studies.allocation.selectors.allocations import replayed_log
 from studies.allocation.selectors.assignment_seed import seed_sentence
 from studies.enums import Mode
 from studies.models import Study
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = "Recompute every assignment of a study from its seed, method and arrival order, and compare it with the log."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

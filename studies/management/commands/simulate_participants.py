@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
+from core.commands import ParallaxCommand
 from core.errors import ParallaxError, ParameterError
 from studies.design.services.trials import remove_simulated
 from studies.enums import Mode, ParticipantStatus
@@ -22,7 +23,7 @@ from studies.simulation.planted_effects import Effect, as_plain, effects_from, p
 from studies.simulation.services.pilot import Progress, walk_group
 
 
-class Command(BaseCommand):
+class Command(ParallaxCommand):
     help = (
         "Walk simulated participants through the real pages of a study, over HTTP, launched or a draft that could be. "
         "They answer from the ratings of users reserved from every model; what is modelled is marked, and none of it "
@@ -48,13 +49,13 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study called {options['slug']!r}.")
         if options["parallel"] < 1:
             raise CommandError("At least one participant has to walk: --parallel is 1 or more.")
+        if options["remove"]:
+            n = remove_simulated(study=study)
+            self.stdout.write(f"{n} simulated participants of {study.slug} are removed.")
+            return
+        effects = self.effects(options["effects"], study)
+        self.started = time.monotonic()
         try:
-            if options["remove"]:
-                n = remove_simulated(study=study)
-                self.stdout.write(f"{n} simulated participants of {study.slug} are removed.")
-                return
-            effects = self.effects(options["effects"], study)
-            self.started = time.monotonic()
             end = walk_group(
                 study=study,
                 per_condition=options["per_condition"],
@@ -64,9 +65,9 @@ class Command(BaseCommand):
                 tell=self.tell,
                 effects=effects,
             )
-        except ParallaxError as refusal:
-            self.stdout.write("")
-            raise CommandError(str(refusal)) from refusal
+        except ParallaxError:
+            self.stdout.write("")  # the line of the progress ends
+            raise
         self.summary(study, end, effects)
 
     def effects(self, file: Path | None, study: Study) -> dict[str, Effect]:

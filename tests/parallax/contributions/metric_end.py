@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from reference import metrics as metric_entries
 
 from evaluation.selectors.results import model_rows
-from parallax.reference import metric_entries
 from tests.factories.evaluation import make_run, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]

@@ -6,10 +6,10 @@ import inspect
 from typing import Any
 
 from core.errors import ParameterError
-from parallax.reference.markdown import code, from_docstring, table
 from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.parameters import ParameterInfo
+from reference.markdown import autodoc, code, table
 
 # Users, items and ratings of MovieLens 1M and 20M, for the estimates of memory.
 SIZES = {"MovieLens 1M": (6_040, 3_706, 1_000_209), "MovieLens 20M": (138_493, 26_744, 20_000_263)}
@@ -24,10 +24,9 @@ def entries() -> str:
     return "\n\n".join(parts)
 
 
-def text_of(algorithm: type[Algorithm]) -> str:
-    """The docstring of an algorithm's class; of a class that only completes another, that of the other."""
-    documented = algorithm.__mro__[1] if algorithm.__name__.startswith("_") else algorithm
-    return inspect.getdoc(documented) or ""
+def documented(algorithm: type[Algorithm]) -> type[Algorithm]:
+    """The class whose docstring describes an algorithm: its own, or that of the class that it only completes."""
+    return algorithm.__mro__[1] if algorithm.__name__.startswith("_") else algorithm
 
 
 def _entry(algorithm: type[Algorithm]) -> str:
@@ -36,9 +35,10 @@ def _entry(algorithm: type[Algorithm]) -> str:
     facts = [f"Scores are {scores}.", "It can explain its recommendations." if algorithm.explains else ""]
     if algorithm.needs_features:
         facts.append("It needs item features.")
+    described = documented(algorithm)
     parts = [
         f"### {algorithm.title} — `{algorithm.key}`",
-        from_docstring(text_of(algorithm), with_examples=False),
+        autodoc(f"autoclass:: {described.__module__}.{described.__qualname__}", ":no-index:"),
         " ".join(filter(None, facts)),
     ]
     if infos:

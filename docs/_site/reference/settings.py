@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
-from parallax import env
-from parallax.reference.markdown import code, table
+from reference.markdown import code, table
 
-SETTINGS = Path(__file__).resolve().parents[1] / "settings.py"
+SETTINGS = Path(__file__).resolve().parents[3] / "parallax" / "settings.py"
 TYPES = {
-    "env_str": "text", "env_bool": "`1` or `0`", "env_int": "whole number", "env_bytes": "size, such as `800M`",
-    "env_site": "address", "env_list": "list with commas", "env_database": "database URL", "env_secret": "secret text",
-    "env_redis": "address of Redis", "env_key": "secret text", "env_choice": "one of",
-}  # fmt: skip
+    "env_str": "text",
+    "env_bool": "`1` or `0`",
+    "env_int": "whole number",
+    "env_bytes": "size, such as `800M`",
+    "env_site": "address",
+    "env_list": "list with commas",
+    "env_choice": "one of",
+    "env_secret": "secret text",
+    "env_key": "secret text",
+    "env_database": "database URL",
+    "env_redis": "address of Redis",
+}
+FROM_FILES = {"env_secret", "env_key", "env_database", "env_redis"}  # by NAME_FILE
 
 
 def entries() -> str:
@@ -39,13 +46,7 @@ def _rows() -> Iterator[tuple[str, str, str, str]]:
         kind = TYPES[reader]
         if reader == "env_choice":
             kind = "one of " + ", ".join(code(word) for word in ast.literal_eval(call.args[1]))
-        has_file = "_FILE" in inspect.getsource(getattr(env, reader)) or reader in {
-            "env_key",
-            "env_database",
-            "env_redis",
-            "env_secret",
-        }
-        yield code(name), kind, _default(call, reader), "yes" if has_file else ""
+        yield code(name), kind, _default(call, reader), "yes" if reader in FROM_FILES else ""
 
 
 def _default(call: ast.Call, reader: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evaluation.splitting.registry import SPLITS, SplitKind
-from parallax.reference.algorithm_entries import allowed_values
-from parallax.reference.markdown import code, table
+from reference.algorithms import allowed_values
+from reference.markdown import code, table
 
 HEADS = ("name", "title", "hidden", "takes for granted", "options", "times needed by default", "models per algorithm")
 

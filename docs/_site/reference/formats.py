@@ -5,7 +5,7 @@ from __future__ import annotations
 from catalog.importers.auto import FORMATS
 from catalog.importers.detector.layouts import LAYOUTS, Layout
 from catalog.item_types import ITEM_TYPES
-from parallax.reference.markdown import code, table
+from reference.markdown import code, table
 
 
 def entries() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from parallax.reference.markdown import code, table
+from reference.markdown import code, table
 from studies.data.codebook.questions import TYPES
 from studies.instrument.questionnaires.durations import SECONDS
 from studies.instrument.questionnaires.questions import KINDS

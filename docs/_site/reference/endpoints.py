@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parallax.api.operations import Operation, interface
-from parallax.reference.markdown import code, table
+from reference.markdown import code, table
 
 
 def entries() -> str:

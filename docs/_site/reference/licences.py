@@ -1,18 +1,19 @@
 """Licences of the packages that an installation has, from their own metadata.
 
-python -m parallax.reference.licence_entries var/licences.md
+PYTHONPATH=docs/_site python -m reference.licences var/licences.md
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-from parallax.reference.markdown import code, table
+from reference.markdown import code, table
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 REQUIREMENTS = "requirements.txt"
 NOT_INSTALLED = "not installed"
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s#]+)", re.MULTILINE)
@@ -30,29 +31,17 @@ def licence_of(name: str) -> str:
         installed = distribution(name)
     except PackageNotFoundError:
         return NOT_INSTALLED
-    expression = _stated(installed, "License-Expression")
-    return expression or _classified(installed) or _worded(installed) or _in_file(installed) or "not stated"
+    first_lines = (text.strip().split("\n", 1)[0].strip() for text in _statements(installed))
+    return next(filter(None, first_lines), "not stated")
 
 
-def _classified(installed: Distribution) -> str:
-    classifiers = installed.metadata.get_all("Classifier") or []
-    names = [line.rsplit(" :: ", 1)[-1] for line in classifiers if line.startswith("License :: ")]
-    return ", ".join(name for name in names if name != "OSI Approved")
-
-
-def _worded(installed: Distribution) -> str:
-    lines = _stated(installed, "License").strip().splitlines()
-    return lines[0].strip() if lines else ""
-
-
-def _in_file(installed: Distribution) -> str:
-    """The title of the licence's text."""
-    files = (file for file in installed.files or () if "licenses" in file.parts)
-    return next((file.read_text().split("\n", 1)[0].strip() for file in files), "")
-
-
-def _stated(installed: Distribution, field: str) -> str:
-    return installed.metadata[field] if field in installed.metadata else ""  # noqa: SIM401 -- its type has no get
+def _statements(installed: Distribution) -> Iterator[str]:
+    metadata = installed.metadata
+    yield from metadata.get_all("License-Expression", [])
+    classifiers = [line.split(" :: ") for line in metadata.get_all("Classifier", [])]
+    yield ", ".join(parts[-1] for parts in classifiers if parts[0] == "License" and parts[-1] != "OSI Approved")
+    yield from metadata.get_all("License", [])
+    yield from (file.read_text() for file in installed.files or () if "licenses" in file.parts)
 
 
 def entries() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from catalog.models import DatasetVersion
-from parallax.reference.markdown import code, table
+from reference.markdown import code, table
 from studies.data.codebook.variable import line
 from studies.data.exports.tables import Table, tables_of
 from studies.design.presets.loader import load_preset

@@ -8,16 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from django.conf import settings
-from django.core.management import get_commands, load_command_class
+from django.core.management import BaseCommand, get_commands, load_command_class
 
-from parallax.reference.markdown import code, table
+from reference.markdown import code, table
 
 APPS = ("accounts", "analysis", "catalog", "evaluation", "parallax", "studies")
-EVERY_COMMAND = frozenset(
-    {
-        "help", "version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color", "skip_checks",
-    }
-)  # fmt: skip
+EVERY_COMMAND = {action.dest for action in BaseCommand().create_parser("manage.py", "help")._actions}
 LAUNCHER = ".venv/bin/python manage.py"
 _PLACEHOLDER = re.compile(r"[A-Z][A-Z_]*|.*\[.*|…|.*\bKEY\b.*")
 _BLOCK = re.compile(r"^ *```(?:sh|bash|console)?\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
