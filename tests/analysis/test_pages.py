@@ -128,7 +128,7 @@ def test_refusal_is_said_on_the_page_of_the_request(
         answer = owner.post(reverse("analysis:new"), {"study": planted.slug})
     page = owner.get(answer["Location"]).text
     assert "did not measure the models that participants met" in page
-    assert "Try again" in page
+    assert "Start again" in page
 
 
 def test_list_takes_the_same_queries_for_one_report_and_three(
